@@ -1,0 +1,14 @@
+# Installation: headers, library, CMake package, pkg-config.
+install(TARGETS filch EXPORT filch_targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY include/filch DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(FILES "${PROJECT_BINARY_DIR}/include/filch/config.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/filch")
+install(EXPORT filch_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+configure_package_config_file(cmake/filch-config.cmake.in "${PROJECT_BINARY_DIR}/filch-config.cmake"
+  INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/filch-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/filch-config.cmake" "${PROJECT_BINARY_DIR}/filch-config-version.cmake"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+configure_file(cmake/filch.pc.in "${PROJECT_BINARY_DIR}/filch.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/filch.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,25 @@
+# The library's sources, and the one choice among them: how to call a function on another stack.
+set(FILCH_SOURCES
+  src/os/linux/futex.cpp
+  src/os/linux/memory.cpp
+  src/os/linux/overflow.cpp
+  src/os/linux/processors.cpp
+  src/runtime/fork_generation.cpp
+  src/runtime/idle.cpp
+  src/runtime/settings.cpp
+  src/runtime/stack.cpp
+  src/runtime/statistics.cpp
+  src/runtime/team.cpp
+  src/schedulers/direct/frame.cpp
+  src/schedulers/direct/join.cpp
+  src/schedulers/direct/pool.cpp
+  src/schedulers/direct/steal.cpp
+  src/version.cpp)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  list(APPEND FILCH_SOURCES src/arch/x86_64/call_on_stack.S)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
+else()
+  list(APPEND FILCH_SOURCES src/arch/generic/call_on_stack.cpp)
+endif()

@@ -1,0 +1,14 @@
+// The scheduler that is used when none is named: fixed when the library is built.
+#pragma once
+
+#include <filch/direct.hpp>
+#include <filch/serial.hpp>
+
+namespace filch::inline FILCH_ABI {
+
+using default_scheduler = FILCH_DEFAULT_SCHEDULER;
+
+/// The default scheduler's pool of workers.
+using pool = default_scheduler::pool;
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,130 @@
+// Many forks on one frame: filch::direct's `frame`.
+#pragma once
+
+#include <filch/detail/direct_task.hpp>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Spawned tasks lie one above the other on the owner's task stack, and sync() takes them off again.
+/// Invariant: they are the descriptors [base_, base_ + pending_) of worker_, and between spawns nothing
+/// lies above them: a spawn that finds otherwise (from another strand, or under a join) runs in place.
+class direct_frame {
+ public:
+  direct_frame() = default;
+  direct_frame(direct_frame const&) = delete;
+  direct_frame& operator=(direct_frame const&) = delete;
+  /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
+  ~direct_frame() {
+    if (pending_) drain();
+  }
+
+  /// See filch::spawner::spawn.
+  template <class F> void spawn(F&& f) {
+    using closure = std::decay_t<F>;
+    unsigned const number = spawned_++;
+    direct_worker& w = *direct_self;
+    if (!room_above(w)) {
+      run_in_place(std::forward<F>(f), number);
+      return;
+    }
+    direct_task& t = *w.top;
+    store<closure>(t, std::forward<F>(f));
+    number_of(t) = number;
+    w.top = &t + 1;
+    ++pending_;
+#if FILCH_COUNT_FORKS
+    ++w.forks;
+#endif
+    // relaxed: as at a join's fork.
+    if (&t < w.split.load(std::memory_order_relaxed)) [[unlikely]] direct_pushed_slow(w, t);
+  }
+
+  /// See filch::spawner::sync.
+  void sync() {
+    if (pending_) drain();
+    spawned_ = 0;
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  static constexpr unsigned k_pending_most = 4096;  // 256 KiB of descriptors
+  // The last bytes of the payload hold the task's place in the order of spawns.
+  static constexpr std::size_t k_room = direct_task::k_payload - sizeof(unsigned);
+
+  template <class C>
+  static constexpr bool fits = sizeof(C) <= k_room && alignof(C) <= 16 && std::is_nothrow_move_constructible_v<C>;
+
+  static unsigned& number_of(direct_task& t) noexcept {
+    return *std::launder(reinterpret_cast<unsigned*>(t.payload + k_room));
+  }
+
+  /// May the next task go on top of w's stack, as one of this frame's?
+  bool room_above(direct_worker& w) noexcept {
+    if (pending_ == 0) {
+      if (w.end == nullptr) return false;  // no worker
+      worker_ = &w;
+      base_ = w.top;
+    } else if (&w != worker_ || w.top != base_ + pending_) {
+      return false;
+    }
+    if (pending_ == k_pending_most || w.top == w.end) reclaim();
+    return pending_ < k_pending_most && w.top != w.end;
+  }
+
+  template <class F> void run_in_place(F&& f, unsigned number) {
+    try {
+      std::invoke(std::forward<F>(f));
+    } catch (...) {
+      keep(std::current_exception(), number);
+    }
+  }
+
+  template <class C> static bool run_stored(direct_task& t) noexcept {
+    if constexpr (fits<C>) {
+      C closure = std::move(*payload_as<C>(t));
+      payload_as<C>(t)->~C();
+      return run_closure(t, closure);
+    } else {
+      std::unique_ptr<C> closure(*payload_as<C*>(t));
+      return run_closure(t, *closure);
+    }
+  }
+  template <class C> static bool run_closure(direct_task& t, C& closure) noexcept {
+    try {
+      std::invoke(std::move(closure));
+      return true;
+    } catch (...) {
+      ::new (static_cast<void*>(t.payload)) std::exception_ptr(std::current_exception());
+      return false;
+    }
+  }
+  template <class C, class F> static void store(direct_task& t, F&& f) {
+    if constexpr (fits<C>) {
+      ::new (static_cast<void*>(t.payload)) C(std::forward<F>(f));
+    } else {
+      ::new (static_cast<void*>(t.payload)) C*(new C(std::forward<F>(f)));
+    }
+    ::new (static_cast<void*>(t.payload + k_room)) unsigned(0);
+    t.run = &run_stored<C>;
+  }
+
+  void keep(std::exception_ptr e, unsigned number) noexcept {
+    if (failure_ && failed_ < number) return;
+    failure_ = std::move(e);
+    failed_ = number;
+  }
+
+  // in src/schedulers/direct/frame.cpp
+  FILCH_API void drain() noexcept;
+  FILCH_API void reclaim() noexcept;
+  void finish(direct_task&, join_outcome) noexcept;
+
+  direct_worker* worker_ = nullptr;
+  direct_task* base_ = nullptr;
+  unsigned pending_ = 0;
+  unsigned spawned_ = 0;
+  std::exception_ptr failure_;
+  unsigned failed_ = 0;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

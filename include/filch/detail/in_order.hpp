@@ -1,0 +1,42 @@
+// f, then g, on the calling thread: what a join does where nothing can be stolen.
+#pragma once
+
+#include <filch/detail/result.hpp>
+
+#include <exception>
+#include <memory>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// f threw: g still runs to its end, and then f's exception leaves. `kept` holds it, and is destroyed.
+template <class G> [[noreturn]] FILCH_COLD void run_after_throw(G&& g, std::exception_ptr& kept) {
+  std::exception_ptr of_f = std::move(kept);
+  std::destroy_at(&kept);
+  try {
+    std::invoke(std::forward<G>(g));
+  } catch (...) {  // f's exception is the one that leaves
+  }
+  std::rethrow_exception(std::move(of_f));
+}
+
+template <class F, class G>
+FILCH_INLINE std::pair<result_of<F>, result_of<G>> join_in_order(F&& f, G&& g) {
+  using A = result_of<F>;
+  result_slot<A> a;
+  result_slot<std::exception_ptr> of_f;
+  try {
+    a.make(std::forward<F>(f));
+  } catch (...) {
+    // g runs outside the handler: in it, current_exception() is what it was around the join.
+    of_f.make(std::current_exception);
+    goto threw;
+  }
+  {
+    drop_on_exit<A> guard{a};
+    return {a.take(), call(std::forward<G>(g))};
+  }
+threw:
+  run_after_throw(std::forward<G>(g), of_f.value);
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

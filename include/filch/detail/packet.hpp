@@ -1,0 +1,35 @@
+// A call that travels into a pool as a function pointer and an argument, and its outcome back.
+#pragma once
+
+#include <filch/detail/result.hpp>
+
+#include <exception>
+#include <memory>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Calls enter(call, argument), which has to run call(argument) once, wherever; returns what f returns or
+/// throws what it throws.
+template <class F, class Enter> raw_result<F> call_through(Enter&& enter, F&& f) {
+  using R = result_of<F>;
+  struct packet {
+    std::remove_reference_t<F>* f;
+    result_slot<R> result{};
+    std::exception_ptr failure{};
+  } p{std::addressof(f)};
+  enter(
+      [](void* argument) {
+        auto& mine = *static_cast<packet*>(argument);
+        try {
+          mine.result.make(static_cast<F&&>(*mine.f));
+        } catch (...) {
+          mine.failure = std::current_exception();
+        }
+      },
+      static_cast<void*>(&p));
+  if (p.failure) std::rethrow_exception(std::move(p.failure));
+  drop_on_exit<R> guard{p.result};
+  if constexpr (!std::is_void_v<raw_result<F>>) return p.result.take();
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,85 @@
+// Results of every kind - values, move-only values, references, void - made uniform for the schedulers.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <functional>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace filch::inline FILCH_ABI {
+
+/// What stands in a tuple of results for a callable that returns void.
+struct nothing {
+  friend constexpr bool operator==(nothing, nothing) noexcept { return true; }
+};
+
+namespace detail {
+
+template <class F> using raw_result = std::invoke_result_t<F>;
+/// The type that stands for F's result in a pair or tuple of results: void becomes nothing.
+template <class F>
+using result_of = std::conditional_t<std::is_void_v<raw_result<F>>, nothing, raw_result<F>>;
+
+/// Calls f and returns its result, or nothing{} where it returns void.
+template <class F> FILCH_INLINE result_of<F> call(F&& f) {
+  if constexpr (std::is_void_v<raw_result<F>>) {
+    std::invoke(std::forward<F>(f));
+    return nothing{};
+  } else {
+    return std::invoke(std::forward<F>(f));
+  }
+}
+
+/// Room for one result that is made later, or never. Who calls make() sees to it that take() is called, once.
+template <class R> struct result_slot {
+  union {
+    R value;
+  };
+  result_slot() noexcept {}
+  result_slot(result_slot const&) = delete;
+  result_slot& operator=(result_slot const&) = delete;
+  ~result_slot() {}
+  template <class F> FILCH_INLINE void make(F&& f) {
+    ::new (static_cast<void*>(&value)) R(call(std::forward<F>(f)));
+  }
+  FILCH_INLINE R&& take() noexcept { return static_cast<R&&>(value); }
+  FILCH_INLINE void drop() noexcept { value.~R(); }
+};
+
+template <class R> struct result_slot<R&> {
+  R* value;
+  template <class F> FILCH_INLINE void make(F&& f) { value = &call(std::forward<F>(f)); }
+  FILCH_INLINE R& take() const noexcept { return *value; }
+  FILCH_INLINE void drop() const noexcept {}
+};
+
+template <class R> struct result_slot<R&&> {
+  R* value;
+  template <class F> FILCH_INLINE void make(F&& f) {
+    R&& r = call(std::forward<F>(f));
+    value = &r;
+  }
+  FILCH_INLINE R&& take() const noexcept { return static_cast<R&&>(*value); }
+  FILCH_INLINE void drop() const noexcept {}
+};
+
+/// Destroys what a slot holds on the way out of a function that took the value.
+template <class R> struct [[nodiscard]] drop_on_exit {
+  result_slot<R>& slot;
+  explicit drop_on_exit(result_slot<R>& s) noexcept : slot(s) {}
+  drop_on_exit(drop_on_exit const&) = delete;
+  drop_on_exit& operator=(drop_on_exit const&) = delete;
+  ~drop_on_exit() { slot.drop(); }
+};
+
+/// How a callable travels into an outlined fork: small trivial temporaries by value, that is in registers,
+/// and everything else by reference.
+template <class F>
+inline constexpr bool travels_by_value = !std::is_reference_v<F> && std::is_trivially_copyable_v<F> &&
+                                         sizeof(F) <= 2 * sizeof(void*) && alignof(F) <= alignof(void*);
+template <class F> using travels_as = std::conditional_t<travels_by_value<F>, F, F&&>;
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

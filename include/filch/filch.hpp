@@ -1,0 +1,9 @@
+// Filch: recursive, irregular code in parallel at the cost of a function call.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/for_index.hpp>
+#include <filch/join.hpp>
+#include <filch/scope.hpp>
+#include <filch/version.hpp>
+#include <filch/worker.hpp>

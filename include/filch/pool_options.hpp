@@ -1,0 +1,34 @@
+// What a pool can be told, and the error that a pool which can't be made ends in.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+
+namespace filch::inline FILCH_ABI {
+
+/// Settings of a pool. A field left at its default takes the environment's value, else the machine's.
+struct pool_options {
+  /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
+  /// the processors that the affinity mask and the container's quota leave to this process.
+  unsigned workers = 0;
+  /// Bytes of stack for each worker, 64 KiB to 1 TiB; address space, of which only what is touched costs
+  /// memory. 0: FILCH_STACK_SIZE (k, m and g are understood), else 64 MiB.
+  std::size_t stack_size = 0;
+  /// Bind each worker thread to a processor of its own. The thread that calls `run` keeps its affinity.
+  /// FILCH_PIN=1 does the same for pools that do not ask.
+  bool pin = false;
+};
+
+/// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the
+/// system refuses. `what()` is one line that names the setting and says what to do.
+class FILCH_API setup_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  setup_error(setup_error const&) = default;
+  setup_error& operator=(setup_error const&) = default;
+  ~setup_error() override;
+};
+
+}  // namespace filch::inline FILCH_ABI

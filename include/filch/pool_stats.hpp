@@ -1,0 +1,25 @@
+// What the workers of a pool counted.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace filch::inline FILCH_ABI {
+
+/// Sums over all workers since the pool was made. Read without stopping anybody: exact when the pool is
+/// idle, a little behind otherwise. FILCH_STATS=1 prints them per worker when the process ends.
+struct pool_stats {
+  std::uint64_t forks = 0;          ///< forks; counted only where the library is built with FILCH_COUNT_FORKS
+  std::uint64_t steals = 0;         ///< tasks taken from another worker and run, leapfrogs included
+  std::uint64_t failed_steals = 0;  ///< looks around all victims that brought nothing
+  std::uint64_t backoffs = 0;       ///< tasks that a thief claimed and gave back after the re-check of `bot`
+  std::uint64_t leapfrogs = 0;      ///< steals made while waiting in a join, from the thief waited for
+  std::uint64_t publications = 0;   ///< times that an owner made private tasks public because a thief asked
+  std::uint64_t sleeps = 0;         ///< times that a worker went to sleep
+  std::uint64_t wakeups = 0;        ///< times that a worker woke a sleeping one
+  std::size_t stack_bytes = 0;      ///< bytes of stack that are reserved for each worker
+};
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,69 @@
+// scope: any number of forks, one join.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+
+#include <exception>
+
+namespace filch::inline FILCH_ABI {
+
+/// The handle with which the body of a `filch::scope` forks. Not for storing, copying or handing to the
+/// tasks: a task that wants to fork opens a scope, or joins, of its own. (A spawn from anywhere but the
+/// body's own strand is still right, but runs in place.)
+template <scheduler S> class spawner {
+ public:
+  explicit spawner(typename S::frame& frame) noexcept : frame_(frame) {}
+  spawner(spawner const&) = delete;
+  spawner& operator=(spawner const&) = delete;
+
+  /// Runs f some time before the next sync() returns, perhaps on another worker. The callable is moved or
+  /// copied away, so temporaries and loop variables captured by value are safe; what it returns is dropped.
+  /// Throws std::bad_alloc if a callable of more than 48 bytes finds no memory; it has not run then. Cost:
+  /// a few nanoseconds. Memory stays bounded however many are spawned: past a few thousand waiting tasks,
+  /// or where the stack of tasks is full, f runs in place.
+  template <class F> void spawn(F&& f) { frame_.spawn(std::forward<F>(f)); }
+
+  /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned
+  /// task that threw. More may be spawned afterwards.
+  void sync() { frame_.sync(); }
+
+ private:
+  typename S::frame& frame_;
+};
+
+/// Calls body(s) with an `s` that spawns, and waits for all that it spawned.
+///
+///     filch::scope([&](auto& s) {
+///       for (auto& part : parts) s.spawn([&part] { work(part); });
+///     });
+///
+/// Returns what the body returns. Throws what the body throws, else the exception of the earliest spawned
+/// task that threw; in each case after all tasks have come to their end. From outside a pool it enters the
+/// default pool. Continues on the calling thread under `direct` and `serial`.
+template <scheduler S = default_scheduler, class Body> decltype(auto) scope(Body&& body) {
+  using R = std::invoke_result_t<Body, spawner<S>&>;
+  return detail::inside_pool<S>([&body]() -> R {
+    typename S::frame frame;
+    spawner<S> s{frame};
+    using kept = std::conditional_t<std::is_void_v<R>, nothing, R>;
+    detail::result_slot<kept> result;
+    std::exception_ptr failure;
+    try {
+      result.make([&]() -> R { return std::invoke(std::forward<Body>(body), s); });
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    if (failure) {
+      try {
+        frame.sync();
+      } catch (...) {  // the body's exception is the one that leaves
+      }
+      std::rethrow_exception(std::move(failure));
+    }
+    detail::drop_on_exit<kept> guard{result};
+    frame.sync();
+    if constexpr (!std::is_void_v<R>) return result.take();
+  });
+}
+
+}  // namespace filch::inline FILCH_ABI

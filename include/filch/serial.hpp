@@ -1,0 +1,63 @@
+// filch::serial: the serial elision. The same program without the forks; the baseline of every measurement.
+#pragma once
+
+#include <filch/detail/in_order.hpp>
+#include <filch/pool_options.hpp>
+#include <filch/scheduler.hpp>
+
+#include <exception>
+
+namespace filch::inline FILCH_ABI {
+
+/// Runs everything on the calling thread, in the order in which it is written. A join costs nothing; what
+/// an exception does is the same as under every other scheduler.
+struct serial {
+  static constexpr std::string_view name = "serial";
+
+  /// f, then g; both results. If f throws, g still runs, and then f's exception leaves.
+  template <class F, class G>
+  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
+    return detail::join_in_order(std::forward<F>(f), std::forward<G>(g));
+  }
+
+  /// Runs each task where it is spawned, and keeps the first exception for sync().
+  class frame {
+   public:
+    frame() = default;
+    frame(frame const&) = delete;
+    frame& operator=(frame const&) = delete;
+
+    template <class F> void spawn(F&& f) {
+      try {
+        std::invoke(std::forward<F>(f));
+      } catch (...) {
+        if (!failure_) failure_ = std::current_exception();
+      }
+    }
+    void sync() {
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+
+   private:
+    std::exception_ptr failure_;
+  };
+
+  class pool {
+   public:
+    explicit pool(pool_options = {}) noexcept {}
+    template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
+    unsigned workers() const noexcept { return 1; }
+  };
+
+  static bool wanted() noexcept { return false; }
+  static bool inside() noexcept { return true; }
+  static unsigned worker_index() noexcept { return 0; }
+  static pool& default_pool() {
+    static pool the_pool;
+    return the_pool;
+  }
+};
+
+static_assert(scheduler<serial>);
+
+}  // namespace filch::inline FILCH_ABI

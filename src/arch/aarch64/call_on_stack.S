@@ -1,0 +1,38 @@
+// void filch_call_on_stack(void* top, void (*call)(void*), void* argument)
+//
+// Calls call(argument) with the stack pointer at `top` (16-byte aligned), and comes back.
+//
+//      the caller's stack                 the other stack
+//      +--------------------+             +--------------------+  <- top
+//      | saved x30          |             | call's frame       |
+//      | saved x29          | <- x29      |                    |
+//      +--------------------+             +--------------------+
+//
+// x29 finds the way back, also for an unwinder. `call` does not throw.
+        .text
+        .globl  filch_call_on_stack
+        .hidden filch_call_on_stack
+        .type   filch_call_on_stack, %function
+        .p2align 4
+filch_call_on_stack:
+        .cfi_startproc
+        hint    #34                     // bti c
+        stp     x29, x30, [sp, #-16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset x29, -16
+        .cfi_offset x30, -8
+        mov     x29, sp
+        .cfi_def_cfa_register x29
+        mov     sp, x0
+        mov     x0, x2
+        blr     x1
+        mov     sp, x29
+        .cfi_def_cfa_register sp
+        ldp     x29, x30, [sp], #16
+        .cfi_restore x29
+        .cfi_restore x30
+        .cfi_def_cfa_offset 0
+        ret
+        .cfi_endproc
+        .size   filch_call_on_stack, . - filch_call_on_stack
+        .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,35 @@
+// void filch_call_on_stack(void* top, void (*call)(void*), void* argument)
+//
+// Calls call(argument) with the stack pointer at `top` (16-byte aligned), and comes back.
+//
+//      the caller's stack                 the other stack
+//      +--------------------+             +--------------------+  <- top
+//      | return address     |             | return address     |  into this function
+//      | saved rbp          | <- rbp      | call's frame       |
+//      +--------------------+             +--------------------+
+//
+// rbp finds the way back, also for an unwinder: a backtrace passes from the one stack to the other.
+// `call` does not throw.
+        .text
+        .globl  filch_call_on_stack
+        .hidden filch_call_on_stack
+        .type   filch_call_on_stack, @function
+        .p2align 4
+filch_call_on_stack:
+        .cfi_startproc
+        endbr64
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        movq    %rdi, %rsp
+        movq    %rdx, %rdi
+        call    *%rsi
+        movq    %rbp, %rsp
+        popq    %rbp
+        .cfi_def_cfa %rsp, 8
+        ret
+        .cfi_endproc
+        .size   filch_call_on_stack, . - filch_call_on_stack
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,26 @@
+#include "os/linux/futex.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace filch::os {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+// errno is the user's: a task that sets it, forks and reads it must not see ours.
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  int const kept = errno;
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+  errno = kept;
+}
+
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
+  int const kept = errno;
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  errno = kept;
+}
+
+}  // namespace filch::os

@@ -1,0 +1,34 @@
+// Address space: reserved, touched as used, guarded below.
+#pragma once
+
+#include <cstddef>
+
+namespace filch::os {
+
+/// A range of reserved address space; pages cost memory once touched. Below it lies a guard that faults.
+class reservation {
+ public:
+  reservation() noexcept = default;
+  /// `bytes` is rounded up to pages. On failure valid() is false and errno says why.
+  explicit reservation(std::size_t bytes) noexcept;
+  reservation(reservation&& other) noexcept;
+  reservation& operator=(reservation&& other) noexcept;
+  ~reservation();
+
+  bool valid() const noexcept { return low_ != nullptr; }
+  std::byte* low() const noexcept { return low_; }
+  std::byte* high() const noexcept { return low_ + bytes_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// Is this the address of a byte of the guard?
+  bool guards(void const* address) const noexcept;
+
+ private:
+  static constexpr std::size_t k_guard = 256 * 1024;
+  std::byte* low_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// errno as words, safe from any thread.
+char const* describe_errno(int error) noexcept;
+
+}  // namespace filch::os

@@ -1,0 +1,115 @@
+#include "os/linux/overflow.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+
+namespace filch::os {
+namespace {
+
+// Read in a signal handler: initial-exec, so that no allocation hides behind the access.
+constinit thread_local guarded_stack const* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
+
+struct sigaction before;
+
+class line {
+ public:
+  line& operator<<(char const* text) noexcept {
+    while (*text && used_ < sizeof text_) text_[used_++] = *text++;
+    return *this;
+  }
+  line& operator<<(std::size_t number) noexcept {
+    auto const [end, error] = std::to_chars(text_ + used_, text_ + sizeof text_, number);
+    if (error == std::errc{}) used_ = static_cast<std::size_t>(end - text_);
+    return *this;
+  }
+  void print() const noexcept {
+    if (write(STDERR_FILENO, text_, used_) < 0) return;  // nothing more can be done
+  }
+
+ private:
+  char text_[256];
+  std::size_t used_ = 0;
+};
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  for (auto const* s = innermost; s; s = s->outer) {
+    if (!s->stack.guards(info->si_addr)) continue;
+    line message;
+    message << "filch: stack overflow in a task on worker " << std::size_t{s->worker} << ": its stack of "
+            << s->stack.bytes() / 1024
+            << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
+    message.print();
+    // As on a thread's stack: the fault happens again, and ends the process.
+    std::signal(signal, SIG_DFL);
+    return;
+  }
+  if (before.sa_flags & SA_SIGINFO) {
+    before.sa_sigaction(signal, info, context);
+  } else if (before.sa_handler == SIG_IGN || before.sa_handler == SIG_DFL) {
+    std::signal(signal, SIG_DFL);
+  } else {
+    before.sa_handler(signal);
+  }
+}
+
+class signal_stack {
+ public:
+  signal_stack() noexcept {
+    stack_t now;
+    if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+    void* const p = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return;
+    stack_t mine{};
+    mine.ss_sp = p;
+    mine.ss_size = k_bytes;
+    if (sigaltstack(&mine, nullptr) == 0) {
+      memory_ = p;
+    } else {
+      munmap(p, k_bytes);
+    }
+  }
+  signal_stack(signal_stack const&) = delete;
+  signal_stack& operator=(signal_stack const&) = delete;
+  ~signal_stack() {
+    if (!memory_) return;
+    stack_t now;
+    if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == memory_) {
+      stack_t off{};
+      off.ss_flags = SS_DISABLE;
+      sigaltstack(&off, nullptr);
+      munmap(memory_, k_bytes);
+    }
+  }
+
+ private:
+  static constexpr std::size_t k_bytes = 64 * 1024;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+guarded_stack::guarded_stack(reservation const& s, unsigned w) noexcept : stack(s), worker(w), outer(innermost) {
+  innermost = this;
+}
+
+guarded_stack::~guarded_stack() { innermost = outer; }
+
+void install_overflow_handler() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction mine {};
+    mine.sa_sigaction = on_fault;
+    mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&mine.sa_mask);
+    sigaction(SIGSEGV, &mine, &before);
+  });
+}
+
+void need_signal_stack() noexcept { thread_local signal_stack const mine; }
+
+}  // namespace filch::os

@@ -1,0 +1,43 @@
+// What a worker counts: written by it alone, read by anybody.
+#pragma once
+
+#include <filch/pool_stats.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace filch::runtime {
+
+class counter {
+ public:
+  /// By the worker that owns it; relaxed, because it orders nothing and is nobody's proof.
+  void bump() noexcept { value_.store(read() + 1, std::memory_order_relaxed); }
+  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// A cache line of its own, so that counting disturbs nobody.
+struct alignas(64) counters {
+  counter steals;
+  counter failed_steals;
+  counter backoffs;
+  counter leapfrogs;
+  counter publications;
+  counter sleeps;
+  counter wakeups;
+
+  void add_to(pool_stats& sum) const noexcept {
+    sum.steals += steals.read();
+    sum.failed_steals += failed_steals.read();
+    sum.backoffs += backoffs.read();
+    sum.leapfrogs += leapfrogs.read();
+    sum.publications += publications.read();
+    sum.sleeps += sleeps.read();
+    sum.wakeups += wakeups.read();
+  }
+};
+static_assert(sizeof(counters) == 64);
+
+}  // namespace filch::runtime

@@ -1,0 +1,73 @@
+#include "runtime/idle.hpp"
+
+#include "os/linux/futex.hpp"
+
+namespace filch::runtime {
+
+idle::idle(unsigned workers) : workers_(workers), places_(std::make_unique<place[]>(workers)) {}
+
+void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
+  // The count first: it must never be too low, and whoever finds the word below takes one off it.
+  // edge idle-1: both before the last look for work; pairs with anybody() and the look at the words.
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  places_[me].waits.store(what, std::memory_order_seq_cst);
+}
+
+void idle::retract(unsigned me) noexcept {
+  std::uint32_t what = places_[me].waits.load(std::memory_order_relaxed);
+  // Whoever changes the word to awake takes the sleeper off the count, once.
+  if (what != k_awake) static_cast<void>(wake_if(me, what));
+}
+
+void idle::sleep(unsigned me) noexcept {
+  for (;;) {
+    // edge idle-2: what the waker did before waking is seen by the woken.
+    std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
+    if (what == k_awake) return;
+    os::futex_wait(places_[me].waits, what);
+  }
+}
+
+bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
+  // edge idle-2: release, to the woken worker's acquire.
+  if (!places_[who].waits.compare_exchange_strong(what, k_awake, std::memory_order_acq_rel,
+                                                  std::memory_order_relaxed)) {
+    return false;
+  }
+  // relaxed: a count that is too high for a moment makes wakers look in vain; it is never too low.
+  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool idle::wake(unsigned who) noexcept {
+  std::uint32_t const what = places_[who].waits.load(std::memory_order_seq_cst);
+  if (what == k_awake || !wake_if(who, what)) return false;
+  os::futex_wake(places_[who].waits);
+  return true;
+}
+
+bool idle::wake_one_for(unsigned offerer) noexcept {
+  for (unsigned step = 1; step <= workers_; ++step) {
+    unsigned const who = (offerer + step) % workers_;
+    // edge idle-1: who is not seen here looks for work after what was offered.
+    std::uint32_t const what = places_[who].waits.load(std::memory_order_seq_cst);
+    if ((what == k_for_anything || what == k_for_one + offerer) && wake_if(who, what)) {
+      os::futex_wake(places_[who].waits);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool idle::wake_one() noexcept {
+  for (unsigned who = 0; who < workers_; ++who) {
+    // edge idle-1: as in wake_one_for.
+    if (places_[who].waits.load(std::memory_order_seq_cst) == k_for_anything && wake_if(who, k_for_anything)) {
+      os::futex_wake(places_[who].waits);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace filch::runtime

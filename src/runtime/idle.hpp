@@ -1,0 +1,52 @@
+// Who sleeps, and waking one of them. The protocol and its proof: idle.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace filch::runtime {
+
+class idle {
+ public:
+  explicit idle(unsigned workers);
+
+  /// Worker `me` is about to sleep until there is anything to do. It must look once more for work after
+  /// this, and then call retract() or sleep().
+  void announce(unsigned me) noexcept { announce_as(me, k_for_anything); }
+  /// The same for a worker that waits in a join and may only run what `thief` offers.
+  void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, k_for_one + thief); }
+  /// Work was seen: not going to sleep after all.
+  void retract(unsigned me) noexcept;
+  /// Sleeps until somebody wakes `me`, who may have done so already.
+  void sleep(unsigned me) noexcept;
+
+  /// Is anybody announced? Sequentially consistent: pairs with announce (edge idle-1).
+  bool anybody() const noexcept { return sleepers_.load(std::memory_order_seq_cst) != 0; }
+  /// The same as a hint, where a stale answer does no harm.
+  bool anybody_hint() const noexcept { return sleepers_.load(std::memory_order_relaxed) != 0; }
+  /// Wakes one worker that may run what `offerer` offers; false if there is none.
+  bool wake_one_for(unsigned offerer) noexcept;
+  /// Wakes one worker that waits for anything at all.
+  bool wake_one() noexcept;
+  /// Wakes this worker, if it sleeps.
+  bool wake(unsigned who) noexcept;
+
+ private:
+  static constexpr std::uint32_t k_awake = 0;
+  static constexpr std::uint32_t k_for_anything = 1;
+  static constexpr std::uint32_t k_for_one = 2;  // + the index of the thief waited for
+
+  struct alignas(64) place {
+    std::atomic<std::uint32_t> waits{k_awake};
+  };
+
+  void announce_as(unsigned me, std::uint32_t what) noexcept;
+  bool wake_if(unsigned who, std::uint32_t what) noexcept;
+
+  unsigned const workers_;
+  std::unique_ptr<place[]> places_;
+  alignas(64) std::atomic<unsigned> sleepers_{0};
+};
+
+}  // namespace filch::runtime

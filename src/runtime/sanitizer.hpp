@@ -1,0 +1,32 @@
+// Which sanitizer this is built for, and what it wants to be told of a change of stacks.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FILCH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FILCH_ASAN 1
+#endif
+#endif
+
+#if defined(FILCH_ASAN)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include <cstddef>
+
+namespace filch::runtime {
+
+#if defined(FILCH_ASAN)
+inline void leave_stack(void** kept, void const* low, std::size_t bytes) noexcept {
+  __sanitizer_start_switch_fiber(kept, low, bytes);
+}
+inline void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
+  __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
+}
+#else
+inline void leave_stack(void**, void const*, std::size_t) noexcept {}
+inline void arrive_on_stack(void*, void const**, std::size_t*) noexcept {}
+#endif
+
+}  // namespace filch::runtime

@@ -1,0 +1,29 @@
+// Settings: what the caller asked for, else the environment, else the machine. Checked, never ignored.
+#pragma once
+
+#include <filch/pool_options.hpp>
+
+#include <string>
+#include <vector>
+
+namespace filch::runtime {
+
+struct settings {
+  unsigned workers;
+  std::size_t stack_size;
+  bool stack_size_is_asked_for;  // else a smaller one will do where address space is short
+  bool pin;
+  bool stats;
+  std::vector<int> processors;  // that this process may use, in the order in which to take them
+};
+
+/// Throws setup_error, one line that names the setting.
+settings resolve(pool_options const& options);
+
+/// "64m" -> 67108864. Throws setup_error that names `setting`.
+std::size_t parse_size(std::string const& setting, std::string const& text);
+/// A whole number in [least, most]. Throws setup_error that names `setting`.
+unsigned long long parse_number(std::string const& setting, std::string const& text, unsigned long long least,
+                                unsigned long long most);
+
+}  // namespace filch::runtime

@@ -1,0 +1,36 @@
+#include "runtime/stack.hpp"
+
+#include "os/linux/overflow.hpp"
+#include "runtime/sanitizer.hpp"
+
+extern "C" void filch_call_on_stack(void* top, void (*call)(void*), void* argument);
+
+namespace filch::runtime {
+namespace {
+
+struct crossing {
+  void (*call)(void*);
+  void* argument;
+};
+
+void on_the_other_side(void* p) {
+  auto const& c = *static_cast<crossing*>(p);
+  void const* old_low = nullptr;
+  std::size_t old_bytes = 0;
+  arrive_on_stack(nullptr, &old_low, &old_bytes);
+  c.call(c.argument);
+  leave_stack(nullptr, old_low, old_bytes);
+}
+
+}  // namespace
+
+void call_on(os::reservation const& stack, unsigned worker, void (*call)(void*), void* argument) {
+  os::guarded_stack const here(stack, worker);
+  crossing c{call, argument};
+  void* kept = nullptr;
+  leave_stack(&kept, stack.low(), stack.bytes());
+  filch_call_on_stack(stack.high(), on_the_other_side, &c);
+  arrive_on_stack(kept, nullptr, nullptr);
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,112 @@
+#include "runtime/statistics.hpp"
+
+#include "runtime/fork_generation.hpp"
+#include "runtime/team.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace filch::runtime {
+namespace {
+
+struct section {
+  std::string title;
+  std::vector<pool_stats> workers;
+};
+
+struct registry {
+  std::mutex mutex;
+  std::vector<team*> live;        // under mutex
+  std::vector<section> finished;  // under mutex
+  bool print = false;             // under mutex
+};
+
+// Never destroyed: teams may outlive static destruction.
+registry& the_registry() {
+  static registry* const r = new registry;
+  return *r;
+}
+
+section figures_of(team const& t, unsigned number) {
+  section s;
+  s.title = std::string("pool ") + std::to_string(number) + " (" + t.scheduler_name() + ", " +
+            std::to_string(t.workers()) + " workers)";
+  for (unsigned i = 0; i < t.workers(); ++i) s.workers.push_back(t.stats_of(i));
+  return s;
+}
+
+void print_row(char const* who, pool_stats const& w) {
+  std::fprintf(stderr, "%8s %12" PRIu64 " %12" PRIu64 " %14" PRIu64 " %9" PRIu64 " %9" PRIu64 " %13" PRIu64
+               " %8" PRIu64 " %8" PRIu64 "\n",
+               who, w.forks, w.steals, w.failed_steals, w.backoffs, w.leapfrogs, w.publications, w.sleeps, w.wakeups);
+}
+
+void print_section(section const& s) {
+  std::fprintf(stderr, "filch: %s\n%8s %12s %12s %14s %9s %9s %13s %8s %8s\n", s.title.c_str(), "worker",
+               FILCH_COUNT_FORKS ? "forks" : "forks (off)", "steals", "failed steals", "back-offs", "leapfrogs",
+               "publications", "sleeps", "wake-ups");
+  pool_stats sum;
+  for (std::size_t i = 0; i < s.workers.size(); ++i) {
+    auto const& w = s.workers[i];
+    print_row(std::to_string(i).c_str(), w);
+    sum.forks += w.forks;
+    sum.steals += w.steals;
+    sum.failed_steals += w.failed_steals;
+    sum.backoffs += w.backoffs;
+    sum.leapfrogs += w.leapfrogs;
+    sum.publications += w.publications;
+    sum.sleeps += w.sleeps;
+    sum.wakeups += w.wakeups;
+  }
+  print_row("all", sum);
+}
+
+void print_at_exit() {
+  registry& r = the_registry();
+  std::lock_guard const lock(r.mutex);
+  for (auto const& s : r.finished) print_section(s);
+  unsigned number = static_cast<unsigned>(r.finished.size());
+  for (team const* t : r.live) print_section(figures_of(*t, ++number));
+}
+
+void forget_in_child() {
+  registry& r = the_registry();
+  // Another thread of the parent may have held it.
+  ::new (static_cast<void*>(&r.mutex)) std::mutex;
+  r.live.clear();
+  r.finished.clear();
+}
+
+}  // namespace
+
+void register_team(team& t, bool print) {
+  registry& r = the_registry();
+  watch_forks(forget_in_child);
+  std::lock_guard const lock(r.mutex);
+  r.live.push_back(&t);
+  if (print && !r.print) {
+    r.print = true;
+    std::atexit(print_at_exit);
+  }
+}
+
+void retire_team(team& t) noexcept {
+  registry& r = the_registry();
+  std::lock_guard const lock(r.mutex);
+  auto const found = std::find(r.live.begin(), r.live.end(), &t);
+  if (found == r.live.end()) return;
+  r.live.erase(found);
+  if (!r.print) return;
+  try {
+    r.finished.push_back(figures_of(t, static_cast<unsigned>(r.finished.size()) + 1));
+  } catch (std::bad_alloc const&) {  // a table without this pool
+  }
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,296 @@
+#include "runtime/team.hpp"
+
+#include "os/linux/futex.hpp"
+#include "os/linux/overflow.hpp"
+#include "os/linux/processors.hpp"
+#include "runtime/fork_generation.hpp"
+#include "runtime/stack.hpp"
+#include "runtime/statistics.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+namespace filch::runtime {
+
+namespace {
+
+// An idle worker spins for about as long as waking it would take, then sleeps.
+constexpr auto k_spin_time = std::chrono::microseconds(100);
+// Where there are more workers than processors, spinning takes time from those that work.
+constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
+constexpr unsigned k_looks_between_clock_reads = 8;
+constexpr unsigned k_relaxes_between_looks = 16;
+
+constexpr std::size_t k_smallest_fallback_stack = std::size_t{1} << 20;
+
+}  // namespace
+
+/// A call that waits for a worker, in its caller's frame. Whoever takes it out of the line owns it.
+struct team::visitor {
+  enum : std::uint32_t { waiting, place_is_yours, done };
+  void (*call)(void*);
+  void* argument;
+  std::atomic<std::uint32_t> state{waiting};
+
+  /// edge entry-1: what was done before is seen by the waiting caller. *this may be gone afterwards.
+  void tell(std::uint32_t what) noexcept {
+    state.store(what, std::memory_order_release);
+    os::futex_wake(state);
+  }
+};
+
+void spin_wait::once() noexcept {
+  if (turns_ < k_spins) {
+    ++turns_;
+    relax();
+  } else {
+    std::this_thread::yield();
+  }
+}
+
+team::team(settings s, bool tolerate_missing_threads)
+    : settings_(std::move(s)),
+      tolerate_missing_threads_(tolerate_missing_threads),
+      fork_generation_(runtime::fork_generation()),
+      counters_(std::make_unique<counters[]>(settings_.workers)),
+      idle_(settings_.workers) {
+  unsigned const quota = os::processor_quota();
+  std::size_t const available =
+      quota ? std::min<std::size_t>(quota, settings_.processors.size()) : settings_.processors.size();
+  oversubscribed_ = settings_.workers > available;
+  os::install_overflow_handler();
+  reserve_stacks();
+}
+
+team::~team() = default;
+
+void team::reserve_stacks() {
+  stack_size_ = settings_.stack_size;
+  for (;;) {
+    stacks_.clear();
+    while (stacks_.size() < settings_.workers) {
+      stacks_.emplace_back(stack_size_);
+      if (!stacks_.back().valid()) break;
+    }
+    if (stacks_.back().valid()) return;
+    int const why = errno;
+    if (settings_.stack_size_is_asked_for || stack_size_ / 2 < k_smallest_fallback_stack) {
+      throw setup_error("filch: can't reserve " + std::to_string(settings_.workers) + " stacks of " +
+                        std::to_string(stack_size_ / 1024) + " KiB (" + os::describe_errno(why) +
+                        "): lower FILCH_STACK_SIZE or FILCH_NUM_THREADS, or raise the limit (ulimit -v)");
+    }
+    stack_size_ /= 2;
+  }
+}
+
+void team::start() {
+  for (unsigned i = 1; i < settings_.workers; ++i) {
+    try {
+      threads_.emplace_back([this, i] { thread_main(i); });
+    } catch (std::system_error const& e) {
+      std::string const what = "filch: could not start the thread of worker " + std::to_string(i) + " of " +
+                               std::to_string(settings_.workers) + " (" + os::describe_errno(e.code().value()) + ")";
+      if (!tolerate_missing_threads_) {
+        end_threads();
+        throw setup_error(what + ": lower FILCH_NUM_THREADS or pool_options::workers, or raise ulimit -u");
+      }
+      std::fprintf(stderr, "%s; going on with %u\n", what.c_str(), i);
+      // Workers without a thread never announce themselves and never have work: they are only looked at.
+      break;
+    }
+  }
+  register_team(*this, settings_.stats);
+}
+
+void team::stop() noexcept {
+  if (!alive()) {
+    // A child of fork(): there are no threads to join, and the handles must not be destroyed as if there were.
+    static_cast<void>(new std::vector<std::thread>(std::move(threads_)));
+    retire_team(*this);
+    return;
+  }
+  visitor last{nullptr, nullptr};
+  if (!take_place_zero()) wait_in_line(last);
+  end_threads();
+  retire_team(*this);
+}
+
+void team::end_threads() noexcept {
+  stopping_.store(true, std::memory_order_seq_cst);
+  for (unsigned i = 1; i < settings_.workers; ++i) idle_.wake(i);
+  for (auto& t : threads_) t.join();
+  threads_.clear();
+}
+
+bool team::alive() const noexcept { return fork_generation_ == runtime::fork_generation(); }
+
+pool_stats team::stats_of(unsigned worker) const noexcept {
+  pool_stats sum;
+  counters_[worker].add_to(sum);
+  sum.forks = forks_of(worker);
+  sum.stack_bytes = stack_size_;
+  return sum;
+}
+
+pool_stats team::stats() const noexcept {
+  pool_stats sum;
+  for (unsigned i = 0; i < settings_.workers; ++i) {
+    counters_[i].add_to(sum);
+    sum.forks += forks_of(i);
+  }
+  sum.stack_bytes = stack_size_;
+  return sum;
+}
+
+// ---- a worker's life --------------------------------------------------------------------------
+
+void team::thread_main(unsigned me) {
+  os::need_signal_stack();
+  if (settings_.pin) {
+    int const processor = settings_.processors[me % settings_.processors.size()];
+    if (!os::bind_to_processor(processor)) {
+      std::fprintf(stderr, "filch: worker %u can't be bound to processor %d; it runs anywhere\n", me, processor);
+    }
+  }
+  struct self {
+    team* t;
+    unsigned me;
+  } s{this, me};
+  be_worker(
+      me,
+      [](void* p) {
+        auto const& who = *static_cast<self*>(p);
+        who.t->work(who.me);
+      },
+      &s);
+}
+
+void team::work(unsigned me) {
+  using clock = std::chrono::steady_clock;
+  auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
+  unsigned looks = 0;
+  clock::time_point since{};
+  // relaxed: the flag is looked at again, in order, before every sleep.
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (run_visitor() || steal_and_run(me)) {
+      looks = 0;
+      continue;
+    }
+    if (looks % k_looks_between_clock_reads == 0) {
+      auto const now = clock::now();
+      if (looks == 0) since = now;
+      if (now - since >= spin_time) {
+        sleep_until_work(me);
+        looks = 0;
+        continue;
+      }
+    }
+    ++looks;
+    if (oversubscribed_) {
+      std::this_thread::yield();
+    } else {
+      for (unsigned i = 0; i < k_relaxes_between_looks; ++i) relax();
+    }
+  }
+}
+
+void team::sleep_until_work(unsigned me) {
+  idle_.announce(me);
+  ask_everybody(me);
+  // edge idle-1: the last look, after the announcement.
+  if (stopping_.load(std::memory_order_seq_cst) || calls_waiting_.load(std::memory_order_seq_cst) != 0 ||
+      sees_work(me)) {
+    idle_.retract(me);
+    return;
+  }
+  counted(me).sleeps.bump();
+  idle_.sleep(me);
+}
+
+// ---- the way in -------------------------------------------------------------------------------
+
+bool team::take_place_zero() noexcept {
+  bool free = false;
+  // edge entry-2: acquire, from the last one who left.
+  return place_zero_taken_.compare_exchange_strong(free, true, std::memory_order_acq_rel,
+                                                   std::memory_order_relaxed);
+}
+
+void team::leave_place_zero() noexcept {
+  // edge entry-2 (release), and entry-3: the place is free before the line is looked at.
+  place_zero_taken_.store(false, std::memory_order_seq_cst);
+  if (visitors_waiting_.load(std::memory_order_seq_cst) == 0) return;
+  visitor* next = nullptr;
+  {
+    std::lock_guard const lock(line_mutex_);
+    if (line_.empty() || !take_place_zero()) return;
+    next = take_from_line(line_.begin());
+  }
+  next->tell(visitor::place_is_yours);
+}
+
+team::visitor* team::take_from_line(std::deque<visitor*>::iterator at) noexcept {
+  visitor* const v = *at;
+  line_.erase(at);
+  // relaxed: too high for a moment makes somebody look in vain.
+  visitors_waiting_.fetch_sub(1, std::memory_order_relaxed);
+  if (v->call) calls_waiting_.fetch_sub(1, std::memory_order_relaxed);
+  return v;
+}
+
+void team::enter(void (*call)(void*), void* argument) {
+  if (take_place_zero()) {
+    visit_as_worker_zero(call, argument);
+    return;
+  }
+  visitor v{call, argument};
+  wait_in_line(v);
+  if (v.state.load(std::memory_order_acquire) == visitor::place_is_yours) visit_as_worker_zero(call, argument);
+}
+
+void team::wait_in_line(visitor& v) {
+  {
+    std::lock_guard const lock(line_mutex_);
+    line_.push_back(&v);
+    // edge entry-3: in line before the place is tried again.
+    visitors_waiting_.fetch_add(1, std::memory_order_seq_cst);
+    // A visitor without a call is a destructor: it wants the place, not a worker.
+    // edge idle-1: offered before anybody is woken.
+    if (v.call) calls_waiting_.fetch_add(1, std::memory_order_seq_cst);
+    // Whoever is first in line gets the place if it was just left.
+    if (take_place_zero()) take_from_line(line_.begin())->tell(visitor::place_is_yours);
+  }
+  if (v.call) static_cast<void>(idle_.wake_one());
+  for (spin_wait spin(oversubscribed_); spin.turns() < 64; spin.once()) {
+    if (v.state.load(std::memory_order_acquire) != visitor::waiting) return;
+  }
+  // edge entry-1: acquire, from tell().
+  while (v.state.load(std::memory_order_acquire) == visitor::waiting) os::futex_wait(v.state, visitor::waiting);
+}
+
+void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
+  os::need_signal_stack();
+  be_worker(0, call, argument);
+  leave_place_zero();
+}
+
+bool team::run_visitor() {
+  // relaxed: a hint; a worker about to sleep looks again, in order.
+  if (calls_waiting_.load(std::memory_order_relaxed) == 0) return false;
+  visitor* v = nullptr;
+  {
+    std::lock_guard const lock(line_mutex_);
+    auto const found = std::find_if(line_.begin(), line_.end(), [](visitor const* x) { return x->call != nullptr; });
+    if (found == line_.end()) return false;
+    v = take_from_line(found);
+  }
+  v->call(v->argument);
+  v->tell(visitor::done);  // *v may be gone
+  return true;
+}
+
+}  // namespace filch::runtime

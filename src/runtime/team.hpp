@@ -1,0 +1,122 @@
+// A team: the workers of a pool, their threads, and the way in. What a worker does to find work is the
+// scheduler's; when to look, spin, sleep and stop is decided here.
+#pragma once
+
+#include "os/linux/memory.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/idle.hpp"
+#include "runtime/settings.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace filch::runtime {
+
+/// Worker 0 is the thread that calls enter(); workers 1 and up are threads of the team.
+class team {
+ public:
+  team(team const&) = delete;
+  team& operator=(team const&) = delete;
+  virtual ~team();
+
+  /// Runs call(argument) as a worker, and returns when it is done. By the caller as worker 0 if that place
+  /// is free; else whichever comes first: the place becomes free, or an idle worker runs it for the caller.
+  void enter(void (*call)(void*), void* argument);
+
+  unsigned workers() const noexcept { return settings_.workers; }
+  pool_stats stats() const noexcept;
+  /// What this worker counted, for the table at exit.
+  pool_stats stats_of(unsigned worker) const noexcept;
+  /// False in a child of fork(): the threads stayed with the parent.
+  bool alive() const noexcept;
+  /// The scheduler's name, for the table at exit.
+  virtual char const* scheduler_name() const noexcept = 0;
+
+ protected:
+  team(settings s, bool tolerate_missing_threads);
+  /// The last step of a scheduler's constructor: from here on its hooks are called.
+  void start();
+  /// The first step of its destructor: waits for runs under way, then ends the threads.
+  void stop() noexcept;
+
+  // Hooks.
+  /// The calling thread is worker `me` until call(argument) returns.
+  virtual void be_worker(unsigned me, void (*call)(void*), void* argument) = 0;
+  /// One look around; true if a task was found and run.
+  virtual bool steal_and_run(unsigned me) = 0;
+  /// Asks every worker for work: none will keep a new fork to itself.
+  virtual void ask_everybody(unsigned me) noexcept = 0;
+  /// Is there a task that could be stolen?
+  virtual bool sees_work(unsigned me) const noexcept = 0;
+  virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
+
+  counters& counted(unsigned worker) noexcept { return counters_[worker]; }
+  settings const& asked_for() const noexcept { return settings_; }
+  idle& sleepers() noexcept { return idle_; }
+  os::reservation const& stack(unsigned worker) const noexcept { return stacks_[worker]; }
+  std::size_t stack_size() const noexcept { return stack_size_; }
+  bool oversubscribed() const noexcept { return oversubscribed_; }
+
+ private:
+  struct visitor;
+
+  void thread_main(unsigned me);
+  void work(unsigned me);
+  bool run_visitor();
+  void sleep_until_work(unsigned me);
+
+  bool take_place_zero() noexcept;
+  void leave_place_zero() noexcept;
+  void wait_in_line(visitor& v);
+  visitor* take_from_line(std::deque<visitor*>::iterator at) noexcept;
+  void visit_as_worker_zero(void (*call)(void*), void* argument);
+
+  void reserve_stacks();
+  void end_threads() noexcept;
+
+  // fixed after start
+  settings settings_;
+  bool const tolerate_missing_threads_;
+  unsigned const fork_generation_;
+  bool oversubscribed_ = false;
+  std::size_t stack_size_ = 0;
+  std::vector<os::reservation> stacks_;
+  std::vector<std::thread> threads_;
+  std::unique_ptr<counters[]> counters_;
+
+  idle idle_;
+  alignas(64) std::atomic<bool> place_zero_taken_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<unsigned> visitors_waiting_{0};
+  std::atomic<unsigned> calls_waiting_{0};  // of the visitors, those that a worker may run
+  std::mutex line_mutex_;
+  std::deque<visitor*> line_;  // under line_mutex_
+};
+
+/// Called by every loop that waits for another thread: spins a little, then lets others run.
+class spin_wait {
+ public:
+  explicit spin_wait(bool yield_at_once) noexcept : turns_(yield_at_once ? k_spins : 0) {}
+  void once() noexcept;
+  unsigned turns() const noexcept { return turns_; }
+
+ private:
+  static constexpr unsigned k_spins = 64;
+  unsigned turns_;
+};
+
+/// Processor's hint that this is a spin loop.
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace filch::runtime

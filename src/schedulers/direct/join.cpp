@@ -1,0 +1,157 @@
+// The owner's side: the slow paths of fork and join.
+#include "os/linux/memory.hpp"
+#include "schedulers/direct/worker.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+// How many private tasks an owner publishes at a request: half of them, as long as that is not many; each
+// costs an exchange at its join.
+constexpr std::ptrdiff_t k_publish_most = 32;
+// After so many public joins in a row that found their task unstolen, the places become private again.
+constexpr unsigned k_inlined_until_private = 8;
+
+direct_member& member(direct_worker& w) noexcept { return static_cast<direct_member&>(w); }
+
+}  // namespace
+
+fork_outcome direct_fork_slow(direct_worker& w, direct_task& t) noexcept {
+  if (w.end == nullptr) return fork_outcome::outside;
+  if (&t == w.end) return fork_outcome::full;
+  return fork_outcome::pushable;
+}
+
+void direct_pushed_slow(direct_worker& worker, direct_task& t) noexcept {
+  direct_member& w = member(worker);
+  // relaxed: the owner's own stores.
+  if (&t < w.public_end.load(std::memory_order_relaxed)) {
+    // edge direct-1, and idle-1: seq_cst, before the look for sleepers.
+    t.state.store(k_task, std::memory_order_seq_cst);
+    w.team->task_is_public(w);
+  } else if (w.split.load(std::memory_order_relaxed) == direct_raised()) {
+    w.team->publish(w, &t + 1);
+  }
+}
+
+join_outcome direct_join_slow(direct_worker& worker, direct_task& t) noexcept {
+  direct_member& w = member(worker);
+  // relaxed: the owner's own stores.
+  direct_task* const public_end = w.public_end.load(std::memory_order_relaxed);
+  if (&t < public_end) return w.team->join_public(w, t);
+  // Private, so nobody else can have it; but a thief may want the ones below it.
+  if (&t > public_end && w.split.load(std::memory_order_relaxed) == direct_raised()) w.team->publish(w, &t);
+  return join_outcome::run_it;
+}
+
+/// Answers a request: makes the oldest private tasks public. There is at least one below `below`.
+void direct_team::publish(direct_member& w, direct_task* below) noexcept {
+  direct_task* const first = w.public_end.load(std::memory_order_relaxed);
+  std::ptrdiff_t const count = std::min((below - first + 1) / 2, k_publish_most);
+  // edge direct-1: each task's closure was stored before its state.
+  for (auto* t = first; t != first + count; ++t) t->state.store(k_task, std::memory_order_release);
+  // edge direct-4, and idle-1: seq_cst, before the look for sleepers.
+  w.public_end.store(first + count, std::memory_order_seq_cst);
+  // edge direct-5: takes the request away. A later one is not lost: it overwrites this.
+  static_cast<void>(w.split.exchange(first + count, std::memory_order_seq_cst));
+  w.inlined_in_a_row = 0;
+  counted(w.index).publications.bump();
+  task_is_public(w);
+}
+
+/// A task of w's was just made public: if anybody sleeps, wakes one.
+void direct_team::task_is_public(direct_member& w) noexcept {
+  if (sleepers().anybody() && sleepers().wake_one_for(w.index)) counted(w.index).wakeups.bump();
+}
+
+join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept {
+  std::uintptr_t state = k_empty;
+  for (runtime::spin_wait spin(oversubscribed());;) {
+    // edge direct-1, direct-2: acquire, from the thief that gave the task back, or finished it.
+    state = t.state.exchange(k_empty, std::memory_order_acq_rel);
+    if (state == k_task) {
+      took_back(w, t);
+      return join_outcome::run_it;
+    }
+    // A thief has claimed it and decides: stolen, or back to task. It may be preempted meanwhile.
+    while (state == k_empty) {
+      spin.once();
+      state = t.state.load(std::memory_order_acquire);
+    }
+    if (state != k_task) break;
+  }
+  w.inlined_in_a_row = 0;
+  if (state >= k_stolen) {
+    w.top = &t + 1;  // the descriptor is in use until its thief is done
+    state = wait_for_thief(w, t, static_cast<unsigned>(state - k_stolen));
+    w.top = &t;
+  }
+  // edge direct-3: all below are stolen too, and this place is the next to steal from. `bot` is ours: it
+  // pointed above the task that we just joined. seq_cst for idle-1: before the next task is public.
+  w.bot.store(&t, std::memory_order_seq_cst);
+  // relaxed: no thief looks at it until a later store makes it a task.
+  t.state.store(k_empty, std::memory_order_relaxed);
+  return state == k_returned ? join_outcome::returned : join_outcome::threw;
+}
+
+/// A public task was not stolen. If that goes on, the places from here on become private.
+void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
+  if (++w.inlined_in_a_row < k_inlined_until_private) return;
+  w.inlined_in_a_row = 0;
+  // Nothing lies above t, and t is ours: no place from t on holds a task. release: edge direct-4.
+  w.public_end.store(&t, std::memory_order_release);
+  // While somebody sleeps the request stands: the next task will be public, and wake it.
+  direct_task* const split = sleepers().anybody() ? direct_raised() : &t;
+  static_cast<void>(w.split.exchange(split, std::memory_order_seq_cst));
+}
+
+/// Until the thief is done, runs what it offers (leapfrogging), then sleeps. Returns the final state.
+std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept {
+  if (!alive()) {
+    std::fputs("filch: a child of fork() returned from a task whose sibling was stolen in the parent\n", stderr);
+    std::abort();
+  }
+  constexpr unsigned k_looks_before_sleep = 400;  // some tens of microseconds
+  for (unsigned looks = 0;;) {
+    // edge direct-2: acquire, the thief's result.
+    std::uintptr_t const state = t.state.load(std::memory_order_acquire);
+    if (state == k_returned || state == k_threw) return state;
+    if (steal_from(members_[thief], w) == steal_outcome::ran) {
+      counted(w.index).leapfrogs.bump();
+      looks = 0;
+    } else if (++looks < (oversubscribed() ? 4 : k_looks_before_sleep)) {
+      if (oversubscribed()) {
+        std::this_thread::yield();
+      } else {
+        for (int i = 0; i < 8; ++i) runtime::relax();
+      }
+    } else {
+      sleep_until_done(w, t, thief);
+      looks = 0;
+    }
+  }
+}
+
+void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept {
+  sleepers().announce_for(w.index, thief);
+  ask_everybody(w.index);
+  // Ask to be woken when it is done. That fails if it is done.
+  std::uintptr_t state = t.state.load(std::memory_order_relaxed);
+  while (state != k_returned && state != k_threw && state != k_waited) {
+    // edge direct-6: release, the announcement; pairs with the exchange that ends the task.
+    if (t.state.compare_exchange_weak(state, k_waited, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      state = k_waited;
+    }
+  }
+  if (state != k_waited || offers_task(members_[thief])) {
+    sleepers().retract(w.index);
+    return;
+  }
+  counted(w.index).sleeps.bump();
+  sleepers().sleep(w.index);
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,158 @@
+// The pool: its members, the way in, and the default pool.
+#include "runtime/fork_generation.hpp"
+#include "runtime/stack.hpp"
+#include "schedulers/direct/worker.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+namespace {
+
+// No room, so that a fork's compare sends its callers to the slow path; never written.
+constinit direct_worker outside(nullptr);
+
+direct_member* member_or_null(direct_worker* w) noexcept {
+  return w == &outside ? nullptr : static_cast<direct_member*>(w);
+}
+
+}  // namespace
+
+constinit thread_local direct_worker* direct_self = &outside;
+
+unsigned direct_worker_index() noexcept {
+  direct_member const* const w = member_or_null(direct_self);
+  return w ? w->index : 0;
+}
+
+direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
+    : team(std::move(s), tolerate_missing_threads), members_(std::make_unique<direct_member[]>(workers())) {
+  for (unsigned i = 0; i < workers(); ++i) {
+    direct_member& m = members_[i];
+    // As many bytes of descriptors as of stack: a nested fork takes about as much of either.
+    m.tasks = os::reservation(stack_size());
+    if (!m.tasks.valid()) {
+      throw setup_error("filch: can't reserve " + std::to_string(stack_size() / 1024) +
+                        " KiB for the tasks of worker " + std::to_string(i) + " (" +
+                        os::describe_errno(errno) +
+                        "): lower FILCH_STACK_SIZE or FILCH_NUM_THREADS, or raise the limit (ulimit -v)");
+    }
+    // Zeroed by the kernel, which is what an empty descriptor is.
+    auto* const base = reinterpret_cast<direct_task*>(m.tasks.low());
+    m.top = base;
+    m.end = base + m.tasks.bytes() / sizeof(direct_task);
+    m.bot.store(base, std::memory_order_relaxed);
+    m.public_end.store(base, std::memory_order_relaxed);
+    m.split.store(base, std::memory_order_relaxed);
+    m.team = this;
+    m.index = i;
+    m.outer = &outside;
+    m.random = 2463534242u + i * 2654435761u;
+    if (m.random == 0) m.random = 1;
+  }
+  start();
+}
+
+direct_team::~direct_team() { stop(); }
+
+std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
+#if FILCH_COUNT_FORKS
+  return members_[worker].forks;
+#else
+  static_cast<void>(worker);
+  return 0;
+#endif
+}
+
+void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
+  direct_worker* const outer = direct_self;
+  if (direct_member* const w = member_or_null(outer)) w->team->leave_for_other_pool(*w);
+  members_[me].outer = outer;
+  direct_self = &members_[me];
+  runtime::call_on(stack(me), me, call, argument);
+  direct_self = outer;
+}
+
+/// A task of this team enters another pool: what it forked here would wait for its return, so thieves that
+/// ask get some of it now.
+void direct_team::leave_for_other_pool(direct_member& w) noexcept {
+  bool const asked = w.split.load(std::memory_order_relaxed) == direct_raised();
+  if (asked && w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
+}
+
+/// The calling thread's place in this team, where it is further out on its stack; else null.
+direct_member* direct_team::place_of_caller() const noexcept {
+  for (auto* w = member_or_null(direct_self); w; w = member_or_null(w->outer)) {
+    if (w->team == this) return w;
+  }
+  return nullptr;
+}
+
+namespace {
+
+std::atomic<direct::pool*> the_default{nullptr};
+std::mutex making_default;  // re-made in a child of fork(): another thread may have held it
+
+void forget_default_in_child() {
+  the_default.store(nullptr, std::memory_order_relaxed);
+  ::new (static_cast<void*>(&making_default)) std::mutex;
+  direct_self = &outside;
+}
+
+}  // namespace
+
+void direct_enter_default(void (*call)(void*), void* argument) { direct::default_pool().enter(call, argument); }
+
+}  // namespace detail
+
+direct::pool::pool(pool_options options) : team_(new detail::direct_team(runtime::resolve(options), false)) {}
+
+direct::pool::pool(default_tag) : team_(new detail::direct_team(runtime::resolve({}), true)) {}
+
+direct::pool::~pool() {
+  // Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait for, and
+  // no way to end the thread one stands on. What the system takes back at the end is left to it.
+  if (team_->alive() && team_->place_of_caller()) return;
+  delete team_;
+}
+
+void direct::pool::enter(void (*call)(void*), void* argument) {
+  // A child of fork() has none of the threads: it starts its own. The old team is its parent's.
+  if (!team_->alive()) [[unlikely]] team_ = team_->again().release();
+  if (detail::direct_member* const here = team_->place_of_caller()) {
+    detail::direct_worker* const inner = std::exchange(detail::direct_self, here);
+    call(argument);
+    detail::direct_self = inner;
+    return;
+  }
+  team_->enter(call, argument);
+}
+
+unsigned direct::pool::workers() const noexcept { return team_->workers(); }
+
+pool_stats direct::pool::stats() const noexcept { return team_->stats(); }
+
+direct::pool& direct::default_pool() {
+  // edge default-1: acquire, the pool that another thread made.
+  if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
+  std::lock_guard const lock(detail::making_default);
+  if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
+  try {
+    runtime::watch_forks(detail::forget_default_in_child);
+    // Never destroyed: tasks and static destructors may use it until the process ends.
+    pool* const made = new pool(pool::default_tag{});
+    detail::the_default.store(made, std::memory_order_release);  // edge default-1
+    return *made;
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    std::fflush(nullptr);
+    std::_Exit(2);
+  }
+}
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,103 @@
+// The thief's side.
+#include "schedulers/direct/worker.hpp"
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+/// Asks the victim to make tasks public. seq_cst: the exchange in publish() reads it or is overwritten by
+/// it (edge direct-5); a store only where there is none yet, so that many thieves share the line.
+void raise(direct_member& victim) noexcept {
+  if (victim.split.load(std::memory_order_relaxed) == direct_raised()) return;
+  victim.split.store(direct_raised(), std::memory_order_seq_cst);
+}
+
+std::uint32_t next_random(direct_member& me) noexcept {  // xorshift: any spread will do
+  std::uint32_t x = me.random;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  return me.random = x;
+}
+
+}  // namespace
+
+steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {
+  direct_task* const t = victim.bot.load(std::memory_order_acquire);
+  // edge direct-4: acquire, so that the states below public_end are seen as they were when it was raised.
+  direct_task* const public_end = victim.public_end.load(std::memory_order_acquire);
+  if (t >= public_end) {
+    raise(victim);
+    return steal_outcome::nothing;
+  }
+  // relaxed: a look before the exclusive access; the exchange decides.
+  if (t->state.load(std::memory_order_relaxed) != k_task) return steal_outcome::nothing;
+  std::uintptr_t expected = k_task;
+  // edge direct-1: acquire, from the store that made the task public: its closure is ours to read.
+  if (!t->state.compare_exchange_strong(expected, k_empty, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return steal_outcome::nothing;
+  }
+  // The re-check: `bot` was read before the task was ours. If it lies elsewhere now, this is a later task in
+  // the same place with unstolen ones below it, and `bot` is not ours to move.
+  if (victim.bot.load(std::memory_order_relaxed) != t) {
+    t->state.store(k_task, std::memory_order_release);  // edge direct-1: as we got it
+    counted(me.index).backoffs.bump();
+    return steal_outcome::backed_off;
+  }
+  // relaxed: the owner reads a number from it, and waits for more than that.
+  t->state.store(k_stolen + me.index, std::memory_order_relaxed);
+  // edge direct-3: moves `bot`, which is ours as long as we hold the task that it points to.
+  victim.bot.store(t + 1, std::memory_order_seq_cst);
+  // The trip wire: the highest public task went, the owner should publish more.
+  if (t + 1 >= victim.public_end.load(std::memory_order_relaxed)) raise(victim);
+  counted(me.index).steals.bump();
+  if (sleepers().anybody()) pass_on(me);
+
+  bool const returned = t->run(*t);
+  // edge direct-2: the result is the owner's from here on. *t may be gone.
+  if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_acq_rel) == k_waited) {
+    if (sleepers().wake(victim.index)) counted(me.index).wakeups.bump();
+  }
+  return steal_outcome::ran;
+}
+
+bool direct_team::offers_task(direct_member const& victim) const noexcept {
+  // edge idle-1: in order after the announcement.
+  direct_task* const t = victim.bot.load(std::memory_order_seq_cst);
+  return t < victim.public_end.load(std::memory_order_seq_cst) &&
+         t->state.load(std::memory_order_seq_cst) == k_task;
+}
+
+void direct_team::pass_on(direct_member& me) noexcept {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (!offers_task(members_[i])) continue;
+    if (sleepers().wake_one_for(i)) counted(me.index).wakeups.bump();
+    return;
+  }
+}
+
+bool direct_team::steal_and_run(unsigned index) {
+  direct_member& me = members_[index];
+  unsigned const all = workers();
+  unsigned const first = next_random(me) % all;
+  for (unsigned i = 0; i < all; ++i) {
+    unsigned const victim = first + i < all ? first + i : first + i - all;
+    if (victim != index && steal_from(members_[victim], me) == steal_outcome::ran) return true;
+  }
+  counted(index).failed_steals.bump();
+  return false;
+}
+
+void direct_team::ask_everybody(unsigned me) noexcept {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != me) raise(members_[i]);
+  }
+}
+
+bool direct_team::sees_work(unsigned me) const noexcept {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != me && offers_task(members_[i])) return true;
+  }
+  return false;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

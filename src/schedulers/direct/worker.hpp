@@ -1,0 +1,72 @@
+// A worker of the direct task stack, and its team. Words, states and edges: protocol.md beside this file.
+#pragma once
+
+#include <filch/direct.hpp>
+
+#include "runtime/team.hpp"
+
+namespace filch::inline FILCH_ABI::detail {
+
+// The states of a descriptor. Thieves change task -> empty (claimed) -> task (gave it back) or
+// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited.
+inline constexpr std::uintptr_t k_empty = 0;     // no task, or claimed by a thief that has not decided yet
+inline constexpr std::uintptr_t k_task = 1;      // may be stolen or joined
+inline constexpr std::uintptr_t k_returned = 2;  // the thief is done: the payload holds the result
+inline constexpr std::uintptr_t k_threw = 3;     // the thief is done: the payload holds the exception
+inline constexpr std::uintptr_t k_waited = 4;    // stolen, and its owner sleeps until it is done
+inline constexpr std::uintptr_t k_stolen = 8;    // + the thief's index
+
+class direct_team;
+
+struct alignas(k_cache_line) direct_member : direct_worker {
+  direct_member() noexcept : direct_worker(nullptr) {}
+
+  // fixed after start
+  direct_team* team = nullptr;
+  unsigned index = 0;
+  os::reservation tasks;
+
+  // owner
+  alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
+  std::uint32_t random = 0;
+  direct_worker* outer = nullptr;  // what the thread was before it became this worker
+};
+
+enum class [[nodiscard]] steal_outcome { ran, nothing, backed_off };
+
+class direct_team final : public runtime::team {
+ public:
+  direct_team(runtime::settings s, bool tolerate_missing_threads);
+  ~direct_team() override;
+
+  // The owner's slow paths.
+  void publish(direct_member& w, direct_task* below) noexcept;
+  void task_is_public(direct_member& w) noexcept;
+  join_outcome join_public(direct_member& w, direct_task& t) noexcept;
+
+  // The way in and out.
+  direct_member* place_of_caller() const noexcept;
+  void leave_for_other_pool(direct_member& w) noexcept;
+  /// The same pool once more, for a child of fork().
+  std::unique_ptr<direct_team> again() const { return std::make_unique<direct_team>(asked_for(), true); }
+
+  char const* scheduler_name() const noexcept override { return "direct"; }
+
+ private:
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  bool steal_and_run(unsigned me) override;
+  void ask_everybody(unsigned me) noexcept override;
+  bool sees_work(unsigned me) const noexcept override;
+  std::uint64_t forks_of(unsigned worker) const noexcept override;
+
+  steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
+  bool offers_task(direct_member const& victim) const noexcept;
+  void pass_on(direct_member& me) noexcept;
+  std::uintptr_t wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
+  void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
+  void took_back(direct_member& w, direct_task& t) noexcept;
+
+  std::unique_ptr<direct_member[]> members_;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail
