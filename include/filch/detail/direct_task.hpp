@@ -156,7 +156,7 @@ template <class R> FILCH_COLD R direct_take(direct_task& t, join_outcome outcome
 /// and is destroyed.
 template <class G>
 [[noreturn]] FILCH_COLD void direct_join_after_throw(direct_worker& w, direct_task& t,
-                                                     std::remove_reference_t<G>& g, std::exception_ptr& kept) {
+                                                     travels_as<G> g, std::exception_ptr& kept) {
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   w.top = &t;
@@ -198,18 +198,16 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> direct_run_and_join(direct_wo
     return {a.take(), call(static_cast<G&&>(g))};
   }
 threw:
-  direct_join_after_throw<G>(w, t, g, of_f.value);
+  direct_join_after_throw<G>(w, t, hand_on<G>(g), of_f.value);
 }
 
 template <class F, class G>
-std::pair<result_of<F>, result_of<G>> direct_fork_join(std::conditional_t<travels_by_value<F>, F, F&&> f,
-                                                       std::conditional_t<travels_by_value<G>, G, G&&> g);
+std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<F> f, travels_as<G> g);
 
 /// The fork's compare failed: no worker, no room, a public place, or a request.
 template <class F, class G>
 FILCH_COLD std::pair<result_of<F>, result_of<G>> direct_fork_join_slow(direct_worker& w, direct_task* t,
-                                                                       std::remove_reference_t<F>& f,
-                                                                       std::remove_reference_t<G>& g) {
+                                                                       travels_as<F> f, travels_as<G> g) {
   switch (direct_fork_slow(w, *t)) {
     case fork_outcome::outside:
       return call_through(&direct_enter_default, [&] {
@@ -228,7 +226,7 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> direct_fork_join_slow(direct_wo
 /// under this scheduler no code moves to another thread.
 template <class F, class G>
 FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(
-    std::conditional_t<travels_by_value<F>, F, F&&> f, std::conditional_t<travels_by_value<G>, G, G&&> g) {
+    travels_as<F> f, travels_as<G> g) {
   direct_worker& w = *direct_self;
 #if FILCH_COUNT_FORKS
   if (w.end) ++w.forks;
@@ -236,7 +234,7 @@ FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(
   direct_task* const t = w.top;
   // relaxed: as in direct_run_and_join.
   if (t < w.split.load(std::memory_order_relaxed) || t == w.end) [[unlikely]] {
-    return direct_fork_join_slow<F, G>(w, t, f, g);
+    return direct_fork_join_slow<F, G>(w, t, hand_on<F>(f), hand_on<G>(g));
   }
   direct_store<G>(*t, g);
   w.top = t + 1;

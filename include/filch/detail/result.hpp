@@ -80,6 +80,10 @@ template <class F>
 inline constexpr bool travels_by_value = !std::is_reference_v<F> && std::is_trivially_copyable_v<F> &&
                                          sizeof(F) <= 2 * sizeof(void*) && alignof(F) <= alignof(void*);
 template <class F> using travels_as = std::conditional_t<travels_by_value<F>, F, F&&>;
+/// A callable that travelled, on its way into the next function.
+template <class F> FILCH_INLINE travels_as<F> hand_on(std::remove_reference_t<F>& f) noexcept {
+  return static_cast<travels_as<F>>(f);
+}
 
 }  // namespace detail
 }  // namespace filch::inline FILCH_ABI
