@@ -53,6 +53,8 @@ struct alignas(k_cache_line) direct_worker {
   explicit constexpr direct_worker(direct_task* initial_split) noexcept : split(initial_split) {}
 };
 
+static_assert(sizeof(direct_worker) == 2 * k_cache_line, "what thieves read is apart from what the owner writes");
+
 /// Greater than every descriptor's address: makes the owner's compare fail.
 inline direct_task* direct_raised() noexcept { return reinterpret_cast<direct_task*>(~std::uintptr_t{0}); }
 

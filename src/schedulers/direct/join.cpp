@@ -103,9 +103,10 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
   w.inlined_in_a_row = 0;
   // Nothing lies above t, and t is ours: no place from t on holds a task. release: edge direct-4.
   w.public_end.store(&t, std::memory_order_release);
-  // While somebody sleeps the request stands: the next task will be public, and wake it.
-  direct_task* const split = sleepers().anybody() ? direct_raised() : &t;
-  static_cast<void>(w.split.exchange(split, std::memory_order_seq_cst));
+  // edge direct-5: as in publish(), but nothing was offered for the request that this may take away. While
+  // somebody sleeps it stands: the next task will be public, and wake it.
+  static_cast<void>(w.split.exchange(&t, std::memory_order_seq_cst));
+  if (sleepers().anybody()) ask(w);
 }
 
 /// Until the thief is done, runs what it offers (leapfrogging), then sleeps. Returns the final state.
@@ -137,7 +138,7 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
 
 void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept {
   sleepers().announce_for(w.index, thief);
-  ask_everybody(w.index);
+  ask(members_[thief]);
   // Ask to be woken when it is done. That fails if it is done.
   std::uintptr_t state = t.state.load(std::memory_order_relaxed);
   while (state != k_returned && state != k_threw && state != k_waited) {

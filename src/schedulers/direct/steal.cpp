@@ -4,13 +4,6 @@
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-/// Asks the victim to make tasks public. seq_cst: the exchange in publish() reads it or is overwritten by
-/// it (edge direct-5); a store only where there is none yet, so that many thieves share the line.
-void raise(direct_member& victim) noexcept {
-  if (victim.split.load(std::memory_order_relaxed) == direct_raised()) return;
-  victim.split.store(direct_raised(), std::memory_order_seq_cst);
-}
-
 std::uint32_t next_random(direct_member& me) noexcept {  // xorshift: any spread will do
   std::uint32_t x = me.random;
   x ^= x << 13;
@@ -21,12 +14,19 @@ std::uint32_t next_random(direct_member& me) noexcept {  // xorshift: any spread
 
 }  // namespace
 
+/// Asks the victim to make tasks public. A store only where no request stands, so that many thieves share
+/// the line. seq_cst, both: see edge direct-5.
+void direct_team::ask(direct_member& victim) noexcept {
+  if (victim.split.load(std::memory_order_seq_cst) == direct_raised()) return;
+  victim.split.store(direct_raised(), std::memory_order_seq_cst);
+}
+
 steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {
   direct_task* const t = victim.bot.load(std::memory_order_acquire);
   // edge direct-4: acquire, so that the states below public_end are seen as they were when it was raised.
   direct_task* const public_end = victim.public_end.load(std::memory_order_acquire);
   if (t >= public_end) {
-    raise(victim);
+    ask(victim);
     return steal_outcome::nothing;
   }
   // relaxed: a look before the exclusive access; the exchange decides.
@@ -48,7 +48,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   // edge direct-3: moves `bot`, which is ours as long as we hold the task that it points to.
   victim.bot.store(t + 1, std::memory_order_seq_cst);
   // The trip wire: the highest public task went, the owner should publish more.
-  if (t + 1 >= victim.public_end.load(std::memory_order_relaxed)) raise(victim);
+  if (t + 1 >= victim.public_end.load(std::memory_order_relaxed)) ask(victim);
   counted(me.index).steals.bump();
   if (sleepers().anybody()) pass_on(me);
 
@@ -89,7 +89,7 @@ bool direct_team::steal_and_run(unsigned index) {
 
 void direct_team::ask_everybody(unsigned me) noexcept {
   for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me) raise(members_[i]);
+    if (i != me) ask(members_[i]);
   }
 }
 

@@ -59,6 +59,7 @@ class direct_team final : public runtime::team {
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
 
+  static void ask(direct_member& victim) noexcept;
   steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
   bool offers_task(direct_member const& victim) const noexcept;
   void pass_on(direct_member& me) noexcept;
