@@ -10,6 +10,7 @@ set(FILCH_SOURCES
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
   src/runtime/team.cpp
+  src/runtime/worker_space.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp
   src/schedulers/direct/pool.cpp

@@ -24,12 +24,12 @@ void on_the_other_side(void* p) {
 
 }  // namespace
 
-void call_on(os::reservation const& stack, unsigned worker, void (*call)(void*), void* argument) {
-  os::guarded_stack const here(stack, worker);
+void call_on(worker_space const& space, unsigned worker, void (*call)(void*), void* argument) {
+  os::guarded_stack const here(space.reservation(), space.stack_bytes(), worker);
   crossing c{call, argument};
   void* kept = nullptr;
-  leave_stack(&kept, stack.low(), stack.bytes());
-  filch_call_on_stack(stack.high(), on_the_other_side, &c);
+  leave_stack(&kept, space.low(), space.stack_bytes());
+  filch_call_on_stack(space.middle(), on_the_other_side, &c);
   arrive_on_stack(kept, nullptr, nullptr);
 }
 

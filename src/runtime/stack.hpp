@@ -1,12 +1,12 @@
 // Running a function on another stack.
 #pragma once
 
-#include "os/linux/memory.hpp"
+#include "runtime/worker_space.hpp"
 
 namespace filch::runtime {
 
-/// Calls call(argument) on `stack`, as worker `worker`, and comes back. An overflow there is reported in
+/// Calls call(argument) on the stack of `space`, as worker `worker`, and comes back. An overflow there is reported in
 /// one line. `call` must not throw. Costs some nanoseconds.
-void call_on(os::reservation const& stack, unsigned worker, void (*call)(void*), void* argument);
+void call_on(worker_space const& space, unsigned worker, void (*call)(void*), void* argument);
 
 }  // namespace filch::runtime

@@ -63,20 +63,21 @@ team::team(settings s, bool tolerate_missing_threads)
       quota ? std::min<std::size_t>(quota, settings_.processors.size()) : settings_.processors.size();
   oversubscribed_ = settings_.workers > available;
   os::install_overflow_handler();
-  reserve_stacks();
+  reserve_spaces();
 }
 
 team::~team() = default;
 
-void team::reserve_stacks() {
+void team::reserve_spaces() {
   stack_size_ = settings_.stack_size;
   for (;;) {
-    stacks_.clear();
-    while (stacks_.size() < settings_.workers) {
-      stacks_.emplace_back(stack_size_);
-      if (!stacks_.back().valid()) break;
+    spaces_.clear();
+    while (spaces_.size() < settings_.workers) {
+      // As much for what the scheduler keeps of each nested fork as for the stack.
+      spaces_.emplace_back(stack_size_, stack_size_);
+      if (!spaces_.back().valid()) break;
     }
-    if (stacks_.back().valid()) return;
+    if (spaces_.back().valid()) return;
     int const why = errno;
     if (settings_.stack_size_is_asked_for || stack_size_ / 2 < k_smallest_fallback_stack) {
       throw setup_error("filch: can't reserve " + std::to_string(settings_.workers) + " stacks of " +

@@ -2,10 +2,10 @@
 // scheduler's; when to look, spin, sleep and stop is decided here.
 #pragma once
 
-#include "os/linux/memory.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/worker_space.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -58,7 +58,7 @@ class team {
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   settings const& asked_for() const noexcept { return settings_; }
   idle& sleepers() noexcept { return idle_; }
-  os::reservation const& stack(unsigned worker) const noexcept { return stacks_[worker]; }
+  worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   std::size_t stack_size() const noexcept { return stack_size_; }
   bool oversubscribed() const noexcept { return oversubscribed_; }
 
@@ -76,7 +76,7 @@ class team {
   visitor* take_from_line(std::deque<visitor*>::iterator at) noexcept;
   void visit_as_worker_zero(void (*call)(void*), void* argument);
 
-  void reserve_stacks();
+  void reserve_spaces();
   void end_threads() noexcept;
 
   // fixed after start
@@ -85,7 +85,7 @@ class team {
   unsigned const fork_generation_;
   bool oversubscribed_ = false;
   std::size_t stack_size_ = 0;
-  std::vector<os::reservation> stacks_;
+  std::vector<worker_space> spaces_;
   std::vector<std::thread> threads_;
   std::unique_ptr<counters[]> counters_;
 

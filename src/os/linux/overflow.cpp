@@ -38,10 +38,10 @@ class line {
 
 void on_fault(int signal, siginfo_t* info, void* context) {
   for (auto const* s = innermost; s; s = s->outer) {
-    if (!s->stack.guards(info->si_addr)) continue;
+    if (!s->guard.guards(info->si_addr)) continue;
     line message;
     message << "filch: stack overflow in a task on worker " << std::size_t{s->worker} << ": its stack of "
-            << s->stack.bytes() / 1024
+            << s->bytes / 1024
             << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
     message.print();
     // As on a thread's stack: the fault happens again, and ends the process.
@@ -93,7 +93,8 @@ class signal_stack {
 
 }  // namespace
 
-guarded_stack::guarded_stack(reservation const& s, unsigned w) noexcept : stack(s), worker(w), outer(innermost) {
+guarded_stack::guarded_stack(reservation const& g, std::size_t b, unsigned w) noexcept
+    : guard(g), bytes(b), worker(w), outer(innermost) {
   innermost = this;
 }
 

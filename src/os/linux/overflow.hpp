@@ -9,12 +9,14 @@ namespace filch::os {
 /// Kept per thread, nested for nested pools.
 class guarded_stack {
  public:
-  guarded_stack(reservation const& stack, unsigned worker) noexcept;
+  /// The guard is `guard`'s; `bytes` and `worker` are for the message.
+  guarded_stack(reservation const& guard, std::size_t bytes, unsigned worker) noexcept;
   guarded_stack(guarded_stack const&) = delete;
   guarded_stack& operator=(guarded_stack const&) = delete;
   ~guarded_stack();
 
-  reservation const& stack;
+  reservation const& guard;
+  std::size_t const bytes;
   unsigned const worker;
   guarded_stack const* const outer;
 };

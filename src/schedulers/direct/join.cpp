@@ -120,7 +120,7 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
     // edge direct-2: acquire, the thief's result.
     std::uintptr_t const state = t.state.load(std::memory_order_acquire);
     if (state == k_returned || state == k_threw) return state;
-    if (steal_from(members_[thief], w) == steal_outcome::ran) {
+    if (steal_from(*members_[thief], w) == steal_outcome::ran) {
       counted(w.index).leapfrogs.bump();
       looks = 0;
     } else if (++looks < (oversubscribed() ? 4 : k_looks_before_sleep)) {
@@ -138,7 +138,7 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
 
 void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept {
   sleepers().announce_for(w.index, thief);
-  ask(members_[thief]);
+  ask(*members_[thief]);
   // Ask to be woken when it is done. That fails if it is done.
   std::uintptr_t state = t.state.load(std::memory_order_relaxed);
   while (state != k_returned && state != k_threw && state != k_waited) {
@@ -147,7 +147,7 @@ void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned th
       state = k_waited;
     }
   }
-  if (state != k_waited || offers_task(members_[thief])) {
+  if (state != k_waited || offers_task(*members_[thief])) {
     sleepers().retract(w.index);
     return;
   }

@@ -3,7 +3,6 @@
 #include "runtime/stack.hpp"
 #include "schedulers/direct/worker.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -31,29 +30,24 @@ unsigned direct_worker_index() noexcept {
 }
 
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads), members_(std::make_unique<direct_member[]>(workers())) {
+    : team(std::move(s), tolerate_missing_threads) {
   for (unsigned i = 0; i < workers(); ++i) {
-    direct_member& m = members_[i];
-    // As many bytes of descriptors as of stack: a nested fork takes about as much of either.
-    m.tasks = os::reservation(stack_size());
-    if (!m.tasks.valid()) {
-      throw setup_error("filch: can't reserve " + std::to_string(stack_size() / 1024) +
-                        " KiB for the tasks of worker " + std::to_string(i) + " (" +
-                        os::describe_errno(errno) +
-                        "): lower FILCH_STACK_SIZE or FILCH_NUM_THREADS, or raise the limit (ulimit -v)");
-    }
+    runtime::worker_space const& memory = space(i);
+    auto* const m = ::new (static_cast<void*>(memory.middle())) direct_member;
+    static_assert(std::is_trivially_destructible_v<direct_member>);
     // Zeroed by the kernel, which is what an empty descriptor is.
-    auto* const base = reinterpret_cast<direct_task*>(m.tasks.low());
-    m.top = base;
-    m.end = base + m.tasks.bytes() / sizeof(direct_task);
-    m.bot.store(base, std::memory_order_relaxed);
-    m.public_end.store(base, std::memory_order_relaxed);
-    m.split.store(base, std::memory_order_relaxed);
-    m.team = this;
-    m.index = i;
-    m.outer = &outside;
-    m.random = 2463534242u + i * 2654435761u;
-    if (m.random == 0) m.random = 1;
+    auto* const base = reinterpret_cast<direct_task*>(m + 1);
+    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(base));
+    m->top = base;
+    m->end = base + room / sizeof(direct_task);
+    m->bot.store(base, std::memory_order_relaxed);
+    m->public_end.store(base, std::memory_order_relaxed);
+    m->split.store(base, std::memory_order_relaxed);
+    m->team = this;
+    m->index = i;
+    m->random = 2463534242u + i * 2654435761u;
+    if (m->random == 0) m->random = 1;
+    members_.push_back(m);
   }
   start();
 }
@@ -62,7 +56,7 @@ direct_team::~direct_team() { stop(); }
 
 std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 #if FILCH_COUNT_FORKS
-  return members_[worker].forks;
+  return members_[worker]->forks;
 #else
   static_cast<void>(worker);
   return 0;
@@ -72,9 +66,9 @@ std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_worker* const outer = direct_self;
   if (direct_member* const w = member_or_null(outer)) w->team->leave_for_other_pool(*w);
-  members_[me].outer = outer;
-  direct_self = &members_[me];
-  runtime::call_on(stack(me), me, call, argument);
+  members_[me]->outer = outer;
+  direct_self = members_[me];
+  runtime::call_on(space(me), me, call, argument);
   direct_self = outer;
 }
 

@@ -69,19 +69,19 @@ bool direct_team::offers_task(direct_member const& victim) const noexcept {
 
 void direct_team::pass_on(direct_member& me) noexcept {
   for (unsigned i = 0; i < workers(); ++i) {
-    if (!offers_task(members_[i])) continue;
+    if (!offers_task(*members_[i])) continue;
     if (sleepers().wake_one_for(i)) counted(me.index).wakeups.bump();
     return;
   }
 }
 
 bool direct_team::steal_and_run(unsigned index) {
-  direct_member& me = members_[index];
+  direct_member& me = *members_[index];
   unsigned const all = workers();
   unsigned const first = next_random(me) % all;
   for (unsigned i = 0; i < all; ++i) {
     unsigned const victim = first + i < all ? first + i : first + i - all;
-    if (victim != index && steal_from(members_[victim], me) == steal_outcome::ran) return true;
+    if (victim != index && steal_from(*members_[victim], me) == steal_outcome::ran) return true;
   }
   counted(index).failed_steals.bump();
   return false;
@@ -89,13 +89,13 @@ bool direct_team::steal_and_run(unsigned index) {
 
 void direct_team::ask_everybody(unsigned me) noexcept {
   for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me) ask(members_[i]);
+    if (i != me) ask(*members_[i]);
   }
 }
 
 bool direct_team::sees_work(unsigned me) const noexcept {
   for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me && offers_task(members_[i])) return true;
+    if (i != me && offers_task(*members_[i])) return true;
   }
   return false;
 }

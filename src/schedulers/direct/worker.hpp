@@ -24,7 +24,6 @@ struct alignas(k_cache_line) direct_member : direct_worker {
   // fixed after start
   direct_team* team = nullptr;
   unsigned index = 0;
-  os::reservation tasks;
 
   // owner
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
@@ -67,7 +66,7 @@ class direct_team final : public runtime::team {
   void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void took_back(direct_member& w, direct_task& t) noexcept;
 
-  std::unique_ptr<direct_member[]> members_;
+  std::vector<direct_member*> members_;  // each at the start of its worker's space, its tasks behind it
 };
 
 }  // namespace filch::inline FILCH_ABI::detail
