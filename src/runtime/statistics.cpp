@@ -42,8 +42,9 @@ section figures_of(team const& t, unsigned number) {
 }
 
 void print_row(char const* who, pool_stats const& w) {
-  std::fprintf(stderr, "%8s %12" PRIu64 " %12" PRIu64 " %14" PRIu64 " %9" PRIu64 " %9" PRIu64 " %13" PRIu64
-               " %8" PRIu64 " %8" PRIu64 "\n",
+  std::fprintf(stderr,
+               "%8s %12" PRIu64 " %12" PRIu64 " %14" PRIu64 " %9" PRIu64 " %9" PRIu64 " %13" PRIu64 " %8" PRIu64
+               " %8" PRIu64 "\n",
                who, w.forks, w.steals, w.failed_steals, w.backoffs, w.leapfrogs, w.publications, w.sleeps, w.wakeups);
 }
 

@@ -217,8 +217,7 @@ void team::sleep_until_work(unsigned me) {
 bool team::take_place_zero() noexcept {
   bool free = false;
   // edge entry-2: acquire, from the last one who left.
-  return place_zero_taken_.compare_exchange_strong(free, true, std::memory_order_acq_rel,
-                                                   std::memory_order_relaxed);
+  return place_zero_taken_.compare_exchange_strong(free, true, std::memory_order_acq_rel, std::memory_order_relaxed);
 }
 
 void team::leave_place_zero() noexcept {

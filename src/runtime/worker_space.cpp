@@ -13,7 +13,8 @@ worker_space::worker_space(std::size_t stack_bytes, std::size_t upper_bytes) noe
   }
   all_ = os::reservation(bytes);
   if (!all_.valid()) return;
-  std::size_t const past_middle = (reinterpret_cast<std::uintptr_t>(all_.low()) + stack_bytes + k_block / 2) % k_block;
+  std::size_t const past_middle =
+      (reinterpret_cast<std::uintptr_t>(all_.low()) + stack_bytes + k_block / 2) % k_block;
   middle_ = all_.low() + stack_bytes + (past_middle ? k_block - past_middle : 0);
 }
 

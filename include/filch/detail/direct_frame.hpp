@@ -36,7 +36,8 @@ class direct_frame {
     ++w.forks;
 #endif
     // relaxed: as at a join's fork.
-    if (&t < w.split.load(std::memory_order_relaxed)) [[unlikely]] direct_pushed_slow(w, t);
+    if (&t < w.split.load(std::memory_order_relaxed)) [[unlikely]]
+      direct_pushed_slow(w, t);
   }
 
   /// See filch::spawner::sync.

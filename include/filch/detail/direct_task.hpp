@@ -29,9 +29,9 @@ using direct_run = bool (*)(direct_task&) noexcept;
 struct alignas(k_cache_line) direct_task {
   static constexpr std::size_t k_payload = 48;
 
-  std::atomic<std::uintptr_t> state;           // public: owner and thieves; private: empty
-  direct_run run;                              // owner, before the task is public
-  alignas(16) std::byte payload[k_payload];    // owner, then the thief that claimed the task, then the owner
+  std::atomic<std::uintptr_t> state;         // public: owner and thieves; private: empty
+  direct_run run;                            // owner, before the task is public
+  alignas(16) std::byte payload[k_payload];  // owner, then the thief that claimed the task, then the owner
 };
 static_assert(sizeof(direct_task) == k_cache_line, "a descriptor is a cache line: one transfer a steal");
 
@@ -89,9 +89,7 @@ template <class R>
 inline constexpr bool direct_result_fits =
     sizeof(result_slot<R>) <= direct_task::k_payload && alignof(result_slot<R>) <= 16;
 
-template <class T> T* payload_as(direct_task& t) noexcept {
-  return std::launder(reinterpret_cast<T*>(t.payload));
-}
+template <class T> T* payload_as(direct_task& t) noexcept { return std::launder(reinterpret_cast<T*>(t.payload)); }
 
 template <class R, class Call> bool direct_keep_outcome(direct_task& t, Call&& call) noexcept {
   try {
@@ -157,8 +155,8 @@ template <class R> FILCH_COLD R direct_take(direct_task& t, join_outcome outcome
 /// f threw: g still runs to its end, here or in its thief, and then f's exception leaves. `kept` holds it,
 /// and is destroyed.
 template <class G>
-[[noreturn]] FILCH_COLD void direct_join_after_throw(direct_worker& w, direct_task& t,
-                                                     travels_as<G> g, std::exception_ptr& kept) {
+[[noreturn]] FILCH_COLD void direct_join_after_throw(direct_worker& w, direct_task& t, travels_as<G> g,
+                                                     std::exception_ptr& kept) {
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   w.top = &t;
@@ -203,8 +201,7 @@ threw:
   direct_join_after_throw<G>(w, t, hand_on<G>(g), of_f.value);
 }
 
-template <class F, class G>
-std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<F> f, travels_as<G> g);
+template <class F, class G> std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<F> f, travels_as<G> g);
 
 /// The fork's compare failed: no worker, no room, a public place, or a request.
 template <class F, class G>
@@ -212,9 +209,8 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> direct_fork_join_slow(direct_wo
                                                                        travels_as<F> f, travels_as<G> g) {
   switch (direct_fork_slow(w, *t)) {
     case fork_outcome::outside:
-      return call_through(&direct_enter_default, [&] {
-        return direct_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g));
-      });
+      return call_through(&direct_enter_default,
+                          [&] { return direct_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
     case fork_outcome::full: return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
     case fork_outcome::pushable: break;
   }
@@ -227,8 +223,7 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> direct_fork_join_slow(direct_wo
 /// A frame of its own (FILCH_OUTLINE says why). The worker and the descriptor stay in registers across f:
 /// under this scheduler no code moves to another thread.
 template <class F, class G>
-FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(
-    travels_as<F> f, travels_as<G> g) {
+FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<F> f, travels_as<G> g) {
   direct_worker& w = *direct_self;
 #if FILCH_COUNT_FORKS
   if (w.end) ++w.forks;

@@ -19,8 +19,7 @@ template <class G> [[noreturn]] FILCH_COLD void run_after_throw(G&& g, std::exce
   std::rethrow_exception(std::move(of_f));
 }
 
-template <class F, class G>
-FILCH_INLINE std::pair<result_of<F>, result_of<G>> join_in_order(F&& f, G&& g) {
+template <class F, class G> FILCH_INLINE std::pair<result_of<F>, result_of<G>> join_in_order(F&& f, G&& g) {
   using A = result_of<F>;
   result_slot<A> a;
   result_slot<std::exception_ptr> of_f;

@@ -19,8 +19,7 @@ namespace detail {
 
 template <class F> using raw_result = std::invoke_result_t<F>;
 /// The type that stands for F's result in a pair or tuple of results: void becomes nothing.
-template <class F>
-using result_of = std::conditional_t<std::is_void_v<raw_result<F>>, nothing, raw_result<F>>;
+template <class F> using result_of = std::conditional_t<std::is_void_v<raw_result<F>>, nothing, raw_result<F>>;
 
 /// Calls f and returns its result, or nothing{} where it returns void.
 template <class F> FILCH_INLINE result_of<F> call(F&& f) {
@@ -41,9 +40,7 @@ template <class R> struct result_slot {
   result_slot(result_slot const&) = delete;
   result_slot& operator=(result_slot const&) = delete;
   ~result_slot() {}
-  template <class F> FILCH_INLINE void make(F&& f) {
-    ::new (static_cast<void*>(&value)) R(call(std::forward<F>(f)));
-  }
+  template <class F> FILCH_INLINE void make(F&& f) { ::new (static_cast<void*>(&value)) R(call(std::forward<F>(f))); }
   FILCH_INLINE R&& take() noexcept { return static_cast<R&&>(value); }
   FILCH_INLINE void drop() noexcept { value.~R(); }
 };

@@ -41,8 +41,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     if (!s->guard.guards(info->si_addr)) continue;
     line message;
     message << "filch: stack overflow in a task on worker " << std::size_t{s->worker} << ": its stack of "
-            << s->bytes / 1024
-            << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
+            << s->bytes / 1024 << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
     message.print();
     // As on a thread's stack: the fault happens again, and ends the process.
     std::signal(signal, SIG_DFL);
@@ -103,7 +102,7 @@ guarded_stack::~guarded_stack() { innermost = outer; }
 void install_overflow_handler() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    struct sigaction mine {};
+    struct sigaction mine{};
     mine.sa_sigaction = on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&mine.sa_mask);

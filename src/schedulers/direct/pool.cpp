@@ -117,7 +117,8 @@ direct::pool::~pool() {
 
 void direct::pool::enter(void (*call)(void*), void* argument) {
   // A child of fork() has none of the threads: it starts its own. The old team is its parent's.
-  if (!team_->alive()) [[unlikely]] team_ = team_->again().release();
+  if (!team_->alive()) [[unlikely]]
+    team_ = team_->again().release();
   if (detail::direct_member* const here = team_->place_of_caller()) {
     detail::direct_worker* const inner = std::exchange(detail::direct_self, here);
     call(argument);

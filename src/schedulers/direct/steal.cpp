@@ -53,7 +53,8 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   if (sleepers().anybody()) pass_on(me);
 
   bool const returned = t->run(*t);
-  // edge direct-2: the result is the owner's from here on. *t may be gone.
+  // edge direct-2: the result is the owner's from here on. Edge direct-6: an owner that sleeps for it has
+  // announced itself before it wrote `waited`. *t may be gone.
   if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_acq_rel) == k_waited) {
     if (sleepers().wake(victim.index)) counted(me.index).wakeups.bump();
   }
@@ -63,8 +64,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
 bool direct_team::offers_task(direct_member const& victim) const noexcept {
   // edge idle-1: in order after the announcement.
   direct_task* const t = victim.bot.load(std::memory_order_seq_cst);
-  return t < victim.public_end.load(std::memory_order_seq_cst) &&
-         t->state.load(std::memory_order_seq_cst) == k_task;
+  return t < victim.public_end.load(std::memory_order_seq_cst) && t->state.load(std::memory_order_seq_cst) == k_task;
 }
 
 void direct_team::pass_on(direct_member& me) noexcept {

@@ -1,0 +1,42 @@
+# The front door. Everything real is in CMake presets and in tools/; see CONTRIBUTING.md.
+.PHONY: help bench bench-full test quick-test check-format format lint models docs clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+bench:  ## build and run the quick benchmark, under two minutes once built
+	@tools/install-packages bench
+	@cmake --preset release -DFILCH_BUILD_TESTS=OFF -DFILCH_BUILD_EXAMPLES=OFF >build-bench.log 2>&1 \
+	  || { cat build-bench.log; exit 1; }
+	@echo "building filch-bench (release preset)"
+	@cmake --build --preset release --target bench-all >>build-bench.log 2>&1 || { cat build-bench.log; exit 1; }
+	@rm -f build-bench.log
+	@build/release/bench/filch-bench --quick
+
+bench-full: bench  ## every workload at its published sizes, all schedulers and peers (an hour)
+	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2
+
+test:  ## everything that CI checks: all builds, sanitizers, models, aarch64
+	@tools/install-packages test
+	@tools/test-all
+
+quick-test:  ## the release build's tests alone
+	@tools/test-all release
+
+check-format:  ## is the code formatted?
+	@tools/check-format
+
+format:  ## format the code
+	@tools/check-format --fix
+
+lint:  ## clang-tidy over the library
+	@tools/lint
+
+models:  ## check the protocol models (needs spin)
+	@models/check
+
+docs:  ## reference pages into build/docs (needs doxygen)
+	@tools/docs
+
+clean:
+	rm -rf build
