@@ -62,11 +62,8 @@ inline direct_task* direct_raised() noexcept { return reinterpret_cast<direct_ta
 /// same compare that looks for requests finds threads that are no workers.
 extern FILCH_API constinit thread_local direct_worker* direct_self __attribute__((tls_model("initial-exec")));
 
-enum class [[nodiscard]] fork_outcome { outside, full, pushable };
 enum class [[nodiscard]] join_outcome { run_it, returned, threw };
 
-/// Why the compare at a fork failed.
-FILCH_API fork_outcome direct_fork_slow(direct_worker&, direct_task&) noexcept;
 /// After a push in a slow fork: makes the task public where its place is, or answers a request.
 FILCH_API void direct_pushed_slow(direct_worker&, direct_task&) noexcept;
 /// A join whose compare failed: answers a request, takes a public task back, or waits for its thief.
@@ -207,13 +204,11 @@ template <class F, class G> std::pair<result_of<F>, result_of<G>> direct_fork_jo
 template <class F, class G>
 FILCH_COLD std::pair<result_of<F>, result_of<G>> direct_fork_join_slow(direct_worker& w, direct_task* t,
                                                                        travels_as<F> f, travels_as<G> g) {
-  switch (direct_fork_slow(w, *t)) {
-    case fork_outcome::outside:
-      return call_through(&direct_enter_default,
-                          [&] { return direct_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
-    case fork_outcome::full: return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
-    case fork_outcome::pushable: break;
+  if (w.end == nullptr) {  // no worker
+    return call_through(&direct_enter_default,
+                        [&] { return direct_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
   }
+  if (t == w.end) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
   direct_store<G>(*t, g);
   w.top = t + 1;
   direct_pushed_slow(w, *t);

@@ -19,12 +19,6 @@ direct_member& member(direct_worker& w) noexcept { return static_cast<direct_mem
 
 }  // namespace
 
-fork_outcome direct_fork_slow(direct_worker& w, direct_task& t) noexcept {
-  if (w.end == nullptr) return fork_outcome::outside;
-  if (&t == w.end) return fork_outcome::full;
-  return fork_outcome::pushable;
-}
-
 void direct_pushed_slow(direct_worker& worker, direct_task& t) noexcept {
   direct_member& w = member(worker);
   // relaxed: the owner's own stores.
