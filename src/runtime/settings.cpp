@@ -39,7 +39,7 @@ bool switch_from_environment(char const* name) {
   return *text == "1";
 }
 
-unsigned resolve_workers(unsigned asked, std::size_t processors) {
+unsigned resolve_workers(unsigned asked, std::size_t available) {
   if (asked > k_most_workers) {
     refuse("pool_options::workers", std::to_string(asked), "a whole number from 1 to 1024");
   }
@@ -48,8 +48,6 @@ unsigned resolve_workers(unsigned asked, std::size_t processors) {
   if (auto const* const text = environment("FILCH_NUM_THREADS", room)) {
     return static_cast<unsigned>(parse_number("FILCH_NUM_THREADS", *text, 1, k_most_workers));
   }
-  unsigned const quota = os::processor_quota();
-  std::size_t const available = quota ? std::min<std::size_t>(quota, processors) : processors;
   return static_cast<unsigned>(std::clamp<std::size_t>(available, 1, k_most_workers));
 }
 
@@ -94,7 +92,9 @@ std::size_t parse_size(std::string const& setting, std::string const& text) {
 settings resolve(pool_options const& options) {
   settings s{};
   s.processors = os::allowed_processors();
-  s.workers = resolve_workers(options.workers, s.processors.size());
+  unsigned const quota = os::processor_quota();
+  s.available = quota ? std::min<std::size_t>(quota, s.processors.size()) : s.processors.size();
+  s.workers = resolve_workers(options.workers, s.available);
 
   s.stack_size = k_default_stack;
   std::string room;

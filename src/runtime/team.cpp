@@ -58,10 +58,7 @@ team::team(settings s, bool tolerate_missing_threads)
       fork_generation_(runtime::fork_generation()),
       counters_(std::make_unique<counters[]>(settings_.workers)),
       idle_(settings_.workers) {
-  unsigned const quota = os::processor_quota();
-  std::size_t const available =
-      quota ? std::min<std::size_t>(quota, settings_.processors.size()) : settings_.processors.size();
-  oversubscribed_ = settings_.workers > available;
+  oversubscribed_ = settings_.workers > settings_.available;
   os::install_overflow_handler();
   reserve_spaces();
 }
