@@ -8,8 +8,8 @@
 namespace filch::inline FILCH_ABI {
 
 /// The handle with which the body of a `filch::scope` forks. Not for storing, copying or handing to the
-/// tasks: a task that wants to fork opens a scope, or joins, of its own. (A spawn from anywhere but the
-/// body's own strand is still right, but runs in place.)
+/// tasks: a task that wants to fork opens a scope, or joins, of its own. (A spawn from elsewhere is still
+/// right: it runs in place, and on another worker what it throws leaves spawn itself.)
 template <scheduler S> class spawner {
  public:
   explicit spawner(typename S::frame& frame) noexcept : frame_(frame) {}

@@ -6,11 +6,11 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// Spawned tasks lie one above the other on the owner's task stack, and sync() takes them off again.
-/// Invariant: they are the descriptors [base_, base_ + pending_) of worker_, and between spawns nothing
-/// lies above them: a spawn that finds otherwise (from another strand, or under a join) runs in place.
+/// Invariant: they are the descriptors [base_, base_ + pending_) of worker_. A spawn that finds anything
+/// above them (under a join, say) runs in place; one on another worker runs in place and touches nothing.
 class direct_frame {
  public:
-  direct_frame() = default;
+  direct_frame() noexcept : worker_(direct_self), base_(worker_->top) {}
   direct_frame(direct_frame const&) = delete;
   direct_frame& operator=(direct_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
@@ -21,9 +21,13 @@ class direct_frame {
   /// See filch::spawner::spawn.
   template <class F> void spawn(F&& f) {
     using closure = std::decay_t<F>;
-    unsigned const number = spawned_++;
     direct_worker& w = *direct_self;
-    if (!room_above(w)) {
+    if (&w != worker_) {
+      std::invoke(std::forward<F>(f));
+      return;
+    }
+    unsigned const number = spawned_++;
+    if (!room_above()) {
       run_in_place(std::forward<F>(f), number);
       return;
     }
@@ -59,17 +63,11 @@ class direct_frame {
     return *std::launder(reinterpret_cast<unsigned*>(t.payload + k_room));
   }
 
-  /// May the next task go on top of w's stack, as one of this frame's?
-  bool room_above(direct_worker& w) noexcept {
-    if (pending_ == 0) {
-      if (w.end == nullptr) return false;  // no worker
-      worker_ = &w;
-      base_ = w.top;
-    } else if (&w != worker_ || w.top != base_ + pending_) {
-      return false;
-    }
-    if (pending_ == k_pending_most || w.top == w.end) reclaim();
-    return pending_ < k_pending_most && w.top != w.end;
+  /// May the next task go on top of the worker's stack, as one of this frame's?
+  bool room_above() noexcept {
+    if (worker_->top != base_ + pending_) return false;
+    if (pending_ == k_pending_most || worker_->top == worker_->end) reclaim();
+    return pending_ < k_pending_most && worker_->top != worker_->end;
   }
 
   template <class F> void run_in_place(F&& f, unsigned number) {
@@ -120,8 +118,8 @@ class direct_frame {
   FILCH_API void reclaim() noexcept;
   void finish(direct_task&, join_outcome) noexcept;
 
-  direct_worker* worker_ = nullptr;
-  direct_task* base_ = nullptr;
+  direct_worker* const worker_;  // outside all pools: one without room, and all runs in place
+  direct_task* const base_;
   unsigned pending_ = 0;
   unsigned spawned_ = 0;
   std::exception_ptr failure_;
