@@ -23,6 +23,7 @@ constexpr auto k_spin_time = std::chrono::microseconds(100);
 // Where there are more workers than processors, spinning takes time from those that work.
 constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
+constexpr unsigned k_looks_between_yields = 8;
 constexpr unsigned k_relaxes_between_looks = 16;
 
 constexpr std::size_t k_smallest_fallback_stack = std::size_t{1} << 20;
@@ -187,12 +188,16 @@ void team::work(unsigned me) {
         continue;
       }
     }
-    ++looks;
-    if (oversubscribed_) {
-      std::this_thread::yield();
-    } else {
-      for (unsigned i = 0; i < k_relaxes_between_looks; ++i) relax();
-    }
+    pause_between_looks(looks++);
+  }
+}
+
+void team::pause_between_looks(unsigned looks) const noexcept {
+  // The processor may be wanted by the very worker whose tasks one waits for.
+  if (oversubscribed_ || looks % k_looks_between_yields == k_looks_between_yields - 1) {
+    std::this_thread::yield();
+  } else {
+    for (unsigned i = 0; i < k_relaxes_between_looks; ++i) relax();
   }
 }
 

@@ -61,6 +61,8 @@ class team {
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   std::size_t stack_size() const noexcept { return stack_size_; }
   bool oversubscribed() const noexcept { return oversubscribed_; }
+  /// Between two looks for work in a spin loop, of which this is number `looks`.
+  void pause_between_looks(unsigned looks) const noexcept;
 
  private:
   struct visitor;

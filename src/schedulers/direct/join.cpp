@@ -109,7 +109,8 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
     std::fputs("filch: a child of fork() returned from a task whose sibling was stolen in the parent\n", stderr);
     std::abort();
   }
-  constexpr unsigned k_looks_before_sleep = 400;  // some tens of microseconds
+  constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
+  constexpr unsigned k_looks_oversubscribed = 4;
   for (unsigned looks = 0;;) {
     // edge direct-2: acquire, the thief's result.
     std::uintptr_t const state = t.state.load(std::memory_order_acquire);
@@ -117,12 +118,8 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
     if (steal_from(*members_[thief], w) == steal_outcome::ran) {
       counted(w.index).leapfrogs.bump();
       looks = 0;
-    } else if (++looks < (oversubscribed() ? 4 : k_looks_before_sleep)) {
-      if (oversubscribed()) {
-        std::this_thread::yield();
-      } else {
-        for (int i = 0; i < 8; ++i) runtime::relax();
-      }
+    } else if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
+      pause_between_looks(looks);
     } else {
       sleep_until_done(w, t, thief);
       looks = 0;
