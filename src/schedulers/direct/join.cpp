@@ -114,7 +114,11 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
   for (unsigned looks = 0;;) {
     // edge direct-2: acquire, the thief's result.
     std::uintptr_t const state = t.state.load(std::memory_order_acquire);
-    if (state == k_returned || state == k_threw) return state;
+    if (state == k_returned || state == k_threw) {
+      // A wake-up meant for this worker may have come while it was about to sleep: it wakes another then.
+      if (sleepers().anybody()) pass_on(w);
+      return state;
+    }
     if (steal_from(*members_[thief], w) == steal_outcome::ran) {
       counted(w.index).leapfrogs.bump();
       looks = 0;
@@ -131,7 +135,8 @@ void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned th
   sleepers().announce_for(w.index, thief);
   ask(*members_[thief]);
   // Ask to be woken when it is done. That fails if it is done.
-  std::uintptr_t state = t.state.load(std::memory_order_relaxed);
+  // edge direct-6: seq_cst, after the announcement: it may be `waited` already, from an earlier sleep.
+  std::uintptr_t state = t.state.load(std::memory_order_seq_cst);
   while (state != k_returned && state != k_threw && state != k_waited) {
     // edge direct-6: release, the announcement; pairs with the exchange that ends the task.
     if (t.state.compare_exchange_weak(state, k_waited, std::memory_order_acq_rel, std::memory_order_relaxed)) {

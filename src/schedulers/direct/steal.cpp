@@ -39,7 +39,8 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   // The re-check: `bot` was read before the task was ours. If it lies elsewhere now, this is a later task in
   // the same place with unstolen ones below it, and `bot` is not ours to move.
   if (victim.bot.load(std::memory_order_relaxed) != t) {
-    t->state.store(k_task, std::memory_order_release);  // edge direct-1: as we got it
+    // edge direct-1: as we got it. seq_cst for idle-1: it is offered anew, and a sleeper may have missed it.
+    t->state.store(k_task, std::memory_order_seq_cst);
     counted(me.index).backoffs.bump();
     return steal_outcome::backed_off;
   }
@@ -54,8 +55,8 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
 
   bool const returned = t->run(*t);
   // edge direct-2: the result is the owner's from here on. Edge direct-6: an owner that sleeps for it has
-  // announced itself before it wrote `waited`. *t may be gone.
-  if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_acq_rel) == k_waited) {
+  // announced itself before it wrote, or found, `waited`. *t may be gone.
+  if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_seq_cst) == k_waited) {
     if (sleepers().wake(victim.index)) counted(me.index).wakeups.bump();
   }
   return steal_outcome::ran;
