@@ -77,9 +77,7 @@ FILCH_API void direct_enter_default(void (*call)(void*), void* argument);
 
 /// Closures that are copied into the descriptor: trivial temporaries. All others stay in the joining frame
 /// and the descriptor holds their address.
-template <class G>
-inline constexpr bool direct_by_value = !std::is_reference_v<G> && std::is_trivially_copyable_v<G> &&
-                                        sizeof(G) <= direct_task::k_payload && alignof(G) <= 16;
+template <class G> inline constexpr bool direct_by_value = is_small_and_trivial<G>(direct_task::k_payload, 16);
 
 /// Results that travel back in the descriptor; all others are made on the heap by the thief.
 template <class R>

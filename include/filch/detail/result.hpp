@@ -73,9 +73,15 @@ template <class R> struct [[nodiscard]] drop_on_exit {
 
 /// How a callable travels into an outlined fork: small trivial temporaries by value, that is in registers,
 /// and everything else by reference.
+template <class F> consteval bool is_small_and_trivial(std::size_t bytes, std::size_t alignment) {
+  if constexpr (std::is_reference_v<F>) {
+    return false;
+  } else {
+    return std::is_trivially_copyable_v<F> && sizeof(F) <= bytes && alignof(F) <= alignment;
+  }
+}
 template <class F>
-inline constexpr bool travels_by_value = !std::is_reference_v<F> && std::is_trivially_copyable_v<F> &&
-                                         sizeof(F) <= 2 * sizeof(void*) && alignof(F) <= alignof(void*);
+inline constexpr bool travels_by_value = is_small_and_trivial<F>(2 * sizeof(void*), alignof(void*));
 template <class F> using travels_as = std::conditional_t<travels_by_value<F>, F, F&&>;
 /// A callable that travelled, on its way into the next function.
 template <class F> FILCH_INLINE travels_as<F> hand_on(std::remove_reference_t<F>& f) noexcept {

@@ -1,0 +1,90 @@
+// A contender: a scheduler, Filch's or a peer's, that runs every workload.
+#pragma once
+
+#include "workloads.hpp"
+
+#include <filch/pool_options.hpp>
+#include <filch/pool_stats.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace bench {
+
+/// A pool of some scheduler, made once a row.
+class running_pool {
+ public:
+  running_pool() = default;
+  running_pool(running_pool const&) = delete;
+  running_pool& operator=(running_pool const&) = delete;
+  virtual ~running_pool() = default;
+  /// Runs the workload on the pool; what is timed.
+  virtual void run(std::string_view workload, job& j) = 0;
+  /// Runs any function on the pool.
+  virtual void enter(std::function<void()> const& f) = 0;
+  /// Runs both, perhaps in parallel, on the pool.
+  virtual void join(std::function<void()> const& f, std::function<void()> const& g) = 0;
+  virtual std::optional<filch::pool_stats> stats() const = 0;
+};
+
+template <class S> class pool_of final : public running_pool {
+ public:
+  explicit pool_of(unsigned workers) : pool_(options(workers)) {
+    all_workloads::for_each([this]<class W>() {
+      runs_[W::name] = [](pool& p, job& j) {
+        auto& mine = static_cast<job_of<W>&>(j);
+        p.run([&mine] { mine.answer = W::template run<S>(mine.input); });
+      };
+    });
+  }
+  void run(std::string_view workload, job& j) override { runs_.at(workload)(pool_, j); }
+  void enter(std::function<void()> const& f) override { pool_.run(f); }
+  void join(std::function<void()> const& f, std::function<void()> const& g) override {
+    pool_.run([&] { S::join(f, g); });
+  }
+  std::optional<filch::pool_stats> stats() const override {
+    if constexpr (requires { pool_.stats(); }) return pool_.stats();
+    return std::nullopt;
+  }
+
+ private:
+  using pool = typename S::pool;
+  static filch::pool_options options(unsigned workers) {
+    filch::pool_options o;
+    o.workers = workers;
+    return o;
+  }
+  pool pool_;
+  std::map<std::string_view, void (*)(pool&, job&)> runs_;
+};
+
+struct contender {
+  std::string_view name;
+  std::string_view about;
+  bool is_peer;
+  bool has_workers;  // else one, whatever is asked for
+  std::unique_ptr<running_pool> (*make)(unsigned workers);
+};
+
+template <class S> contender contender_of(std::string_view about, bool is_peer, bool has_workers = true) {
+  return {S::name, about, is_peer, has_workers,
+          [](unsigned workers) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(workers); }};
+}
+
+// Each in a file of its own, so that they compile side by side.
+contender serial_contender();
+contender direct_contender();
+#if BENCH_WITH_TBB
+contender onetbb_contender();
+#endif
+#if BENCH_WITH_OPENMP
+contender openmp_contender();
+#endif
+
+/// How many forks the workload makes.
+std::uint64_t count_forks(std::string_view workload, job& j);
+
+}  // namespace bench

@@ -1,0 +1,8 @@
+#include "../peers/onetbb.hpp"
+#include "../contender.hpp"
+
+namespace bench {
+
+contender onetbb_contender() { return contender_of<onetbb>("oneTBB, parallel_invoke", true); }
+
+}  // namespace bench

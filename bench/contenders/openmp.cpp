@@ -1,0 +1,8 @@
+#include "../peers/openmp.hpp"
+#include "../contender.hpp"
+
+namespace bench {
+
+contender openmp_contender() { return contender_of<openmp>("OpenMP tasks, the compiler's own runtime", true); }
+
+}  // namespace bench

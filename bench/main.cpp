@@ -1,0 +1,238 @@
+// filch-bench: see README.md beside this file.
+#include "micro.hpp"
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <thread>
+
+namespace bench {
+namespace {
+
+// Another program with other contenders, for runtimes that can't live in one process with ours.
+#ifdef BENCH_LLVM_PROGRAM
+constexpr std::string_view k_other_program = BENCH_LLVM_PROGRAM;
+constexpr std::string_view k_other_contender = "openmp-llvm";
+#else
+constexpr std::string_view k_other_program;
+constexpr std::string_view k_other_contender;
+#endif
+
+struct request {
+  std::string workload;
+  std::string size;
+};
+
+struct options {
+  std::vector<std::string> workloads{"all"};
+  std::vector<std::string> schedulers{"all"};
+  std::vector<std::string> workers;
+  std::string repeat;
+  std::string format = "table";
+  bool quick = false;
+  bool list = false;
+  bool micro = false;
+};
+
+constexpr unsigned k_pairs = 15;
+constexpr unsigned k_pairs_quick = 5;
+// Peers are there for the order of magnitude: in the quick run they get one pair.
+constexpr unsigned k_pairs_quick_peer = 1;
+constexpr std::string_view k_quick_workloads[] = {"fib",      "integrate", "nqueens", "uts",
+                                                  "cilksort", "stress",    "treesum"};
+
+std::vector<workload> const& workloads() {
+  static std::vector<workload> const all = [] {
+    std::vector<workload> v;
+    all_workloads::for_each([&v]<class W>() { v.push_back(describe<W>()); });
+    return v;
+  }();
+  return all;
+}
+
+std::vector<contender> const& contenders() {
+  static std::vector<contender> const all = {
+      serial_contender(),
+      direct_contender(),
+#if BENCH_WITH_TBB
+      onetbb_contender(),
+#endif
+#if BENCH_WITH_OPENMP
+      openmp_contender(),
+#endif
+  };
+  return all;
+}
+
+workload const& find_workload(std::string_view name) {
+  for (workload const& w : workloads()) {
+    if (w.name == name) return w;
+  }
+  throw bad_request("unknown workload " + std::string(name) + "; --list names them");
+}
+
+contender const* find_contender(std::string_view name) {
+  for (contender const& c : contenders()) {
+    if (c.name == name) return &c;
+  }
+  return nullptr;
+}
+
+void list() {
+  fmt::print("workloads (sizes; the first is the default):\n");
+  for (workload const& w : workloads()) {
+    fmt::print("  {:<14} {}\n  {:<14} {}\n", w.name, w.about, "", fmt::join(w.sizes, " "));
+  }
+  fmt::print("schedulers:\n");
+  for (contender const& c : contenders()) fmt::print("  {:<14} {}\n", c.name, c.about);
+  if (!k_other_program.empty()) fmt::print("  {:<14} OpenMP tasks, LLVM's runtime\n", k_other_contender);
+}
+
+std::vector<request> wanted_workloads(options const& o) {
+  std::vector<request> wanted;
+  for (std::string const& text : o.workloads) {
+    if (text == "all") {
+      if (o.quick) {
+        for (auto name : k_quick_workloads)
+          wanted.push_back({std::string(name), std::string(find_workload(name).quick_size)});
+      } else {
+        for (workload const& w : workloads()) wanted.push_back({std::string(w.name), std::string(w.sizes[0])});
+      }
+      continue;
+    }
+    auto const equals = text.find('=');
+    workload const& w = find_workload(std::string_view(text).substr(0, equals));
+    std::string_view const usual = o.quick ? w.quick_size : w.sizes[0];
+    wanted.push_back(
+        {std::string(w.name), equals == std::string::npos ? std::string(usual) : text.substr(equals + 1)});
+  }
+  return wanted;
+}
+
+std::vector<std::string> wanted_schedulers(options const& o) {
+  std::vector<std::string> wanted;
+  for (std::string const& name : o.schedulers) {
+    if (name == "all") {
+      for (contender const& c : contenders()) wanted.emplace_back(c.name);
+      if (!k_other_program.empty()) wanted.emplace_back(k_other_contender);
+    } else if (find_contender(name) || (!name.empty() && name == k_other_contender)) {
+      wanted.push_back(name);
+    } else {
+      throw bad_request("unknown scheduler " + name + "; --list names them");
+    }
+  }
+  return wanted;
+}
+
+std::vector<unsigned> wanted_workers(options const& o) {
+  std::vector<unsigned> wanted;
+  for (std::string const& text : o.workers)
+    wanted.push_back(static_cast<unsigned>(parse_size("--workers", text, 1, 1024)));
+  if (wanted.empty()) {
+    wanted.push_back(1);
+    unsigned const all = std::thread::hardware_concurrency();
+    if (all > 1) wanted.push_back(all);
+  }
+  return wanted;
+}
+
+std::vector<row> from_other_program(request const& what, unsigned workers, unsigned pairs) {
+  std::string const command =
+      fmt::format("'{}' --workload '{}={}' --scheduler {} --workers {} --repeat {} --format json", k_other_program,
+                  what.workload, what.size, k_other_contender, workers, pairs);
+  std::string output;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (!pipe) return {};
+  char buffer[4096];
+  for (std::size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
+  if (pclose(pipe) != 0)
+    throw bad_request("the program for " + std::string(k_other_contender) + " failed: " + command);
+  std::vector<row> rows;
+  for (auto const& j : nlohmann::ordered_json::parse(output)) rows.push_back(from_json(j));
+  return rows;
+}
+
+std::vector<row> run(options const& o) {
+  auto const schedulers = wanted_schedulers(o);
+  auto const workers = wanted_workers(o);
+  auto const requests = wanted_workloads(o);
+  unsigned const asked = o.repeat.empty() ? 0 : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  bool const table = o.format == "table";
+
+  std::vector<row> rows;
+  if (table) print_table_head();
+  for (request const& what : requests) {
+    meter m(find_workload(what.workload), what.size, *std::max_element(workers.begin(), workers.end()));
+    if (table) print_workload(what.workload, what.size, m.serial());
+    for (std::string const& name : schedulers) {
+      contender const* const c = find_contender(name);
+      bool const peer = !c || c->is_peer;
+      unsigned const pairs = asked ? asked : !o.quick ? k_pairs : peer ? k_pairs_quick_peer : k_pairs_quick;
+      for (unsigned p : workers) {
+        if (c && !c->has_workers && p != workers.front()) continue;
+        if (c) {
+          rows.push_back(m.measure(*c, c->has_workers ? p : 1, pairs));
+          if (table) print_table_row(rows.back());
+        } else {
+          for (row& r : from_other_program(what, p, pairs)) {
+            rows.push_back(std::move(r));
+            if (table) print_table_row(rows.back());
+          }
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+int main_of(int argc, char** argv) {
+  options o;
+  CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
+  app.add_flag("--list", o.list, "name the workloads, their sizes and the schedulers");
+  app.add_option("--workload", o.workloads, "NAME or NAME=SIZE, comma separated; or all")->delimiter(',');
+  app.add_option("--scheduler", o.schedulers, "comma separated; or all")->delimiter(',');
+  app.add_option("--workers", o.workers, "numbers of workers, comma separated; 1 and all processors")->delimiter(',');
+  app.add_option("--repeat", o.repeat, "pairs a row; 15");
+  app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
+  app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
+  app.add_flag("--micro", o.micro, "flat joins, the cost of entering a pool, the rest of an idle one");
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::CallForHelp const& e) {
+    return app.exit(e);
+  } catch (CLI::ParseError const& e) {
+    throw bad_request(e.what());
+  }
+  if (o.list) {
+    list();
+    return 0;
+  }
+  if (o.micro) {
+    run_micro(o.format == "json");
+    return 0;
+  }
+  auto const rows = run(o);
+  if (o.format == "json") {
+    print_json(rows);
+  } else if (o.format == "csv") {
+    print_csv(rows);
+  } else if (std::string const text = conclusion(rows); !text.empty()) {
+    fmt::print("\n{}\n", text);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::main_of(argc, argv);
+  } catch (std::exception const& e) {
+    std::string line = e.what();
+    for (char& c : line) c = c == '\n' ? ' ' : c;
+    std::fprintf(stderr, "filch-bench: %s\n", line.c_str());
+    return 1;
+  }
+}

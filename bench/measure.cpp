@@ -1,0 +1,160 @@
+#include "measure.hpp"
+
+#include <barrier>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+namespace bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+template <class F> double seconds_of(F&& f) {
+  auto const begin = clock::now();
+  f();
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+constexpr int k_baseline_pairs = 3;
+
+}  // namespace
+
+std::uint64_t peak_rss() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "VmHWM:") continue;
+    std::uint64_t kib = 0;
+    status >> kib;
+    return kib * 1024;
+  }
+  return 0;
+}
+
+void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+meter::meter(workload const& w, std::string_view size, unsigned most_workers)
+    : workload_(w), size_(size), serial_pool_(serial_contender().make(1)) {
+  for (unsigned i = 0; i < most_workers; ++i) jobs_.push_back(w.make(size));
+  job& j = *jobs_[0];
+  j.reset();
+  baseline_.tasks = count_forks(w.name, j);
+  check(j, "counting");
+  std::vector<double> plain;
+  std::vector<double> elision;
+  for (int i = 0; i < k_baseline_pairs; ++i) {
+    plain.push_back(time_plain(j));
+    elision.push_back(time_elision(j));
+  }
+  baseline_.plain_seconds = median(plain);
+  baseline_.elision_seconds = median(elision);
+  baseline_.plain_is_faster = baseline_.plain_seconds < baseline_.elision_seconds;
+}
+
+void meter::check(job const& j, std::string_view who) const {
+  if (j.verify()) return;
+  throw wrong_answer(std::string(workload_.name) + "=" + size_ + " on " + std::string(who) + ": wrong answer");
+}
+
+double meter::time_plain(job& j) {
+  j.reset();
+  double const t = seconds_of([&] { workload_.plain(j); });
+  check(j, "the sequential program");
+  return t;
+}
+
+double meter::time_elision(job& j) {
+  j.reset();
+  double const t = seconds_of([&] { serial_pool_->run(workload_.name, j); });
+  check(j, "serial");
+  return t;
+}
+
+double meter::time_serial(job& j) { return baseline_.plain_is_faster ? time_plain(j) : time_elision(j); }
+
+/// As many copies of the serial program as there are workers, started together, until the last is done.
+double meter::time_side_by_side(unsigned copies) {
+  for (unsigned i = 0; i < copies; ++i) jobs_[i]->reset();
+  std::barrier together(static_cast<std::ptrdiff_t>(copies) + 1);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < copies; ++i) {
+    threads.emplace_back([&, i] {
+      together.arrive_and_wait();
+      if (baseline_.plain_is_faster) {
+        workload_.plain(*jobs_[i]);
+      } else {
+        serial_pool_->run(workload_.name, *jobs_[i]);
+      }
+      together.arrive_and_wait();
+    });
+  }
+  together.arrive_and_wait();
+  double const t = seconds_of([&] { together.arrive_and_wait(); });
+  for (auto& thread : threads) thread.join();
+  for (unsigned i = 0; i < copies; ++i) check(*jobs_[i], "the serial program side by side");
+  return t;
+}
+
+row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
+  row r;
+  r.workload = workload_.name;
+  r.size = size_;
+  r.scheduler = c.name;
+  r.workers = workers;
+  auto const pool = c.make(workers);
+  job& j = *jobs_[0];
+
+  // Once unmeasured: threads start, pages are touched.
+  j.reset();
+  pool->run(workload_.name, j);
+  check(j, c.name);
+
+  forget_peak();
+  auto const before = pool->stats();
+  std::vector<double> serial;
+  std::vector<double> mine;
+  std::vector<double> ratios;
+  std::vector<double> speedups;
+  std::vector<double> ceilings;
+  std::vector<double> of_ceiling;
+  std::uint64_t peak = 0;
+  for (unsigned i = 0; i < pairs; ++i) {
+    double const s = time_serial(j);
+    j.reset();
+    double const t = seconds_of([&] { pool->run(workload_.name, j); });
+    check(j, c.name);
+    peak = peak_rss();
+    double const ceiling = workers == 1 ? 1 : workers * s / time_side_by_side(workers);
+    serial.push_back(s);
+    mine.push_back(t);
+    ratios.push_back(t / s);
+    speedups.push_back(s / t);
+    ceilings.push_back(ceiling);
+    of_ceiling.push_back(s / t / ceiling);
+  }
+  auto const after = pool->stats();
+
+  r.seconds = range(mine);
+  r.serial_seconds = median(serial);
+  if (workers == 1) r.overhead = median_interval(ratios);
+  r.speedup = median(speedups);
+  r.ceiling = median(ceilings);
+  r.of_ceiling = median(of_ceiling);
+  r.max_rss_bytes = peak;
+  double const work_ns = r.serial_seconds * 1e9;
+  r.tasks = baseline_.tasks;
+  if (baseline_.tasks) r.task_granularity_ns = work_ns / static_cast<double>(baseline_.tasks);
+  if (before && after) {
+    auto const per_run = [pairs](std::uint64_t a, std::uint64_t b) { return (b - a + pairs / 2) / pairs; };
+    double const steals = static_cast<double>(after->steals - before->steals) / pairs;
+    r.steals = per_run(before->steals, after->steals);
+    r.failed_steals = per_run(before->failed_steals, after->failed_steals);
+    r.backoffs = per_run(before->backoffs, after->backoffs);
+    r.steals_per_second = steals / r.seconds.median;
+    if (steals > 0) r.steal_granularity_ns = work_ns / steals;
+    r.stack_bytes = after->stack_bytes;
+  }
+  return r;
+}
+
+}  // namespace bench

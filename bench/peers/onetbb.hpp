@@ -1,0 +1,60 @@
+// oneTBB as a scheduler: parallel_invoke for a join, task_group for a frame, task_arena for a pool.
+#pragma once
+
+#include <filch/pool_options.hpp>
+#include <filch/scheduler.hpp>
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_invoke.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <optional>
+
+namespace bench {
+
+struct onetbb {
+  static constexpr std::string_view name = "onetbb";
+
+  template <class F, class G>
+  static std::pair<filch::detail::result_of<F>, filch::detail::result_of<G>> join(F&& f, G&& g) {
+    std::optional<filch::detail::result_of<F>> a;
+    std::optional<filch::detail::result_of<G>> b;
+    tbb::parallel_invoke([&] { a.emplace(filch::detail::call(f)); }, [&] { b.emplace(filch::detail::call(g)); });
+    return {std::move(*a), std::move(*b)};
+  }
+
+  class frame {
+   public:
+    template <class F> void spawn(F&& f) { group_.run(std::forward<F>(f)); }
+    void sync() { group_.wait(); }
+
+   private:
+    tbb::task_group group_;
+  };
+
+  class pool {
+   public:
+    explicit pool(filch::pool_options o)
+        : threads_(tbb::global_control::max_allowed_parallelism, o.workers), arena_(static_cast<int>(o.workers)) {}
+    template <class F> decltype(auto) run(F&& f) { return arena_.execute(std::forward<F>(f)); }
+
+   private:
+    tbb::global_control threads_;
+    tbb::task_arena arena_;
+  };
+
+  static bool wanted() noexcept { return false; }
+  static bool inside() noexcept { return true; }
+  static unsigned worker_index() noexcept {
+    return static_cast<unsigned>(tbb::this_task_arena::current_thread_index());
+  }
+  static pool& default_pool() {
+    static pool p({});
+    return p;
+  }
+};
+
+static_assert(filch::scheduler<onetbb>);
+
+}  // namespace bench

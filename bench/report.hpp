@@ -1,0 +1,25 @@
+// Rows as a table, as JSON, as CSV.
+#pragma once
+
+#include "measure.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+nlohmann::ordered_json to_json(row const& r);
+/// A row as another process printed it.
+row from_json(nlohmann::ordered_json const& j);
+
+void print_table_head();
+/// A line that names the workload and its serial programs.
+void print_workload(std::string_view workload, std::string_view size, baseline const& b);
+void print_table_row(row const& r);
+void print_json(std::vector<row> const& rows);
+void print_csv(std::vector<row> const& rows);
+/// One sentence.
+std::string conclusion(std::vector<row> const& rows);
+
+}  // namespace bench

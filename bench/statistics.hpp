@@ -1,0 +1,40 @@
+// Medians and their intervals.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace bench {
+
+struct interval {
+  double low = 0;
+  double median = 0;
+  double high = 0;
+};
+
+inline double median(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  std::size_t const n = v.size();
+  return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/// The median with its 95% interval by order statistics, which assume nothing of the distribution. Below six
+/// values there is no such interval: the whole range then.
+inline interval median_interval(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  auto const n = static_cast<double>(v.size());
+  double const reach = 0.98 * std::sqrt(n);  // 1.96 standard deviations of the rank
+  auto const low = static_cast<std::ptrdiff_t>(std::floor(n / 2 - reach));
+  auto const high = static_cast<std::ptrdiff_t>(std::ceil(n / 2 + reach)) - 1;
+  auto const last = static_cast<std::ptrdiff_t>(v.size()) - 1;
+  return {v[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(low, 0, last))], median(v),
+          v[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(high, 0, last))]};
+}
+
+inline interval range(std::vector<double> const& v) {
+  auto const [low, high] = std::minmax_element(v.begin(), v.end());
+  return {*low, median(v), *high};
+}
+
+}  // namespace bench

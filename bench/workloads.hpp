@@ -1,0 +1,24 @@
+// All workloads, and the list of them that the command line and the schedulers share.
+#pragma once
+
+#include "workloads/cilksort.hpp"
+#include "workloads/fib.hpp"
+#include "workloads/integrate.hpp"
+#include "workloads/knapsack.hpp"
+#include "workloads/matrix.hpp"
+#include "workloads/nqueens.hpp"
+#include "workloads/skynet.hpp"
+#include "workloads/stress.hpp"
+#include "workloads/treesum.hpp"
+#include "workloads/uts.hpp"
+
+namespace bench {
+
+template <class... W> struct workload_list {
+  template <class Visit> static void for_each(Visit visit) { (visit.template operator()<W>(), ...); }
+};
+
+using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
+                                    skynet, treesum, knapsack>;
+
+}  // namespace bench
