@@ -75,24 +75,26 @@ double meter::time_serial(job& j) { return baseline_.plain_is_faster ? time_plai
 /// As many copies of the serial program as there are workers, started together, until the last is done.
 double meter::time_side_by_side(unsigned copies) {
   for (unsigned i = 0; i < copies; ++i) jobs_[i]->reset();
-  std::barrier together(static_cast<std::ptrdiff_t>(copies) + 1);
+  std::barrier together(static_cast<std::ptrdiff_t>(copies));
   std::vector<std::thread> threads;
+  std::vector<clock::time_point> begin(copies);
+  std::vector<clock::time_point> end(copies);
   for (unsigned i = 0; i < copies; ++i) {
     threads.emplace_back([&, i] {
       together.arrive_and_wait();
+      begin[i] = clock::now();
       if (baseline_.plain_is_faster) {
         workload_.plain(*jobs_[i]);
       } else {
         serial_pool_->run(workload_.name, *jobs_[i]);
       }
-      together.arrive_and_wait();
+      end[i] = clock::now();
     });
   }
-  together.arrive_and_wait();
-  double const t = seconds_of([&] { together.arrive_and_wait(); });
   for (auto& thread : threads) thread.join();
   for (unsigned i = 0; i < copies; ++i) check(*jobs_[i], "the serial program side by side");
-  return t;
+  auto const first = *std::min_element(begin.begin(), begin.end());
+  return std::chrono::duration<double>(*std::max_element(end.begin(), end.end()) - first).count();
 }
 
 row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
@@ -102,6 +104,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   r.scheduler = c.name;
   r.workers = workers;
   auto const pool = c.make(workers);
+  auto const pool_of_one = workers == 1 ? nullptr : c.make(1);
   job& j = *jobs_[0];
 
   // Once unmeasured: threads start, pages are touched.
@@ -116,7 +119,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   std::vector<double> ratios;
   std::vector<double> speedups;
   std::vector<double> ceilings;
-  std::vector<double> of_ceiling;
+  std::vector<double> scalings;
   std::uint64_t peak = 0;
   for (unsigned i = 0; i < pairs; ++i) {
     double const s = time_serial(j);
@@ -124,13 +127,19 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
     double const t = seconds_of([&] { pool->run(workload_.name, j); });
     check(j, c.name);
     peak = peak_rss();
-    double const ceiling = workers == 1 ? 1 : workers * s / time_side_by_side(workers);
+    double ceiling = 1;
+    if (pool_of_one) {
+      ceiling = workers * s / time_side_by_side(workers);
+      j.reset();
+      double const one = seconds_of([&] { pool_of_one->run(workload_.name, j); });
+      check(j, c.name);
+      scalings.push_back(one / t / ceiling);
+    }
     serial.push_back(s);
     mine.push_back(t);
     ratios.push_back(t / s);
     speedups.push_back(s / t);
     ceilings.push_back(ceiling);
-    of_ceiling.push_back(s / t / ceiling);
   }
   auto const after = pool->stats();
 
@@ -139,7 +148,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   if (workers == 1) r.overhead = median_interval(ratios);
   r.speedup = median(speedups);
   r.ceiling = median(ceilings);
-  r.of_ceiling = median(of_ceiling);
+  if (!scalings.empty()) r.scaling = median(scalings);
   r.max_rss_bytes = peak;
   double const work_ns = r.serial_seconds * 1e9;
   r.tasks = baseline_.tasks;

@@ -20,7 +20,7 @@ struct row {
   std::optional<interval> overhead;  // one worker: median pair ratio over serial, and its interval
   double speedup = 0;                // median pair ratio serial over this
   double ceiling = 1;                // speed-up of as many serial copies side by side, in this run
-  double of_ceiling = 0;             // median over pairs of speed-up over ceiling
+  std::optional<double> scaling;     // more workers: median of time on one worker over this, over the ceiling
   bool verified = true;
   std::optional<std::uint64_t> tasks, steals, failed_steals, backoffs;
   std::optional<double> steals_per_second, task_granularity_ns, steal_granularity_ns;

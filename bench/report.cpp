@@ -68,7 +68,6 @@ row from_json(json const& j) {
     r.overhead = interval{o.at("low"), o.at("median"), o.at("high")};
   r.speedup = j.at("speedup");
   r.ceiling = j.at("ceiling");
-  r.of_ceiling = r.speedup / r.ceiling;
   r.verified = j.at("verified");
   r.tasks = optional_of<std::uint64_t>(j.at("tasks"));
   r.task_granularity_ns = optional_of<double>(j.at("task_granularity_ns"));
@@ -78,7 +77,7 @@ row from_json(json const& j) {
 
 void print_table_head() {
   fmt::print("{:<12} {:>7} {:>10} {:>8} {:>15} {:>8} {:>7} {:>7} {:>9} {:>10} {:>9}\n", "scheduler", "workers",
-             "median", "overhead", "95% interval", "speed-up", "ceiling", "of ceil", "steals", "per steal", "rss");
+             "median", "overhead", "95% interval", "speed-up", "ceiling", "scaling", "steals", "per steal", "rss");
 }
 
 void print_workload(std::string_view workload, std::string_view size, baseline const& b) {
@@ -101,7 +100,7 @@ void print_table_row(row const& r) {
   }
   fmt::print("{:<12} {:>7} {:>10} {:>8} {:>15} {:>8} {:>7} {:>7} {:>9} {:>10} {:>6} MiB\n", r.scheduler, r.workers,
              seconds(r.seconds.median), overhead, between, fmt::format("{:.3f}", r.speedup),
-             fmt::format("{:.2f}", r.ceiling), fmt::format("{:.3f}", r.of_ceiling), or_empty(r.steals),
+             fmt::format("{:.2f}", r.ceiling), r.scaling ? fmt::format("{:.3f}", *r.scaling) : "", or_empty(r.steals),
              nanoseconds(r.steal_granularity_ns), r.max_rss_bytes >> 20);
   std::fflush(stdout);
 }
@@ -135,7 +134,7 @@ void print_csv(std::vector<row> const& rows) {
 std::string conclusion(std::vector<row> const& rows) {
   struct sums {
     double overhead = 0;
-    double of_ceiling = 0;
+    double scaling = 0;
     int one = 0;
     int more = 0;
   };
@@ -145,8 +144,8 @@ std::string conclusion(std::vector<row> const& rows) {
     if (r.overhead) {
       s.overhead += std::log(r.overhead->median);
       ++s.one;
-    } else {
-      s.of_ceiling += std::log(r.of_ceiling);
+    } else if (r.scaling) {
+      s.scaling += std::log(*r.scaling);
       ++s.more;
     }
   }
@@ -162,8 +161,9 @@ std::string conclusion(std::vector<row> const& rows) {
     text += fmt::format(" ({}: {:.1f} times)", name, overhead(s));
   }
   if (direct->second.more) {
-    text += fmt::format(", and with more workers it reaches {:.0f}% of what this machine gave to independent copies",
-                        100 * std::exp(direct->second.of_ceiling / direct->second.more));
+    text += fmt::format(
+        ", and from there more workers bring {:.0f}% of the speed-up that this machine gives to independent programs",
+        100 * std::exp(direct->second.scaling / direct->second.more));
   }
   return text + ".";
 }

@@ -10,6 +10,7 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <optional>
+#include <thread>
 
 namespace bench {
 
@@ -35,12 +36,16 @@ struct onetbb {
 
   class pool {
    public:
-    explicit pool(filch::pool_options o)
-        : threads_(tbb::global_control::max_allowed_parallelism, o.workers), arena_(static_cast<int>(o.workers)) {}
+    explicit pool(filch::pool_options o) : arena_(static_cast<int>(o.workers)) {
+      // Only upwards: the least of all such limits holds for the whole process.
+      if (o.workers > std::thread::hardware_concurrency()) {
+        more_threads_.emplace(tbb::global_control::max_allowed_parallelism, o.workers);
+      }
+    }
     template <class F> decltype(auto) run(F&& f) { return arena_.execute(std::forward<F>(f)); }
 
    private:
-    tbb::global_control threads_;
+    std::optional<tbb::global_control> more_threads_;
     tbb::task_arena arena_;
   };
 

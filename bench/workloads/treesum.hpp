@@ -14,7 +14,7 @@ namespace bench {
 struct treesum {
   static constexpr std::string_view name = "treesum";
   static constexpr std::string_view about = "sum over a heap-allocated binary tree";
-  static constexpr std::string_view quick_size = "10000000";
+  static constexpr std::string_view quick_size = "1000000";
   static std::vector<std::string_view> sizes() { return {"10000000", "1000000", "100000000"}; }
 
   struct node {
