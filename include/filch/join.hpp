@@ -35,13 +35,13 @@ template <class... T> FILCH_INLINE std::tuple<T...> as_tuple(std::pair<T...>&& p
 
 // The first half of the callables beside the second: a tree of joins, so that a thief finds half of them.
 template <class S, std::size_t First, std::size_t Count, class Refs> auto invoke_range(Refs& refs) {
-  auto&& first = std::get<First>(refs);
-  using F = decltype(first);
+  using F = std::tuple_element_t<First, Refs>;  // a reference, of the category with which it was handed over
+  auto& first = std::get<First>(refs);
   if constexpr (Count == 1) {
-    return std::tuple<result_of<F>>(call(std::forward<F>(first)));
+    return std::tuple<result_of<F>>(call(static_cast<F>(first)));
   } else if constexpr (Count == 2) {
-    using G = decltype(std::get<First + 1>(refs));
-    return as_tuple(S::join(std::forward<F>(first), std::forward<G>(std::get<First + 1>(refs))));
+    using G = std::tuple_element_t<First + 1, Refs>;
+    return as_tuple(S::join(static_cast<F>(first), static_cast<G>(std::get<First + 1>(refs))));
   } else {
     constexpr std::size_t k_left = (Count + 1) / 2;
     auto both = S::join([&refs] { return invoke_range<S, First, k_left>(refs); },

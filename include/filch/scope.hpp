@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/in_order.hpp>
 
 #include <exception>
 
@@ -45,24 +46,26 @@ template <scheduler S = default_scheduler, class Body> decltype(auto) scope(Body
   return detail::inside_pool<S>([&body]() -> R {
     typename S::frame frame;
     spawner<S> s{frame};
-    using kept = std::conditional_t<std::is_void_v<R>, nothing, R>;
+    using kept = std::conditional_t<std::is_void_v<R>, nothing, std::remove_cv_t<R>>;
     detail::result_slot<kept> result;
-    std::exception_ptr failure;
+    detail::result_slot<std::exception_ptr> failure;
     try {
       result.make([&]() -> R { return std::invoke(std::forward<Body>(body), s); });
     } catch (...) {
-      failure = std::current_exception();
+      failure.make(std::current_exception);
+      goto threw;
     }
-    if (failure) {
-      try {
-        frame.sync();
-      } catch (...) {  // the body's exception is the one that leaves
+    {
+      detail::drop_on_exit<kept> guard{result};
+      frame.sync();
+      if constexpr (std::is_void_v<R>) {
+        return;
+      } else {
+        return result.take();
       }
-      std::rethrow_exception(std::move(failure));
     }
-    detail::drop_on_exit<kept> guard{result};
-    frame.sync();
-    if constexpr (!std::is_void_v<R>) return result.take();
+  threw:
+    detail::run_after_throw([&frame] { frame.sync(); }, failure.value);
   });
 }
 

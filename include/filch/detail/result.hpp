@@ -4,6 +4,7 @@
 #include <filch/detail/platform.hpp>
 
 #include <functional>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -18,8 +19,10 @@ struct nothing {
 namespace detail {
 
 template <class F> using raw_result = std::invoke_result_t<F>;
-/// The type that stands for F's result in a pair or tuple of results: void becomes nothing.
-template <class F> using result_of = std::conditional_t<std::is_void_v<raw_result<F>>, nothing, raw_result<F>>;
+/// The type that stands for F's result in a pair or tuple of results: void becomes nothing, and a value that
+/// is returned as const is a value like others.
+template <class F>
+using result_of = std::conditional_t<std::is_void_v<raw_result<F>>, nothing, std::remove_cv_t<raw_result<F>>>;
 
 /// Calls f and returns its result, or nothing{} where it returns void.
 template <class F> FILCH_INLINE result_of<F> call(F&& f) {
@@ -40,14 +43,16 @@ template <class R> struct result_slot {
   result_slot(result_slot const&) = delete;
   result_slot& operator=(result_slot const&) = delete;
   ~result_slot() {}
-  template <class F> FILCH_INLINE void make(F&& f) { ::new (static_cast<void*>(&value)) R(call(std::forward<F>(f))); }
+  template <class F> FILCH_INLINE void make(F&& f) {
+    ::new (static_cast<void*>(std::addressof(value))) R(call(std::forward<F>(f)));
+  }
   FILCH_INLINE R&& take() noexcept { return static_cast<R&&>(value); }
   FILCH_INLINE void drop() noexcept { value.~R(); }
 };
 
 template <class R> struct result_slot<R&> {
   R* value;
-  template <class F> FILCH_INLINE void make(F&& f) { value = &call(std::forward<F>(f)); }
+  template <class F> FILCH_INLINE void make(F&& f) { value = std::addressof(call(std::forward<F>(f))); }
   FILCH_INLINE R& take() const noexcept { return *value; }
   FILCH_INLINE void drop() const noexcept {}
 };
@@ -56,7 +61,7 @@ template <class R> struct result_slot<R&&> {
   R* value;
   template <class F> FILCH_INLINE void make(F&& f) {
     R&& r = call(std::forward<F>(f));
-    value = &r;
+    value = std::addressof(r);
   }
   FILCH_INLINE R&& take() const noexcept { return static_cast<R&&>(*value); }
   FILCH_INLINE void drop() const noexcept {}
