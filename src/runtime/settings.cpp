@@ -3,6 +3,7 @@
 #include "os/linux/processors.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -20,8 +21,9 @@ constexpr std::size_t k_most_stack = std::size_t{1} << 40;
 constexpr std::size_t k_default_stack = std::size_t{64} << 20;
 
 [[noreturn]] void refuse(std::string const& setting, std::string const& text, std::string const& expected) {
-  throw setup_error("filch: " + setting + "=" + (text.size() > 40 ? text.substr(0, 40) + "..." : text) +
-                    ": expected " + expected);
+  std::string shown = text.size() > 40 ? text.substr(0, 40) + "..." : text;
+  for (char& c : shown) c = std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;  // one line it is
+  throw setup_error("filch: " + setting + "=" + shown + ": expected " + expected);
 }
 
 std::string const* environment(char const* name, std::string& room) {

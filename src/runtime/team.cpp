@@ -87,22 +87,32 @@ void team::reserve_spaces() {
 }
 
 void team::start() {
-  for (unsigned i = 1; i < settings_.workers; ++i) {
-    try {
-      threads_.emplace_back([this, i] { thread_main(i); });
-    } catch (std::system_error const& e) {
-      std::string const what = "filch: could not start the thread of worker " + std::to_string(i) + " of " +
-                               std::to_string(settings_.workers) + " (" + os::describe_errno(e.code().value()) + ")";
-      if (!tolerate_missing_threads_) {
-        end_threads();
-        throw setup_error(what + ": lower FILCH_NUM_THREADS or pool_options::workers, or raise ulimit -u");
-      }
-      std::fprintf(stderr, "%s; going on with %u\n", what.c_str(), i);
-      // Workers without a thread never announce themselves and never have work: they are only looked at.
-      break;
+  try {
+    threads_.reserve(settings_.workers - 1);
+    for (unsigned i = 1; i < settings_.workers && start_thread(i); ++i) {
     }
+    register_team(*this, settings_.stats);
+  } catch (...) {
+    // The scheduler's part goes next: nobody may call its hooks any more.
+    end_threads();
+    throw;
   }
-  register_team(*this, settings_.stats);
+}
+
+bool team::start_thread(unsigned i) {
+  try {
+    threads_.emplace_back([this, i] { thread_main(i); });
+    return true;
+  } catch (std::system_error const& e) {
+    std::string const what = "filch: could not start the thread of worker " + std::to_string(i) + " of " +
+                             std::to_string(settings_.workers) + " (" + os::describe_errno(e.code().value()) + ")";
+    if (!tolerate_missing_threads_) {
+      throw setup_error(what + ": lower FILCH_NUM_THREADS or pool_options::workers, or raise ulimit -u");
+    }
+    std::fprintf(stderr, "%s; going on with %u\n", what.c_str(), i);
+    // Workers without a thread never announce themselves and never have work: they are only looked at.
+    return false;
+  }
 }
 
 void team::stop() noexcept {

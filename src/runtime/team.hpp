@@ -79,6 +79,7 @@ class team {
   void visit_as_worker_zero(void (*call)(void*), void* argument);
 
   void reserve_spaces();
+  bool start_thread(unsigned i);
   void end_threads() noexcept;
 
   // fixed after start

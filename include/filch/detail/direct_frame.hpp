@@ -78,23 +78,28 @@ class direct_frame {
     }
   }
 
+  // The payload is free for others as soon as the closure is out of it: where the owner runs the task, forks
+  // of the closure, and of its destructor, lie there. So the exception goes in last.
   template <class C> static bool run_stored(direct_task& t) noexcept {
+    std::exception_ptr failure;
     if constexpr (fits<C>) {
       C closure = std::move(*payload_as<C>(t));
       payload_as<C>(t)->~C();
-      return run_closure(t, closure);
+      failure = run_closure(closure);
     } else {
       std::unique_ptr<C> closure(*payload_as<C*>(t));
-      return run_closure(t, *closure);
+      failure = run_closure(*closure);
     }
+    if (!failure) return true;
+    ::new (static_cast<void*>(t.payload)) std::exception_ptr(std::move(failure));
+    return false;
   }
-  template <class C> static bool run_closure(direct_task& t, C& closure) noexcept {
+  template <class C> static std::exception_ptr run_closure(C& closure) noexcept {
     try {
       std::invoke(std::move(closure));
-      return true;
+      return nullptr;
     } catch (...) {
-      ::new (static_cast<void*>(t.payload)) std::exception_ptr(std::current_exception());
-      return false;
+      return std::current_exception();
     }
   }
   template <class C, class F> static void store(direct_task& t, F&& f) {

@@ -111,7 +111,7 @@ direct::pool::pool(default_tag) : team_(new detail::direct_team(runtime::resolve
 direct::pool::~pool() {
   // Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait for, and
   // no way to end the thread one stands on. What the system takes back at the end is left to it.
-  if (team_->alive() && team_->place_of_caller()) return;
+  if (team_->place_of_caller()) return;
   delete team_;
 }
 
@@ -143,8 +143,12 @@ direct::pool& direct::default_pool() {
     pool* const made = new pool(pool::default_tag{});
     detail::the_default.store(made, std::memory_order_release);  // edge default-1
     return *made;
-  } catch (std::exception const& e) {
+  } catch (setup_error const& e) {
     std::fprintf(stderr, "%s\n", e.what());
+    std::fflush(nullptr);
+    std::_Exit(2);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "filch: the default pool can't be made: %s\n", e.what());
     std::fflush(nullptr);
     std::_Exit(2);
   }
