@@ -115,10 +115,31 @@ template <class G> bool direct_run_stolen(direct_task& t) noexcept {
   }
 }
 
+/// Copies a trivial closure into the payload. Clang would copy it by vectors just after it was written by words,
+/// and the processor can't forward such stores: it is told to go word by word.
+template <class G> FILCH_INLINE void direct_copy(std::byte* to, G const& from) noexcept {
+#if FILCH_INLINE_LARGE_FORKS
+  auto const* const source = reinterpret_cast<std::byte const*>(std::addressof(from));
+  std::size_t at = 0;
+  auto const by = [&]<class W>(W word) {
+    for (; at + sizeof word <= sizeof(G); at += sizeof word) {
+      __builtin_memcpy(&word, source + at, sizeof word);
+      asm("" : "+r"(word));
+      __builtin_memcpy(to + at, &word, sizeof word);
+    }
+  };
+  if constexpr (alignof(G) >= sizeof(std::uint64_t)) by(std::uint64_t{});
+  if constexpr (alignof(G) >= sizeof(std::uint32_t)) by(std::uint32_t{});
+  if (at < sizeof(G)) __builtin_memcpy(to + at, source + at, sizeof(G) - at);
+#else
+  ::new (static_cast<void*>(to)) G(from);
+#endif
+}
+
 template <class G> FILCH_INLINE void direct_store(direct_task& t, std::remove_reference_t<G>& g) noexcept {
   t.run = &direct_run_stolen<G>;
   if constexpr (direct_by_value<G>) {
-    ::new (static_cast<void*>(t.payload)) G(g);
+    direct_copy<G>(t.payload, g);
   } else {
     ::new (static_cast<void*>(t.payload)) std::remove_reference_t<G>*(std::addressof(g));
   }
@@ -213,10 +234,11 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> direct_fork_join_slow(direct_wo
   return direct_run_and_join<F, G>(w, *t, f, g);
 }
 
-/// A frame of its own (FILCH_OUTLINE says why). The worker and the descriptor stay in registers across f:
-/// under this scheduler no code moves to another thread.
+/// The worker and the descriptor stay in registers across f: under this scheduler no code moves to another
+/// thread.
 template <class F, class G>
-FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<F> f, travels_as<G> g) {
+FILCH_INLINE std::pair<result_of<F>, result_of<G>> direct_fork_join_here(std::remove_reference_t<F>& f,
+                                                                         std::remove_reference_t<G>& g) {
   direct_worker& w = *direct_self;
 #if FILCH_COUNT_FORKS
   if (w.end) ++w.forks;
@@ -229,6 +251,12 @@ FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<
   direct_store<G>(*t, g);
   w.top = t + 1;
   return direct_run_and_join<F, G>(w, *t, f, g);
+}
+
+/// The same as a frame of its own; FILCH_OUTLINE says why.
+template <class F, class G>
+FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> direct_fork_join(travels_as<F> f, travels_as<G> g) {
+  return direct_fork_join_here<F, G>(f, g);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

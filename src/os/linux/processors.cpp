@@ -45,7 +45,7 @@ void spread_over_cores(std::vector<int>& processors) {
       if (!pu) return {0, static_cast<unsigned>(processor)};
       return {pu->sibling_rank, pu->logical_index};
     };
-    std::stable_sort(processors.begin(), processors.end(), [&](int a, int b) { return rank(a) < rank(b); });
+    std::sort(processors.begin(), processors.end(), [&](int a, int b) { return rank(a) < rank(b); });
   }
   hwloc_topology_destroy(topology);
 }

@@ -1,0 +1,77 @@
+// Private and public tasks: when an owner shows what it has, and when it hides it again.
+#include "stealing.hpp"
+
+namespace filch_test {
+namespace {
+
+using S = filch::direct;
+constexpr stolen_join<S> join_stolen;
+
+TEST(publishing, does_not_happen_without_another_worker) {
+  filch::direct::pool pool({.workers = 1});
+  pool.run([] {
+    for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
+  });
+  EXPECT_EQ(pool.stats().publications, 0u);
+}
+
+TEST(publishing, happens_when_a_thief_asks_and_not_at_every_fork) {
+  filch::direct::pool pool({.workers = 2});
+  pool.run([&] {
+    join_stolen([] {}, [&] {
+      // The other worker waits in a join. It asks once, gets a place, and sleeps or is busy from then on.
+      for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
+    });
+  });
+  EXPECT_GE(pool.stats().publications, 1u);
+  EXPECT_LT(pool.stats().publications, 100'000u);
+}
+
+TEST(publishing, ends_after_many_public_joins_that_nobody_stole) {
+  // The only thief is held in a stolen task. Before that it asked, so the next places are public; after some
+  // joins there they are private again, and it takes a new request to see anything.
+  filch::direct::pool pool({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    gate release;
+    pool.run([&] {
+      join_stolen(
+          [&] {
+            for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
+            auto const before = pool.stats().publications;
+            // Nobody asks: nothing is published, however much is forked.
+            for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
+            EXPECT_EQ(pool.stats().publications, before);
+            release.open();
+            wait_for_thief<S>();
+            auto const steals = pool.stats().steals;
+            join_stolen([] {}, [] {});
+            EXPECT_GT(pool.stats().publications, before) << "the places were still public";
+            EXPECT_GT(pool.stats().steals, steals);
+          },
+          [&] { EXPECT_TRUE(release.pass()); });
+    });
+  }
+}
+
+TEST(publishing, of_the_oldest_task_lets_it_be_stolen_from_far_above) {
+  // A request that comes while the owner is deep in private forks is answered with what lies below.
+  filch::direct::pool pool({.workers = 2});
+  pool.run([&] {
+    gate oldest;
+    auto const deeper = [&](auto const& self, int depth) -> void {
+      if (depth == 0) {
+        wait_for_thief<S>();
+        EXPECT_TRUE(eventually([&] {
+          filch::join<S>([] {}, [] {});  // at the latest here the request is seen
+          return oldest.is_open();
+        })) << "the oldest task was not stolen";
+        return;
+      }
+      filch::join<S>([&] { self(self, depth - 1); }, [] {});
+    };
+    filch::join<S>([&] { deeper(deeper, 100); }, [&] { oldest.open(); });
+  });
+}
+
+}  // namespace
+}  // namespace filch_test

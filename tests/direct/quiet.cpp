@@ -1,0 +1,77 @@
+// An idle pool uses no processor time.
+#include "eventually.hpp"
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <ctime>
+
+namespace filch_test {
+namespace {
+
+using S = filch::direct;
+using std::chrono::nanoseconds;
+
+nanoseconds processor_time(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
+}
+
+/// The process's processor time in which the calling thread did not take part, over one second. The least of
+/// some tries: what another process's load adds to a wake-up is not the pool's.
+template <class Wait> nanoseconds used_by_others(Wait wait) {
+  nanoseconds least = nanoseconds::max();
+  for (int tries = 0; tries < 5 && least >= std::chrono::milliseconds(1); ++tries) {
+    auto const all = processor_time(CLOCK_PROCESS_CPUTIME_ID);
+    auto const mine = processor_time(CLOCK_THREAD_CPUTIME_ID);
+    wait();
+    auto const mine_after = processor_time(CLOCK_THREAD_CPUTIME_ID);
+    auto const all_after = processor_time(CLOCK_PROCESS_CPUTIME_ID);
+    least = std::min(least, (all_after - all) - (mine_after - mine));
+  }
+  return least;
+}
+
+bool is_measurable() { return !is_thread_sanitized && !is_emulated; }  // both have threads of their own
+
+long fib(int n) {
+  if (n < 2) return n;
+  auto const [a, b] = filch::join<S>([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+TEST(quiet, is_a_pool_of_sixteen_that_has_nothing_to_do) {
+  if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
+  filch::direct::pool pool({.workers = 16});
+  pool.run([] { return fib(18); });
+  EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= 15; }));
+  auto const used = used_by_others([] { std::this_thread::sleep_for(std::chrono::seconds(1)); });
+  EXPECT_LT(used, std::chrono::milliseconds(1)) << "more than a thousandth of a processor";
+}
+
+TEST(quiet, is_a_pool_in_which_one_works_and_does_not_fork) {
+  if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
+  filch::direct::pool pool({.workers = 16});
+  auto const used = pool.run([] {
+    fib(18);
+    work_for(std::chrono::milliseconds(20));
+    return used_by_others([] { work_for(std::chrono::seconds(1)); });
+  });
+  EXPECT_LT(used, std::chrono::milliseconds(1)) << "more than a thousandth of a processor";
+}
+
+TEST(quiet, is_a_worker_that_waits_in_a_join) {
+  if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
+  filch::direct::pool pool({.workers = 4});
+  auto const used = pool.run([&] {
+    return stolen_join<S>{}([] {}, [] {
+             work_for(std::chrono::milliseconds(20));
+             return used_by_others([] { work_for(std::chrono::milliseconds(500)); });
+           })
+        .second;
+  });
+  EXPECT_LT(used, std::chrono::milliseconds(1));
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,146 @@
+// What a worker does in a join whose task is stolen: leapfrogs, sleeps, is woken.
+#include "counted.hpp"
+#include "stealing.hpp"
+
+#include <string>
+
+namespace filch_test {
+namespace {
+
+using S = filch::direct;
+constexpr stolen_join<S> join_stolen;
+
+TEST(waiting, runs_what_its_thief_forks) {
+  filch::direct::pool pool({.workers = 2});
+  pool.run([] {
+    auto const me = filch::current_worker();
+    bool back = false;
+    join_stolen([] {}, [&] {
+      EXPECT_NE(filch::current_worker<S>(), me);
+      // The only other worker waits in the join above: what is stolen here, it has taken.
+      join_stolen([] {}, [&] {
+        back = true;
+        EXPECT_EQ(filch::current_worker<S>(), me);
+      });
+    });
+    EXPECT_TRUE(back);
+  });
+  EXPECT_GE(pool.stats().leapfrogs, 1u);
+  EXPECT_GE(pool.stats().steals, 2u);
+}
+
+TEST(waiting, nests_as_deep_as_the_tasks_do) {
+  filch::direct::pool pool({.workers = 2});
+  constexpr int k_depth = 200;
+  int deepest = 0;
+  auto const there_and_back = [&](auto const& self, int depth) -> int {
+    deepest = depth;
+    if (depth == k_depth) return 0;
+    return join_stolen([] { return 1; }, [&] { return self(self, depth + 1) + 1; }).second;
+  };
+  EXPECT_EQ(pool.run([&] { return there_and_back(there_and_back, 0); }), k_depth);
+  EXPECT_EQ(deepest, k_depth);
+  EXPECT_GE(pool.stats().leapfrogs, static_cast<unsigned>(k_depth) / 2 - 1);
+}
+
+TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {
+  nothing_left_behind const check;
+  filch::direct::pool pool({.workers = 2});
+  int thrown = 0;
+  pool.run([&] {
+    join_stolen([] {}, [&] {
+      try {
+        join_stolen([] { return counted(1); }, []() -> counted { throw counted(2); });
+      } catch (counted const& e) {
+        thrown = e.value();
+      }
+    });
+  });
+  EXPECT_EQ(thrown, 2);
+  EXPECT_GE(pool.stats().leapfrogs, 1u);
+}
+
+TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
+  filch::direct::pool pool({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    pool.run([&] {
+      join_stolen([] {}, [&] {
+        auto const sleeps = pool.stats().sleeps;
+        // Busy, forking nothing, until the owner has gone to sleep in the join.
+        work_for(std::chrono::milliseconds(1));
+        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps || pool.stats().sleeps > 0; }));
+        gate second;
+        unsigned first_ran_on = 9;
+        unsigned second_ran_on = 9;
+        filch::join<S>(
+            [&] {
+              first_ran_on = *filch::current_worker<S>();
+              EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
+            },
+            [&] {
+              second_ran_on = *filch::current_worker<S>();
+              second.open();
+            });
+        EXPECT_EQ(first_ran_on + second_ran_on, 1u);
+      });
+    });
+  }
+  EXPECT_GE(pool.stats().wakeups, 1u);
+}
+
+TEST(waiting, sleeps_and_is_woken_when_the_stolen_task_ends) {
+  filch::direct::pool pool({.workers = 2});
+  for (int round = 0; round < 50; ++round) {
+    std::string const result = pool.run([&] {
+      return join_stolen([] {}, [&] {
+               auto const sleeps = pool.stats().sleeps;
+               // The owner is the only one who can go to sleep now.
+               EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; })) << "the owner does not sleep";
+               return std::string("done");
+             })
+          .second;
+    });
+    ASSERT_EQ(result, "done");
+  }
+}
+
+TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
+  filch::direct::pool pool({.workers = 2});
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_THROW(pool.run([&] {
+      join_stolen([] {}, [&] {
+        auto const sleeps = pool.stats().sleeps;
+        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }));
+        throw 1;
+      });
+    }),
+                 int);
+  }
+}
+
+TEST(waiting, takes_tasks_of_its_own_thief_only) {
+  // Three workers: a waits for what b stole; c works on something else. a must not run c's tasks on top.
+  filch::direct::pool pool({.workers = 3});
+  pool.run([&] {
+    unsigned const a = *filch::current_worker<S>();
+    std::atomic<unsigned> by_a{0};
+    gate end;
+    join_stolen(
+        [&] {  // on a
+          join_stolen([&] {}, [&] {  // on b or c, for which a then waits
+            EXPECT_TRUE(end.pass());
+          });
+        },
+        [&] {  // on the other of the two: forks and forks, and a may not help
+          for (int i = 0; i < 20'000; ++i) {
+            auto const note = [&] { by_a += *filch::current_worker<S>() == a; };
+            filch::join<S>(note, note);
+          }
+          end.open();
+        });
+    EXPECT_EQ(by_a, 0u);
+  });
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,53 @@
+// fork() outside and inside tasks: the child gets a fresh pool at its first call.
+#include "edges/process.hpp"
+
+namespace filch_test {
+namespace {
+
+ending run(char const* scenario, std::size_t argument = 0) {
+  return run_program(EDGE_PROGRAM, {scenario, std::to_string(argument)}, {{"FILCH_NUM_THREADS", "2"}});
+}
+
+TEST(a_child_of_fork, has_fresh_pools_after_a_fork_outside_tasks) {
+  expect_quiet_end(run("fork-outside"), 0, "child exited with 5\nparent: 13530\n");
+}
+
+TEST(a_child_of_fork, may_destroy_a_pool_that_it_never_used) {
+  expect_quiet_end(run("fork-outside-pool-destroyed-unused"), 0, "child exited with 5\n");
+}
+
+TEST(a_child_of_fork, has_a_fresh_pool_inside_a_task) {
+  expect_quiet_end(run("fork-in-first"), 0, "child exited with 5\nparent: 6765\n");
+  expect_quiet_end(run("fork-in-stolen"), 0, "child exited with 5\nparent: 6765\n");
+  expect_quiet_end(run("fork-in-explicit-pool"), 0, "child exited with 5\nparent: 6765\n");
+}
+
+TEST(a_child_of_fork, may_exit_inside_a_task_of_a_static_pool) {
+  expect_quiet_end(run("fork-in-static-pool-and-exit"), 0, "child exited with 5\n");
+}
+
+TEST(a_child_of_fork, may_return_from_the_task_in_which_it_was_born) {
+  expect_quiet_end(run("fork-in-task-and-return"), 0, "child exited with 5\nparent: 1\n");
+}
+
+TEST(a_child_of_fork, says_so_where_it_waits_for_what_only_its_parent_has) {
+  auto const e = run("fork-in-task-and-return-to-stolen");
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out, "child was killed by 6\n") << e;
+  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_TRUE(e.says("child of fork()")) << e;
+}
+
+TEST(a_child_of_fork, may_have_children) { expect_quiet_end(run("fork-chain", 6), 0, "all right\n"); }
+
+TEST(a_child_of_fork, is_whole_whatever_the_other_threads_were_doing) {
+  if (is_thread_sanitized) GTEST_SKIP() << "its runtime holds locks of its own across the fork";
+  expect_quiet_end(run("fork-while-busy", scaled(100)), 0, "wrong: 0\n");
+}
+
+TEST(a_child_of_fork, may_enter_an_old_pool_from_several_threads_at_once) {
+  expect_quiet_end(run("fork-and-enter-from-several-threads", scaled(50)), 0, "wrong: 0\n");
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,57 @@
+// Stack overflow in a task is told in one line; other faults are as without Filch.
+#include "edges/process.hpp"
+
+namespace filch_test {
+namespace {
+
+class stack_overflow : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (is_sanitized) GTEST_SKIP() << "the sanitizer reports faults itself";
+  }
+  static ending run(char const* scenario) {
+    return run_program(EDGE_PROGRAM, {scenario}, {{"FILCH_NUM_THREADS", "2"}});
+  }
+  /// Died of it, with one line that names the worker, the size and the setting.
+  static void expect_report(char const* scenario, std::string const& worker, std::string const& size) {
+    SCOPED_TRACE(scenario);
+    auto const e = run(scenario);
+    EXPECT_EQ(e.signal, SIGSEGV) << e;
+    EXPECT_EQ(e.error_lines(), 1) << e;
+    EXPECT_TRUE(e.says("stack overflow")) << e;
+    EXPECT_TRUE(e.says(worker)) << e;
+    EXPECT_TRUE(e.says(size)) << e;
+    EXPECT_TRUE(e.says("FILCH_STACK_SIZE")) << e;
+  }
+};
+
+TEST_F(stack_overflow, on_the_calling_thread_is_told_in_one_line) {
+  expect_report("overflow-on-caller", "worker 0", "KiB");
+  expect_report("overflow-by-joins", "worker 0", "KiB");
+}
+
+TEST_F(stack_overflow, on_a_worker_is_told_in_one_line) { expect_report("overflow-on-worker", "worker 1", "KiB"); }
+
+TEST_F(stack_overflow, in_a_nested_pool_is_told_of_that_pool) {
+  expect_report("overflow-in-nested-pool", "worker 0", "KiB");
+}
+
+TEST_F(stack_overflow, outside_all_tasks_is_not_ours) {
+  auto const e = run("overflow-outside");
+  EXPECT_EQ(e.signal, SIGSEGV) << e;
+  EXPECT_EQ(e.err, "") << e;
+}
+
+TEST_F(stack_overflow, is_told_from_other_faults) {
+  auto const e = run("null-in-task");
+  EXPECT_EQ(e.signal, SIGSEGV) << e;
+  EXPECT_EQ(e.err, "") << e;
+}
+
+TEST_F(stack_overflow, leaves_other_faults_to_the_program_s_handler) {
+  auto const e = run("null-in-task-with-handler");
+  expect_quiet_end(e, 3, "the program's own handler\n");
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,188 @@
+// A system that refuses: threads, address space, memory. Nothing of it where a sanitizer replaces the same
+// functions.
+#include "scale.hpp"
+
+#if !FILCH_TEST_ASAN && !FILCH_TEST_TSAN
+
+#include "memory.hpp"
+#include "programs/scenario.hpp"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+/// Counts calls; the one that it is armed for fails, once or from then on.
+class fault {
+ public:
+  void arm(int call, bool from_then_on = false) {
+    left_ = call;
+    forever_ = from_then_on;
+  }
+  void disarm() { left_ = 0; }
+  bool strikes() {
+    if (left_ == 0) return false;
+    if (left_ == 1 && forever_) return true;
+    return --left_ == 0;
+  }
+  /// Armed, and not reached.
+  bool is_waiting() const { return left_ > 0; }
+
+ private:
+  std::atomic<int> left_{0};
+  bool forever_ = false;
+};
+
+constinit fault thread_fault;
+constinit fault map_fault;
+constinit fault new_fault;
+
+template <class F> F next(char const* name) { return reinterpret_cast<F>(dlsym(RTLD_NEXT, name)); }
+
+}  // namespace
+
+extern "C" {
+int pthread_create(pthread_t* thread, pthread_attr_t const* attributes, void* (*start)(void*), void* argument) noexcept {
+  static auto* const real =
+      next<int (*)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*)>("pthread_create");
+  return thread_fault.strikes() ? EAGAIN : real(thread, attributes, start, argument);
+}
+
+void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
+  static auto* const real = next<void* (*)(void*, size_t, int, int, int, off_t)>("mmap");
+  if (map_fault.strikes()) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return real(address, bytes, protection, flags, file, offset);
+}
+
+int mprotect(void* address, size_t bytes, int protection) noexcept {
+  static auto* const real = next<int (*)(void*, size_t, int)>("mprotect");
+  if (map_fault.strikes()) {
+    errno = ENOMEM;
+    return -1;
+  }
+  return real(address, bytes, protection);
+}
+}
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (!new_fault.strikes()) {
+    if (void* const p = std::malloc(bytes ? bytes : 1)) return p;
+  }
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace filch_test {
+namespace {
+
+constexpr std::size_t k_mebibyte = std::size_t{1} << 20;
+
+/// Makes a pool of four while `f` fails its call number 1, 2, ... until it is not reached any more. Each time
+/// the pool is made, or refused by setup_error or bad_alloc; nothing is left behind; and the next one works.
+void sweep(fault& f, filch::pool_options options) {
+  mallopt(M_ARENA_MAX, 1);  // else malloc keeps address space for each thread that there ever was
+  {
+    filch::pool warm_up(options);
+    warm_up.run([] { return fib(10); });
+  }
+  std::size_t const threads = thread_count();
+  std::size_t const space = status_bytes("VmSize").value();
+  int made = 0;
+  int refused = 0;
+  int out_of_memory = 0;
+  for (int call = 1;; ++call) {
+    f.arm(call);
+    bool reached = true;
+    try {
+      filch::pool pool(options);
+      reached = !f.is_waiting();
+      f.disarm();
+      if (pool.run([] { return fib(10); }) != 55) std::puts("wrong answer");
+      ++made;
+    } catch (filch::setup_error const& e) {
+      if (std::string(e.what()).find('\n') != std::string::npos) std::puts("more than a line");
+      ++refused;
+    } catch (std::bad_alloc const&) {
+      ++out_of_memory;
+    }
+    f.disarm();
+    if (thread_count() != threads) std::puts("threads are left");
+    if (!reached) break;
+    filch::pool next(options);
+    if (next.run([] { return fib(10); }) != 55) std::puts("wrong answer");
+  }
+  if (status_bytes("VmSize").value() > space + 64 * k_mebibyte) std::puts("address space is left");
+  std::printf("made %d, refused %d, out of memory %d\n", made, refused, out_of_memory);
+}
+
+scenario const threads{"threads-explicit", [](int) { sweep(thread_fault, {.workers = 4}); }};
+scenario const maps{"maps-explicit", [](int) { sweep(map_fault, {.workers = 4}); }};
+scenario const maps_asked{"maps-explicit-size", [](int) {
+  sweep(map_fault, {.workers = 4, .stack_size = 64 * k_mebibyte});
+}};
+scenario const allocations{"allocations-explicit", [](int) { sweep(new_fault, {.workers = 4}); }};
+
+scenario const default_threads{"threads-default", [](int call) {
+  thread_fault.arm(call, true);
+  std::printf("%ld\n", fib(15));
+  thread_fault.disarm();
+  auto& pool = filch::default_scheduler::default_pool();
+  std::printf("%ld\n", pool.run([] { return fib(20); }));
+}};
+
+scenario const default_maps{"maps-default", [](int call) {
+  map_fault.arm(call);
+  std::printf("%ld\n", fib(15));
+}};
+
+scenario const default_no_maps{"maps-default-never", [](int) {
+  map_fault.arm(1, true);
+  std::printf("%ld\n", fib(15));
+}};
+
+scenario const default_allocations{"allocations-default", [](int call) {
+  new_fault.arm(call);
+  long const result = fib(15);
+  std::printf("%ld%s\n", result, new_fault.is_waiting() ? " not reached" : "");
+}};
+
+void leave_address_space(std::size_t bytes) {
+  rlimit const limit{status_bytes("VmSize").value() + bytes, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) std::puts("no limit");
+}
+
+scenario const limit_explicit{"address-space-explicit", [](int mebibytes) {
+  leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+  try {
+    filch::pool pool({.workers = 4, .stack_size = 64 * k_mebibyte});
+    std::printf("made: %ld\n", pool.run([] { return fib(15); }));
+  } catch (filch::setup_error const& e) {
+    std::printf("refused: %s\n", e.what());
+  }
+  filch::pool small({.workers = 1, .stack_size = k_mebibyte});
+  std::printf("%ld\n", small.run([] { return fib(15); }));
+}};
+
+scenario const limit_default{"address-space-default", [](int mebibytes) {
+  leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+  long const result = fib(15);
+  auto const stack = filch::default_scheduler::default_pool().stats().stack_bytes;
+  std::printf("%ld %s\n", result, stack < 64 * k_mebibyte ? "with less stack" : "with all the stack");
+}};
+
+}  // namespace
+}  // namespace filch_test
+
+#endif

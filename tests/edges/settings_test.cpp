@@ -1,0 +1,113 @@
+// Environment variables: used where good, refused in one line where not, never ignored.
+#include "edges/process.hpp"
+
+namespace filch_test {
+namespace {
+
+ending run(char const* scenario, variables const& set) { return run_program(EDGE_PROGRAM, {scenario}, set); }
+
+struct setting {
+  char const* name;
+  char const* value;
+};
+void PrintTo(setting const& s, std::ostream* stream) { *stream << s.name << "='" << s.value << "'"; }
+
+class bad_setting : public ::testing::TestWithParam<setting> {};
+
+TEST_P(bad_setting, is_refused_by_an_explicit_pool) {
+  auto const e = run("explicit-pool", {{GetParam().name, GetParam().value}});
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out.rfind("refused: filch: " + std::string(GetParam().name) + "=", 0), 0u) << e;
+  EXPECT_EQ(std::count(e.out.begin(), e.out.end(), '\n'), 1) << e;
+  EXPECT_EQ(e.err, "") << e;
+}
+
+TEST_P(bad_setting, ends_the_process_at_the_first_use_of_the_default_pool) {
+  auto const e = run("default-pool", {{GetParam().name, GetParam().value}});
+  EXPECT_EQ(e.exit_code, 2) << e;
+  EXPECT_EQ(e.out, "") << e;
+  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_EQ(e.err.rfind("filch: " + std::string(GetParam().name) + "=", 0), 0u) << e;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, bad_setting,
+    ::testing::Values(setting{"FILCH_NUM_THREADS", "0"}, setting{"FILCH_NUM_THREADS", "-1"},
+                      setting{"FILCH_NUM_THREADS", "abc"}, setting{"FILCH_NUM_THREADS", ""},
+                      setting{"FILCH_NUM_THREADS", "1e9"}, setting{"FILCH_NUM_THREADS", "99999999999999999999"},
+                      setting{"FILCH_NUM_THREADS", "4 "}, setting{"FILCH_NUM_THREADS", " 4"},
+                      setting{"FILCH_NUM_THREADS", "+4"}, setting{"FILCH_NUM_THREADS", "4,2"},
+                      setting{"FILCH_NUM_THREADS", "0x4"}, setting{"FILCH_NUM_THREADS", "1025"},
+                      setting{"FILCH_NUM_THREADS", "4294967297"}, setting{"FILCH_STACK_SIZE", "0"},
+                      setting{"FILCH_STACK_SIZE", "abc"}, setting{"FILCH_STACK_SIZE", "1"},
+                      setting{"FILCH_STACK_SIZE", "64x"}, setting{"FILCH_STACK_SIZE", "99999999999g"},
+                      setting{"FILCH_STACK_SIZE", ""}, setting{"FILCH_STACK_SIZE", "-64m"},
+                      setting{"FILCH_STACK_SIZE", "63k"}, setting{"FILCH_STACK_SIZE", "1025g"},
+                      setting{"FILCH_STACK_SIZE", "64mb"}, setting{"FILCH_STACK_SIZE", "64 m"},
+                      setting{"FILCH_STACK_SIZE", "17179869184g"}, setting{"FILCH_PIN", "2"},
+                      setting{"FILCH_PIN", "yes"}, setting{"FILCH_PIN", ""}, setting{"FILCH_STATS", "yes"},
+                      setting{"FILCH_STATS", "2"}, setting{"FILCH_STATS", ""}));
+
+TEST(bad_settings, of_any_length_are_told_in_one_short_line) {
+  for (std::string const& value : {std::string(100'000, '9'), std::string(1'000, 'a') + "\n\n" + std::string(100, 'b')}) {
+    auto const e = run("default-pool", {{"FILCH_NUM_THREADS", value}});
+    EXPECT_EQ(e.exit_code, 2);
+    EXPECT_LT(e.err.size(), 200u);
+    EXPECT_EQ(e.error_lines(), 1) << e;
+  }
+}
+
+TEST(bad_settings, with_line_breaks_are_told_in_one_line) {
+  auto const e = run("default-pool", {{"FILCH_NUM_THREADS", "4\n5"}});
+  EXPECT_EQ(e.exit_code, 2) << e;
+  EXPECT_EQ(e.error_lines(), 1) << e;
+}
+
+TEST(good_settings, are_used_by_both_kinds_of_pool) {
+  for (char const* scenario : {"explicit-pool", "default-pool"}) {
+    auto const expect = [&](variables const& set, std::string const& out) {
+      auto const e = run(scenario, set);
+      EXPECT_EQ(e.exit_code, 0) << e;
+      EXPECT_EQ(e.err, "") << e;
+      EXPECT_NE(e.out.find(out), std::string::npos) << "expected: " << out << "; " << e;
+    };
+    expect({{"FILCH_NUM_THREADS", "3"}}, "610 on 3 workers");
+    expect({{"FILCH_NUM_THREADS", "1"}}, "610 on 1 workers");
+    expect({{"FILCH_NUM_THREADS", "64"}, {"FILCH_STACK_SIZE", "64k"}}, "610 on 64 workers with 65536 bytes");
+    expect({{"FILCH_STACK_SIZE", "8m"}}, "with 8388608 bytes");
+    expect({{"FILCH_STACK_SIZE", "8M"}}, "with 8388608 bytes");
+    expect({{"FILCH_STACK_SIZE", "1048576"}}, "with 1048576 bytes");
+    expect({{"FILCH_STACK_SIZE", "1g"}, {"FILCH_NUM_THREADS", "2"}}, "on 2 workers with 1073741824 bytes");
+    expect({{"FILCH_PIN", "1"}}, "610 on");
+    expect({{"FILCH_PIN", "0"}, {"FILCH_STATS", "0"}}, "610 on");
+    expect({}, "610 on");
+  }
+}
+
+TEST(good_settings, stand_back_behind_a_pool_s_options) {
+  auto const e = run("options-beat-the-environment", {{"FILCH_NUM_THREADS", "3"}, {"FILCH_STACK_SIZE", "8m"}});
+  expect_quiet_end(e, 0, "5 workers with 1048576 bytes of stack\n");
+}
+
+TEST(good_settings, bind_workers_but_never_the_caller) {
+  expect_quiet_end(run("pinned-worker", {{"FILCH_PIN", "1"}}), 0, "worker: 1, caller unchanged: 1\n");
+}
+
+TEST(statistics, are_printed_at_exit_for_every_pool) {
+  auto const e = run("three-pools", {{"FILCH_STATS", "1"}, {"FILCH_NUM_THREADS", "2"}});
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out, "end of main\n") << e;
+  for (char const* word : {"steals", "failed steals", "back-offs", "leapfrogs", "publications", "sleeps", "wake-ups",
+                           "pool 1 ", "pool 2 ", "pool 3 ", "3 workers"}) {
+    EXPECT_TRUE(e.says(word)) << word << "; " << e;
+  }
+  // Three tables: a title, a heading, a row for each worker, and the sum.
+  EXPECT_EQ(e.error_lines(), 3 * 3 + 2 + 2 + 3) << e;
+}
+
+TEST(statistics, are_not_printed_unless_asked_for) {
+  expect_quiet_end(run("three-pools", {{"FILCH_NUM_THREADS", "2"}}), 0, "end of main\n");
+}
+
+}  // namespace
+}  // namespace filch_test

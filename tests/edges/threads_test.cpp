@@ -1,0 +1,25 @@
+// Joins in threads that end, and under signals.
+#include "edges/process.hpp"
+
+namespace filch_test {
+namespace {
+
+ending run(char const* scenario) { return run_program(EDGE_PROGRAM, {scenario}, {{"FILCH_NUM_THREADS", "2"}}); }
+
+TEST(a_thread_that_ends, may_join_in_the_destructors_of_its_thread_locals) {
+  expect_quiet_end(run("join-in-thread-local-destructor-after-use"), 0, "1\n1\n");
+  expect_quiet_end(run("join-in-thread-local-destructor-only"), 0, "1\n");
+}
+
+TEST(a_thread_that_ends, may_be_a_pool_s) {
+  expect_quiet_end(run("join-in-thread-local-destructor-of-a-worker"), 0, "1\n");
+}
+
+TEST(signals, that_interrupt_tasks_and_sleepers_change_nothing) {
+  expect_quiet_end(run("under-alarms"), 0, "wrong: 0\n");
+  expect_quiet_end(run("under-alarms-on-signal-stack"), 0, "wrong: 0\n");
+  expect_quiet_end(run("under-profiling"), 0, "wrong: 0\n");
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,48 @@
+// How much memory this process has in use, from /proc.
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace filch_test {
+
+/// A line "Name:  123 kB" of /proc/self/status, in bytes.
+inline std::optional<std::size_t> status_bytes(std::string const& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(name + ":", 0) == 0) return std::stoull(line.substr(name.size() + 1)) * 1024;
+  }
+  return std::nullopt;
+}
+
+/// The most memory that was in use at once since it was made.
+class memory_peak {
+ public:
+  memory_peak() {
+    // Sets the kernel's mark back to what is in use now.
+    std::ofstream("/proc/self/clear_refs") << "5";
+    start_ = status_bytes("VmHWM");
+  }
+  /// How far it rose; nothing where the system does not tell.
+  std::optional<std::size_t> growth() const {
+    auto const now = status_bytes("VmHWM");
+    if (!start_ || !now) return std::nullopt;
+    return *now - *start_;
+  }
+
+ private:
+  std::optional<std::size_t> start_;
+};
+
+/// Threads of this process.
+inline std::size_t thread_count() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("Threads:", 0) == 0) return std::stoull(line.substr(8));
+  }
+  return 0;
+}
+
+}  // namespace filch_test

@@ -1,0 +1,46 @@
+// The schedulers that the typed suite runs over. A new one joins by its name in `all_schedulers`, and by
+// the traits below where it differs from the rule.
+#pragma once
+
+#include <filch/filch.hpp>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace filch_test {
+
+using all_schedulers = ::testing::Types<filch::serial, filch::direct>;
+
+/// Does a second worker ever run a part of what the first one forks?
+template <class S> inline constexpr bool steals = true;
+template <> inline constexpr bool steals<filch::serial> = false;
+
+/// Does f of a join run before g on one worker, and in the order of the program in a loop of spawns? Spawned
+/// tasks that wait are run from the newest to the oldest where they are taken off a stack.
+template <class S> inline constexpr bool spawns_in_order = false;
+template <> inline constexpr bool spawns_in_order<filch::serial> = true;
+
+/// Is the caller outside until it enters a pool?
+template <class S> inline constexpr bool has_an_outside = true;
+template <> inline constexpr bool has_an_outside<filch::serial> = false;
+
+/// Do its pools bring stacks of their own, of pool_options::stack_size?
+template <class S> inline constexpr bool has_stacks = true;
+template <> inline constexpr bool has_stacks<filch::serial> = false;
+
+/// Names in the output: join_results/direct.
+struct scheduler_names {
+  template <class S> static std::string GetName(int) { return std::string(S::name); }
+};
+
+/// Tasks that changed worker so far.
+template <class S> std::uint64_t steals_of(typename S::pool const& pool) {
+  if constexpr (requires { pool.stats(); }) {
+    return pool.stats().steals;
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace filch_test

@@ -1,0 +1,62 @@
+// Joins whose second half is known to be stolen.
+#pragma once
+
+#include "eventually.hpp"
+#include "schedulers.hpp"
+
+#include <utility>
+
+namespace filch_test {
+
+/// Waits until another worker asks for work: the next fork is then offered to it.
+template <class S> void wait_for_thief() {
+  if constexpr (steals<S>) {
+    EXPECT_TRUE(eventually([] { return S::wanted(); })) << "no worker asks for work";
+  }
+}
+
+/// A join as any other.
+template <class S> struct plain_join {
+  static constexpr bool is_stolen = false;
+  template <class F, class G> auto operator()(F&& f, G&& g) const {
+    return filch::join<S>(std::forward<F>(f), std::forward<G>(g));
+  }
+};
+
+/// A join in which f does not begin before g began on another worker.
+template <class S> struct stolen_join {
+  static constexpr bool is_stolen = true;
+  template <class F, class G> auto operator()(F&& f, G&& g) const {
+    gate begun;
+    wait_for_thief<S>();
+    return filch::join<S>(
+        [&]() -> decltype(auto) {
+          EXPECT_TRUE(begun.pass()) << "the task was not stolen";
+          return std::forward<F>(f)();
+        },
+        [&]() -> decltype(auto) {
+          begun.open();
+          return std::forward<G>(g)();
+        });
+  }
+};
+
+/// Calls body(join) on a worker for each way in which a join can go.
+template <class S, class Body> void in_every_way(Body body) {
+  {
+    SCOPED_TRACE("one worker");
+    typename S::pool pool({.workers = 1});
+    pool.run([&] { body(plain_join<S>{}); });
+  }
+  if constexpr (steals<S>) {
+    typename S::pool pool({.workers = 2});
+    {
+      SCOPED_TRACE("two workers");
+      pool.run([&] { body(plain_join<S>{}); });
+    }
+    SCOPED_TRACE("stolen");
+    pool.run([&] { body(stolen_join<S>{}); });
+  }
+}
+
+}  // namespace filch_test

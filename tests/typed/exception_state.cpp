@@ -1,0 +1,162 @@
+// The C++ runtime's exception state - what is being handled, how many are in flight - around a join.
+#include "schedulers.hpp"
+#include "stealing.hpp"
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class exception_state : public ::testing::Test {};
+TYPED_TEST_SUITE(exception_state, all_schedulers, scheduler_names);
+
+std::string what_is_handled() {
+  auto const current = std::current_exception();
+  if (!current) return "nothing";
+  try {
+    std::rethrow_exception(current);
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+}
+
+[[noreturn]] void raise(char const* what) { throw std::runtime_error(what); }
+
+/// Four joins: quiet, and with an exception from either side or both, caught here.
+template <class Join> void join_in_all_moods(Join join) {
+  join([] {}, [] {});
+  for (int mood = 1; mood < 4; ++mood) {
+    try {
+      join(
+          [mood] {
+            if (mood & 1) raise("from f");
+          },
+          [mood] {
+            if (mood & 2) raise("from g");
+          });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (std::exception const& e) {
+      EXPECT_STREQ(e.what(), mood & 1 ? "from f" : "from g");
+      EXPECT_EQ(what_is_handled(), e.what());
+    }
+  }
+}
+
+TYPED_TEST(exception_state, is_that_of_the_handler_before_and_after_a_join_in_it) {
+  in_every_way<TypeParam>([](auto join) {
+    try {
+      raise("outer");
+    } catch (std::exception const&) {
+      EXPECT_EQ(what_is_handled(), "outer");
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+      join_in_all_moods(join);
+      EXPECT_EQ(what_is_handled(), "outer");
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+    }
+    EXPECT_EQ(what_is_handled(), "nothing");
+  });
+}
+
+TYPED_TEST(exception_state, lets_a_handler_rethrow_after_a_join) {
+  in_every_way<TypeParam>([](auto join) {
+    try {
+      try {
+        raise("outer");
+      } catch (...) {
+        join_in_all_moods(join);
+        throw;
+      }
+    } catch (std::exception const& e) {
+      EXPECT_STREQ(e.what(), "outer");
+    }
+    EXPECT_EQ(what_is_handled(), "nothing");
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+  });
+}
+
+template <class Join> struct joins_when_destroyed {
+  Join join;
+  int* uncaught_before;
+  int* uncaught_after;
+  ~joins_when_destroyed() {
+    *uncaught_before = std::uncaught_exceptions();
+    join_in_all_moods(join);
+    *uncaught_after = std::uncaught_exceptions();
+  }
+};
+
+TYPED_TEST(exception_state, counts_the_exceptions_in_flight_around_a_join_in_a_destructor) {
+  in_every_way<TypeParam>([](auto join) {
+    int before = -1;
+    int after = -1;
+    try {
+      joins_when_destroyed<decltype(join)> const guard{join, &before, &after};
+      raise("outer");
+    } catch (std::exception const& e) {
+      EXPECT_STREQ(e.what(), "outer");
+    }
+    EXPECT_EQ(before, 1);
+    EXPECT_EQ(after, 1);
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+  });
+}
+
+TYPED_TEST(exception_state, survives_nested_handlers_and_unwinding_together) {
+  in_every_way<TypeParam>([](auto join) {
+    int before = -1;
+    int after = -1;
+    try {
+      raise("first");
+    } catch (...) {
+      try {
+        joins_when_destroyed<decltype(join)> const guard{join, &before, &after};
+        raise("second");
+      } catch (std::exception const& e) {
+        EXPECT_STREQ(e.what(), "second");
+        join_in_all_moods(join);
+        EXPECT_EQ(what_is_handled(), "second");
+      }
+      EXPECT_EQ(what_is_handled(), "first");
+    }
+    EXPECT_EQ(before, 1);
+    EXPECT_EQ(after, 1);
+    EXPECT_EQ(what_is_handled(), "nothing");
+  });
+}
+
+TYPED_TEST(exception_state, around_a_join_is_what_g_sees_after_f_threw) {
+  // On one worker, where g runs on the stack of the join. A thief's is its own.
+  typename TypeParam::pool pool({.workers = 1});
+  std::string seen = "not run";
+  pool.run([&] {
+    try {
+      filch::join<TypeParam>([] { raise("from f"); }, [&] { seen = what_is_handled(); });
+    } catch (std::exception const&) {
+    }
+  });
+  EXPECT_EQ(seen, "nothing");
+}
+
+TYPED_TEST(exception_state, is_kept_around_scopes_and_loops_in_a_handler) {
+  for (unsigned workers : {1u, 2u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    pool.run([] {
+      try {
+        raise("outer");
+      } catch (...) {
+        EXPECT_THROW(filch::scope<TypeParam>([](auto& s) {
+                       for (int i = 0; i < 100; ++i) s.spawn([] { raise("spawned"); });
+                     }),
+                     std::runtime_error);
+        EXPECT_THROW(filch::for_index<TypeParam>(0, 100, [](int) { raise("in a loop"); }), std::runtime_error);
+        EXPECT_EQ(what_is_handled(), "outer");
+        EXPECT_EQ(std::uncaught_exceptions(), 0);
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,142 @@
+// Pools inside pools: of one scheduler and of two, from tasks, from several callers at once.
+#include "scale.hpp"
+#include "schedulers.hpp"
+#include "stealing.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+template <class S> class nested_pools : public ::testing::Test {};
+TYPED_TEST_SUITE(nested_pools, all_schedulers, scheduler_names);
+
+template <class S> long fib(int n) {
+  if (n < 2) return n;
+  auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1); }, [=] { return fib<S>(n - 2); });
+  return a + b;
+}
+
+TYPED_TEST(nested_pools, of_one_scheduler_each_have_their_own_workers) {
+  typename TypeParam::pool a({.workers = 2});
+  typename TypeParam::pool b({.workers = 3});
+  auto const before = filch::current_worker<TypeParam>();
+  a.run([&] {
+    auto const in_a = filch::current_worker<TypeParam>();
+    EXPECT_EQ(b.run([] { return fib<TypeParam>(15); }), 610);
+    EXPECT_EQ(filch::current_worker<TypeParam>(), in_a);
+    EXPECT_EQ(fib<TypeParam>(15), 610);
+  });
+  EXPECT_EQ(filch::current_worker<TypeParam>(), before);
+}
+
+TYPED_TEST(nested_pools, lead_back_into_the_outer_pool) {
+  typename TypeParam::pool a({.workers = 2});
+  typename TypeParam::pool b({.workers = 2});
+  long const result = a.run([&] {
+    auto const in_a = filch::current_worker<TypeParam>();
+    auto const [x, y] = filch::join<TypeParam>(
+        [&] {
+          return b.run([&] {
+            auto const [f, g] = filch::join<TypeParam>(
+                [&] {
+                  return a.run([&] {
+                    EXPECT_EQ(filch::current_worker<TypeParam>(), in_a);
+                    return fib<TypeParam>(14);
+                  });
+                },
+                [] { return fib<TypeParam>(13); });
+            return f + g;
+          });
+        },
+        [] { return fib<TypeParam>(12); });
+    return x + y;
+  });
+  EXPECT_EQ(result, 377 + 233 + 144);
+}
+
+TYPED_TEST(nested_pools, are_entered_by_every_task_of_a_tree) {
+  typename TypeParam::pool outer({.workers = 2});
+  typename TypeParam::pool inner({.workers = 2});
+  auto const tree = [&](auto const& self, int depth) -> long {
+    if (depth == 0) return inner.run([] { return fib<TypeParam>(8); });
+    auto const [a, b] = filch::join<TypeParam>([&] { return self(self, depth - 1); }, [&] { return self(self, depth - 1); });
+    return a + b;
+  };
+  int const depth = is_sanitized || is_emulated ? 6 : 10;
+  EXPECT_EQ(outer.run([&] { return tree(tree, depth); }), 21L << depth);
+}
+
+TYPED_TEST(nested_pools, pass_exceptions_outwards) {
+  typename TypeParam::pool a({.workers = 2});
+  typename TypeParam::pool b({.workers = 2});
+  for (std::size_t i = 0; i < scaled(200); ++i) {
+    EXPECT_THROW(a.run([&] {
+      filch::join<TypeParam>([&] { b.run([&] { filch::join<TypeParam>([] {}, [] { throw 1; }); }); },
+                             [&] { b.run([&] { filch::join<TypeParam>([] { throw 1; }, [] {}); }); });
+    }),
+                 int);
+  }
+}
+
+TYPED_TEST(nested_pools, serve_scopes_and_loops_on_both_sides_of_the_wall) {
+  typename TypeParam::pool a({.workers = 2});
+  typename TypeParam::pool b({.workers = 2});
+  std::atomic<int> sum{0};
+  a.run([&] {
+    filch::scope<TypeParam>([&](auto& outer) {
+      for (int i = 0; i < 20; ++i) {
+        outer.spawn([&] {
+          b.run([&] {
+            // Of this scope's strand, but from another pool: it runs in place.
+            filch::for_index<TypeParam>(0, 10, [&](int) { ++sum; });
+            filch::scope<TypeParam>([&](auto& s) {
+              for (int k = 0; k < 10; ++k) s.spawn([&] { ++sum; });
+            });
+          });
+        });
+      }
+      b.run([&] { outer.spawn([&] { ++sum; }); });
+    });
+  });
+  EXPECT_EQ(sum, 401);
+}
+
+TYPED_TEST(nested_pools, serve_several_callers_at_once) {
+  for (unsigned workers : {1u, 2u}) {
+    typename TypeParam::pool a({.workers = workers});
+    typename TypeParam::pool b({.workers = workers});
+    std::vector<std::thread> callers;
+    for (int t = 0; t < 6; ++t) {
+      callers.emplace_back([&] {
+        for (std::size_t i = 0; i < scaled(200); ++i) {
+          // All in one order, a before b, and back into a.
+          ASSERT_EQ(a.run([&] { return b.run([&] { return a.run([] { return fib<TypeParam>(7); }) + fib<TypeParam>(6); }); }), 21);
+        }
+      });
+    }
+    for (auto& c : callers) c.join();
+  }
+}
+
+TYPED_TEST(nested_pools, of_different_schedulers_do_not_mix) {
+  typename TypeParam::pool mine({.workers = 2});
+  filch::direct::pool direct({.workers = 2});
+  filch::serial::pool serial;
+  auto const all = [&] {
+    return mine.run([&] {
+      auto const [a, b] = filch::join<TypeParam>(
+          [&] { return serial.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); }); },
+          [&] { return direct.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); }); });
+      return a + b;
+    });
+  };
+  EXPECT_EQ(all(), 330);
+  EXPECT_EQ(direct.run(all), 330);
+  EXPECT_EQ(serial.run(all), 330);
+}
+
+}  // namespace
+}  // namespace filch_test

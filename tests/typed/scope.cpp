@@ -1,0 +1,344 @@
+// scope, spawn and sync.
+#include "counted.hpp"
+#include "memory.hpp"
+#include "scale.hpp"
+#include "schedulers.hpp"
+#include "stealing.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+template <class S> class scope : public ::testing::Test {};
+TYPED_TEST_SUITE(scope, all_schedulers, scheduler_names);
+
+template <class S, class Body> void on_one_and_two_workers(Body body) {
+  for (unsigned workers : {1u, 2u}) {
+    SCOPED_TRACE(workers);
+    typename S::pool pool({.workers = workers});
+    pool.run([&] {
+      if (workers > 1) wait_for_thief<S>();
+      body();
+    });
+  }
+}
+
+TYPED_TEST(scope, runs_every_spawned_task_once_before_it_returns) {
+  on_one_and_two_workers<TypeParam>([] {
+    for (std::size_t tasks : {0u, 1u, 2u, 3u, 100u, 4095u, 4096u, 4097u, 10'000u}) {
+      std::vector<std::atomic<int>> runs(tasks);
+      filch::scope<TypeParam>([&](auto& s) {
+        for (std::size_t i = 0; i < tasks; ++i) s.spawn([&runs, i] { ++runs[i]; });
+      });
+      for (auto const& r : runs) ASSERT_EQ(r.load(), 1);
+    }
+  });
+}
+
+TYPED_TEST(scope, returns_what_its_body_returns) {
+  on_one_and_two_workers<TypeParam>([] {
+    int x = 0;
+    auto const spawns = [&](auto& s) { s.spawn([&x] { ++x; }); };
+    EXPECT_EQ(filch::scope<TypeParam>([&](auto& s) {
+                spawns(s);
+                return 5;
+              }),
+              5);
+    auto owned = filch::scope<TypeParam>([&](auto& s) {
+      spawns(s);
+      return std::make_unique<int>(6);
+    });
+    EXPECT_EQ(*owned, 6);
+    auto const by_reference = [&](auto& s) -> int& {
+      spawns(s);
+      return x;
+    };
+    static_assert(std::is_same_v<decltype(filch::scope<TypeParam>(by_reference)), int&>);
+    EXPECT_EQ(&filch::scope<TypeParam>(by_reference), &x);
+    static_assert(std::is_void_v<decltype(filch::scope<TypeParam>(spawns))>);
+    filch::scope<TypeParam>(spawns);
+    EXPECT_EQ(x, 4);
+  });
+}
+
+TYPED_TEST(scope, sees_at_sync_what_the_tasks_did_and_spawns_again) {
+  on_one_and_two_workers<TypeParam>([] {
+    std::vector<int> results(64);
+    filch::scope<TypeParam>([&](auto& s) {
+      for (int round = 1; round <= 50; ++round) {
+        for (auto& r : results) s.spawn([&r] { ++r; });
+        s.sync();
+        for (int r : results) ASSERT_EQ(r, round);
+      }
+    });
+  });
+}
+
+TYPED_TEST(scope, takes_callables_away_whatever_they_are) {
+  nothing_left_behind const check;
+  on_one_and_two_workers<TypeParam>([] {
+    std::atomic<int> sum{0};
+    filch::scope<TypeParam>([&](auto& s) {
+      for (int i = 0; i < 100; ++i) {
+        s.spawn([&sum, p = std::make_unique<int>(1)] { sum += *p; });
+        s.spawn([&sum, c = counted(2)] { sum += c.value(); });
+        s.spawn([&sum, big = std::array<int, 100>{3}] { sum += big[0]; });
+        s.spawn([&sum, big = std::array<counted, 6>{counted(4), counted(0), counted(0), counted(0), counted(0), counted(0)}] {
+          sum += big[0].value();
+        });
+        auto named = [&sum, c = counted(5)]() mutable { sum += c.value(); };
+        s.spawn(named);
+        s.spawn(std::move(named));
+        struct alignas(64) aligned {
+          std::atomic<int>* sum;
+          void operator()() const { *sum += reinterpret_cast<std::uintptr_t>(this) % 64 == 0 ? 6 : 1000; }
+        };
+        s.spawn(aligned{&sum});
+      }
+    });
+    EXPECT_EQ(sum, 100 * (1 + 2 + 3 + 4 + 5 + 5 + 6));
+  });
+}
+
+int calls_of_a_function = 0;
+void a_function() { ++calls_of_a_function; }
+
+TYPED_TEST(scope, spawns_functions_and_drops_results) {
+  calls_of_a_function = 0;
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([] {
+    filch::scope<TypeParam>([](auto& s) {
+      s.spawn(a_function);
+      s.spawn(&a_function);
+      s.spawn([] { return counted(1); });
+    });
+  });
+  EXPECT_EQ(calls_of_a_function, 2);
+  EXPECT_EQ(counted::alive(), 0);
+}
+
+TYPED_TEST(scope, needs_bounded_memory_for_a_million_spawns) {
+  if (is_emulated) GTEST_SKIP() << "the emulator's memory is not ours";
+  std::size_t const spawns = scaled(1'000'000);
+  on_one_and_two_workers<TypeParam>([&] {
+    memory_peak const peak;
+    std::atomic<std::size_t> ran{0};
+    filch::scope<TypeParam>([&](auto& s) {
+      for (std::size_t i = 0; i < spawns; ++i) {
+        s.spawn([&ran, big = std::array<std::size_t, 12>{i}] { ran.fetch_add(big[0] | 1, std::memory_order_relaxed); });
+      }
+    });
+    EXPECT_GE(ran, spawns);
+    auto const growth = peak.growth();
+    ASSERT_TRUE(growth.has_value());
+    // All descriptors and closures at once would be 170 MiB; the sanitizers keep freed memory for a while.
+    if (!is_sanitized) {
+      EXPECT_LT(*growth, std::size_t{16} << 20);
+    }
+  });
+}
+
+TYPED_TEST(scope, nests_in_tasks_of_scopes) {
+  on_one_and_two_workers<TypeParam>([] {
+    std::atomic<int> leaves{0};
+    auto const split = [&](auto const& self, int depth) -> void {
+      if (depth == 0) {
+        ++leaves;
+        return;
+      }
+      filch::scope<TypeParam>([&](auto& s) {
+        for (int i = 0; i < 3; ++i) s.spawn([&self, depth] { self(self, depth - 1); });
+        self(self, depth - 1);
+      });
+    };
+    split(split, is_sanitized || is_emulated ? 4 : 6);
+    EXPECT_EQ(leaves, is_sanitized || is_emulated ? 256 : 4096);
+  });
+}
+
+TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
+  on_one_and_two_workers<TypeParam>([] {
+    std::atomic<int> sum{0};
+    filch::scope<TypeParam>([&](auto& s) {
+      for (int i = 0; i < 200; ++i) {
+        s.spawn([&] { ++sum; });
+        filch::join<TypeParam>([&] { ++sum; }, [&] { filch::scope<TypeParam>([&](auto& t) { t.spawn([&] { ++sum; }); }); });
+        filch::for_index<TypeParam>(0, 3, [&](int) { ++sum; });
+        // From under a join of the same strand it runs in place, or later: either way before the scope ends.
+        filch::join<TypeParam>([&] { s.spawn([&] { ++sum; }); }, [] {});
+      }
+    });
+    EXPECT_EQ(sum, 200 * 7);
+  });
+}
+
+TYPED_TEST(scope, throws_the_exception_of_the_earliest_spawned_task) {
+  nothing_left_behind const check;
+  on_one_and_two_workers<TypeParam>([] {
+    for (int first_to_throw : {0, 1, 7, 99, 5'000}) {
+      std::atomic<int> ran{0};
+      int thrown = -1;
+      try {
+        filch::scope<TypeParam>([&](auto& s) {
+          for (int i = 0; i < 6'000; ++i) {
+            s.spawn([&ran, i, first_to_throw] {
+              ++ran;
+              if (i == first_to_throw || i % 1'000 == 999) throw counted(i);
+            });
+          }
+        });
+      } catch (counted const& e) {
+        thrown = e.value();
+      }
+      EXPECT_EQ(thrown, std::min(first_to_throw, 999));
+      EXPECT_EQ(ran, 6'000);
+    }
+  });
+}
+
+TYPED_TEST(scope, throws_at_each_sync_what_was_spawned_before_it) {
+  on_one_and_two_workers<TypeParam>([] {
+    filch::scope<TypeParam>([](auto& s) {
+      for (int round = 0; round < 10; ++round) {
+        for (int i = 0; i < 5; ++i) s.spawn([round, i] { throw round * 10 + i; });
+        try {
+          s.sync();
+          ADD_FAILURE() << "nothing was thrown";
+        } catch (int e) {
+          EXPECT_EQ(e, round * 10);
+        }
+        s.sync();
+      }
+    });
+  });
+}
+
+TYPED_TEST(scope, throws_its_body_s_exception_after_all_tasks_have_run) {
+  nothing_left_behind const check;
+  on_one_and_two_workers<TypeParam>([] {
+    std::atomic<int> ran{0};
+    int thrown = -1;
+    try {
+      filch::scope<TypeParam>([&](auto& s) -> counted {
+        for (int i = 0; i < 100; ++i) {
+          s.spawn([&ran, i] {
+            ++ran;
+            throw counted(i);
+          });
+        }
+        throw counted(1'000);
+      });
+    } catch (counted const& e) {
+      thrown = e.value();
+    }
+    EXPECT_EQ(thrown, 1'000);
+    EXPECT_EQ(ran, 100);
+  });
+}
+
+TYPED_TEST(scope, destroys_its_result_when_a_task_threw) {
+  nothing_left_behind const check;
+  on_one_and_two_workers<TypeParam>([] {
+    EXPECT_THROW(filch::scope<TypeParam>([](auto& s) {
+                   s.spawn([] { throw 1; });
+                   return std::vector<counted>(10, counted(1));
+                 }),
+                 int);
+  });
+}
+
+TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_is_destroyed_in_parallel) {
+  // The closure owns something whose destructor forks.
+  struct owner {
+    std::unique_ptr<int> value = std::make_unique<int>(1);
+    owner() = default;
+    owner(owner&&) noexcept = default;
+    ~owner() {
+      if (value) filch::join<TypeParam>([this] { ++*value; }, [x = std::array<long, 5>{-1, -1, -1, -1, -1}] { return x[4]; });
+    }
+  };
+  on_one_and_two_workers<TypeParam>([] {
+    for (int i = 0; i < 100; ++i) {
+      try {
+        filch::scope<TypeParam>([&](auto& s) {
+          s.spawn([o = owner()] { throw std::string("a string that is too long to be stored in place"); });
+          s.spawn([o = owner(), big = std::array<int, 50>{}] { throw std::string("spawned later than the first") + (big[0] ? "" : "!"); });
+        });
+        FAIL() << "nothing was thrown";
+      } catch (std::string const& e) {
+        EXPECT_EQ(e, "a string that is too long to be stored in place");
+      }
+    }
+  });
+}
+
+TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_strand) {
+  if constexpr (steals<TypeParam>) {
+    typename TypeParam::pool pool({.workers = 2});
+    std::atomic<int> ran{0};
+    int caught = 0;
+    pool.run([&] {
+      filch::scope<TypeParam>([&](auto& s) {
+        stolen_join<TypeParam>{}([] {},
+                                 [&] {
+                                   for (int i = 0; i < 100; ++i) {
+                                     s.spawn([&] { ++ran; });
+                                     EXPECT_EQ(ran, i + 1);
+                                   }
+                                   try {
+                                     s.spawn([] { throw 7; });
+                                   } catch (int e) {
+                                     caught = e;
+                                   }
+                                 });
+        // A thread that is no worker at all.
+        std::thread([&] { s.spawn([&] { ++ran; }); }).join();
+        EXPECT_EQ(ran, 101);
+        s.spawn([&] { ++ran; });
+      });
+    });
+    EXPECT_EQ(ran, 102);
+    EXPECT_EQ(caught, 7);
+  } else {
+    GTEST_SKIP() << "has one strand only";
+  }
+}
+
+TYPED_TEST(scope, enters_the_default_pool_from_outside) {
+  std::atomic<int> sum{0};
+  int const result = filch::scope<TypeParam>([&](auto& s) {
+    EXPECT_TRUE(filch::current_worker<TypeParam>().has_value());
+    for (int i = 1; i <= 100; ++i) s.spawn([&sum, i] { sum += i; });
+    s.sync();
+    return sum.load();
+  });
+  EXPECT_EQ(result, 5'050);
+}
+
+TYPED_TEST(scope, gives_spawned_tasks_to_other_workers) {
+  if constexpr (steals<TypeParam>) {
+    typename TypeParam::pool pool({.workers = 2});
+    pool.run([] {
+      gate met;
+      bool passed = false;
+      wait_for_thief<TypeParam>();
+      filch::scope<TypeParam>([&](auto& s) {
+        s.spawn([&] { met.open(); });
+        passed = met.pass();
+      });
+      EXPECT_TRUE(passed) << "the task was not stolen";
+    });
+  } else {
+    GTEST_SKIP() << "has one worker only";
+  }
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,108 @@
+// That work is in fact shared, and what a pool says of it.
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <array>
+#include <atomic>
+
+namespace filch_test {
+namespace {
+
+template <class S> class stealing : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if constexpr (!steals<S>) GTEST_SKIP() << "has one worker only";
+  }
+};
+TYPED_TEST_SUITE(stealing, all_schedulers, scheduler_names);
+
+template <class S> long fib(int n) {
+  if (n < 2) return n;
+  auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1); }, [=] { return fib<S>(n - 2); });
+  return a + b;
+}
+
+TYPED_TEST(stealing, happens_on_two_workers) {
+  typename TypeParam::pool pool({.workers = 2});
+  EXPECT_TRUE(eventually([&] {
+    pool.run([] { return fib<TypeParam>(20); });
+    return steals_of<TypeParam>(pool) > 0;
+  })) << "no task was ever stolen";
+}
+
+TYPED_TEST(stealing, does_not_happen_on_one_worker) {
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([] {
+    EXPECT_FALSE(TypeParam::wanted());
+    return fib<TypeParam>(15);
+  });
+  EXPECT_EQ(steals_of<TypeParam>(pool), 0u);
+}
+
+TYPED_TEST(stealing, reaches_every_worker_of_a_pool) {
+  // As many leaves as workers, none of which ends before all have begun.
+  for (unsigned workers : {2u, 3u, 5u, 8u, 16u}) {
+    SCOPED_TRACE(workers);
+    typename TypeParam::pool pool({.workers = workers});
+    std::atomic<unsigned> begun{0};
+    auto const meet = [&](auto const& self, unsigned leaves) -> void {
+      if (leaves == 1) {
+        ++begun;
+        EXPECT_TRUE(eventually([&] { return begun == workers; })) << begun << " of " << workers << " began";
+        return;
+      }
+      wait_for_thief<TypeParam>();
+      filch::join<TypeParam>([&] { self(self, 1); }, [&] { self(self, leaves - 1); });
+    };
+    if constexpr (steals<TypeParam>) {
+      pool.run([&] { meet(meet, workers); });
+    }
+    EXPECT_GE(steals_of<TypeParam>(pool), workers - 1);
+  }
+}
+
+TYPED_TEST(stealing, is_asked_for_while_a_worker_waits) {
+  typename TypeParam::pool pool({.workers = 2});
+  EXPECT_FALSE(TypeParam::wanted()) << "outside all pools";
+  pool.run([] { EXPECT_TRUE(eventually([] { return TypeParam::wanted(); })); });
+  EXPECT_FALSE(TypeParam::wanted()) << "outside all pools";
+}
+
+TYPED_TEST(stealing, wakes_workers_that_sleep) {
+  if constexpr (requires(typename TypeParam::pool& p) { p.stats(); }) {
+    typename TypeParam::pool pool({.workers = 3});
+    for (int round = 0; round < 20; ++round) {
+      auto const asleep = pool.stats().sleeps;
+      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= asleep; }));
+      pool.run([] { stolen_join<TypeParam>{}([] {}, [] { stolen_join<TypeParam>{}([] {}, [] {}); }); });
+    }
+    EXPECT_GE(pool.stats().steals, 40u);
+  }
+}
+
+TYPED_TEST(stealing, is_counted_plausibly) {
+  if constexpr (requires(typename TypeParam::pool& p) { p.stats(); }) {
+    typename TypeParam::pool pool({.workers = 4, .stack_size = std::size_t{2} << 20});
+    constexpr int k_n = 20;
+    auto const fresh = pool.stats();
+    EXPECT_EQ(fresh.steals, 0u);
+    EXPECT_EQ(fresh.leapfrogs, 0u);
+    EXPECT_GE(fresh.stack_bytes, std::size_t{2} << 20);
+    std::uint64_t joins = 0;
+    EXPECT_TRUE(eventually([&] {
+      pool.run([] { return fib<TypeParam>(k_n); });
+      joins += 10'945;  // fib(20) forks fib(21) - 1 times
+      return pool.stats().steals >= 10;
+    }));
+    auto const now = pool.stats();
+    EXPECT_LE(now.steals, joins);
+    EXPECT_LE(now.leapfrogs, now.steals);
+    EXPECT_GE(now.publications, 1u);
+    EXPECT_TRUE(now.forks == 0 || now.forks == joins) << now.forks;
+    // Idle: nothing is stolen any more.
+    EXPECT_EQ(pool.stats().steals, now.steals);
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
