@@ -42,7 +42,11 @@ inline constexpr bool is_optimised = false;
 /// `full` on a release build, less where each step costs more; at least one. FILCH_TEST_SCALE multiplies:
 /// 0.1 for a quick look, 100 for a night.
 inline std::size_t scaled(std::size_t full) {
-  double share = is_thread_sanitized ? 0.05 : is_address_sanitized ? 0.1 : is_emulated ? 0.05 : is_optimised ? 1 : 0.2;
+  double share = is_thread_sanitized    ? 0.05
+                 : is_address_sanitized ? 0.1
+                 : is_emulated          ? 0.05
+                 : is_optimised         ? 1
+                                        : 0.2;
   if (char const* const text = std::getenv("FILCH_TEST_SCALE")) {
     double const asked = std::strtod(text, nullptr);
     if (asked > 0) share *= asked;

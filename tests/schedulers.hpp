@@ -2,8 +2,8 @@
 // the traits below where it differs from the rule.
 #pragma once
 
-#include <filch/filch.hpp>
 #include <gtest/gtest.h>
+#include <filch/filch.hpp>
 
 #include <cstdint>
 #include <string>

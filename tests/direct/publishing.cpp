@@ -18,10 +18,11 @@ TEST(publishing, does_not_happen_without_another_worker) {
 TEST(publishing, happens_when_a_thief_asks_and_not_at_every_fork) {
   filch::direct::pool pool({.workers = 2});
   pool.run([&] {
-    join_stolen([] {}, [&] {
-      // The other worker waits in a join. It asks once, gets a place, and sleeps or is busy from then on.
-      for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
-    });
+    join_stolen([] {},
+                [&] {
+                  // The other worker waits in a join. It asks once, gets a place, and sleeps or is busy from then on.
+                  for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
+                });
   });
   EXPECT_GE(pool.stats().publications, 1u);
   EXPECT_LT(pool.stats().publications, 100'000u);

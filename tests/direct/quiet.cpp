@@ -64,10 +64,11 @@ TEST(quiet, is_a_worker_that_waits_in_a_join) {
   if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
   filch::direct::pool pool({.workers = 4});
   auto const used = pool.run([&] {
-    return stolen_join<S>{}([] {}, [] {
-             work_for(std::chrono::milliseconds(20));
-             return used_by_others([] { work_for(std::chrono::milliseconds(500)); });
-           })
+    return stolen_join<S>{}([] {},
+                            [] {
+                              work_for(std::chrono::milliseconds(20));
+                              return used_by_others([] { work_for(std::chrono::milliseconds(500)); });
+                            })
         .second;
   });
   EXPECT_LT(used, std::chrono::milliseconds(1));

@@ -15,14 +15,16 @@ TEST(waiting, runs_what_its_thief_forks) {
   pool.run([] {
     auto const me = filch::current_worker();
     bool back = false;
-    join_stolen([] {}, [&] {
-      EXPECT_NE(filch::current_worker<S>(), me);
-      // The only other worker waits in the join above: what is stolen here, it has taken.
-      join_stolen([] {}, [&] {
-        back = true;
-        EXPECT_EQ(filch::current_worker<S>(), me);
-      });
-    });
+    join_stolen([] {},
+                [&] {
+                  EXPECT_NE(filch::current_worker<S>(), me);
+                  // The only other worker waits in the join above: what is stolen here, it has taken.
+                  join_stolen([] {},
+                              [&] {
+                                back = true;
+                                EXPECT_EQ(filch::current_worker<S>(), me);
+                              });
+                });
     EXPECT_TRUE(back);
   });
   EXPECT_GE(pool.stats().leapfrogs, 1u);
@@ -48,13 +50,14 @@ TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {
   filch::direct::pool pool({.workers = 2});
   int thrown = 0;
   pool.run([&] {
-    join_stolen([] {}, [&] {
-      try {
-        join_stolen([] { return counted(1); }, []() -> counted { throw counted(2); });
-      } catch (counted const& e) {
-        thrown = e.value();
-      }
-    });
+    join_stolen([] {},
+                [&] {
+                  try {
+                    join_stolen([] { return counted(1); }, []() -> counted { throw counted(2); });
+                  } catch (counted const& e) {
+                    thrown = e.value();
+                  }
+                });
   });
   EXPECT_EQ(thrown, 2);
   EXPECT_GE(pool.stats().leapfrogs, 1u);
@@ -64,25 +67,26 @@ TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 20; ++round) {
     pool.run([&] {
-      join_stolen([] {}, [&] {
-        auto const sleeps = pool.stats().sleeps;
-        // Busy, forking nothing, until the owner has gone to sleep in the join.
-        work_for(std::chrono::milliseconds(1));
-        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps || pool.stats().sleeps > 0; }));
-        gate second;
-        unsigned first_ran_on = 9;
-        unsigned second_ran_on = 9;
-        filch::join<S>(
-            [&] {
-              first_ran_on = *filch::current_worker<S>();
-              EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
-            },
-            [&] {
-              second_ran_on = *filch::current_worker<S>();
-              second.open();
-            });
-        EXPECT_EQ(first_ran_on + second_ran_on, 1u);
-      });
+      join_stolen([] {},
+                  [&] {
+                    auto const sleeps = pool.stats().sleeps;
+                    // Busy, forking nothing, until the owner has gone to sleep in the join.
+                    work_for(std::chrono::milliseconds(1));
+                    EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps || pool.stats().sleeps > 0; }));
+                    gate second;
+                    unsigned first_ran_on = 9;
+                    unsigned second_ran_on = 9;
+                    filch::join<S>(
+                        [&] {
+                          first_ran_on = *filch::current_worker<S>();
+                          EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
+                        },
+                        [&] {
+                          second_ran_on = *filch::current_worker<S>();
+                          second.open();
+                        });
+                    EXPECT_EQ(first_ran_on + second_ran_on, 1u);
+                  });
     });
   }
   EXPECT_GE(pool.stats().wakeups, 1u);
@@ -92,12 +96,14 @@ TEST(waiting, sleeps_and_is_woken_when_the_stolen_task_ends) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 50; ++round) {
     std::string const result = pool.run([&] {
-      return join_stolen([] {}, [&] {
-               auto const sleeps = pool.stats().sleeps;
-               // The owner is the only one who can go to sleep now.
-               EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; })) << "the owner does not sleep";
-               return std::string("done");
-             })
+      return join_stolen([] {},
+                         [&] {
+                           auto const sleeps = pool.stats().sleeps;
+                           // The owner is the only one who can go to sleep now.
+                           EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }))
+                               << "the owner does not sleep";
+                           return std::string("done");
+                         })
           .second;
     });
     ASSERT_EQ(result, "done");
@@ -108,11 +114,12 @@ TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 50; ++round) {
     EXPECT_THROW(pool.run([&] {
-      join_stolen([] {}, [&] {
-        auto const sleeps = pool.stats().sleeps;
-        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }));
-        throw 1;
-      });
+      join_stolen([] {},
+                  [&] {
+                    auto const sleeps = pool.stats().sleeps;
+                    EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }));
+                    throw 1;
+                  });
     }),
                  int);
   }
@@ -126,7 +133,7 @@ TEST(waiting, takes_tasks_of_its_own_thief_only) {
     std::atomic<unsigned> by_a{0};
     gate end;
     join_stolen(
-        [&] {  // on a
+        [&] {                        // on a
           join_stolen([&] {}, [&] {  // on b or c, for which a then waits
             EXPECT_TRUE(end.pass());
           });

@@ -38,7 +38,8 @@ struct ending {
 
 inline std::ostream& operator<<(std::ostream& stream, ending const& e) {
   if (e.hung) return stream << "hung; stderr: " << e.err << "stdout: " << e.out;
-  return stream << "exit code " << e.exit_code << ", signal " << e.signal << "; stderr: " << e.err << "stdout: " << e.out;
+  return stream << "exit code " << e.exit_code << ", signal " << e.signal << "; stderr: " << e.err
+                << "stdout: " << e.out;
 }
 
 /// A file that is gone with this object.
@@ -72,7 +73,8 @@ inline ending run_program(char const* program, std::vector<std::string> argument
                                        sanitizer_options("ASAN_OPTIONS", "detect_leaks=0")};
   for (char** e = environ; *e; ++e) {
     std::string const entry = *e;
-    if (entry.rfind("FILCH_", 0) != 0 && entry.rfind("TSAN_OPTIONS=", 0) != 0 && entry.rfind("ASAN_OPTIONS=", 0) != 0) {
+    if (entry.rfind("FILCH_", 0) != 0 && entry.rfind("TSAN_OPTIONS=", 0) != 0 &&
+        entry.rfind("ASAN_OPTIONS=", 0) != 0) {
       environment.push_back(entry);
     }
   }

@@ -49,7 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
                       setting{"FILCH_STATS", "2"}, setting{"FILCH_STATS", ""}));
 
 TEST(bad_settings, of_any_length_are_told_in_one_short_line) {
-  for (std::string const& value : {std::string(100'000, '9'), std::string(1'000, 'a') + "\n\n" + std::string(100, 'b')}) {
+  for (std::string const& value :
+       {std::string(100'000, '9'), std::string(1'000, 'a') + "\n\n" + std::string(100, 'b')}) {
     auto const e = run("default-pool", {{"FILCH_NUM_THREADS", value}});
     EXPECT_EQ(e.exit_code, 2);
     EXPECT_LT(e.err.size(), 200u);

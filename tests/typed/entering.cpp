@@ -31,7 +31,8 @@ TYPED_TEST(entering, returns_results_of_every_kind_from_run) {
   static_assert(std::is_same_v<decltype(pool.run([&]() -> int& { return x; })), int&>);
   EXPECT_EQ(&pool.run([&]() -> int& { return x; }), &x);
   static_assert(std::is_same_v<decltype(pool.run([&]() -> std::string&& { return std::move(s); })), std::string&&>);
-  EXPECT_EQ(std::addressof(static_cast<std::string const&>(pool.run([&]() -> std::string&& { return std::move(s); }))), &s);
+  EXPECT_EQ(
+      std::addressof(static_cast<std::string const&>(pool.run([&]() -> std::string&& { return std::move(s); }))), &s);
   static_assert(std::is_void_v<decltype(pool.run([] {}))>);
   pool.run([&] { x = 3; });
   EXPECT_EQ(x, 3);

@@ -55,11 +55,12 @@ TYPED_TEST(invoke, mixes_results_and_callables_of_every_kind) {
     int target = 0;
     std::string text = "text";
     auto counting = [n = 0]() mutable { return ++n; };
-    auto results = filch::invoke<TypeParam>([&] { target = 1; }, [&]() -> std::string& { return text; }, plain,
-                                            [p = std::make_unique<int>(4)]() mutable { return std::move(p); }, counting,
-                                            [&]() -> std::string&& { return std::move(text); }, [] { return std::any(7); });
-    static_assert(std::is_same_v<decltype(results), std::tuple<filch::nothing, std::string&, int, std::unique_ptr<int>,
-                                                               int, std::string&&, std::any>>);
+    auto results =
+        filch::invoke<TypeParam>([&] { target = 1; }, [&]() -> std::string& { return text; }, plain,
+                                 [p = std::make_unique<int>(4)]() mutable { return std::move(p); }, counting,
+                                 [&]() -> std::string&& { return std::move(text); }, [] { return std::any(7); });
+    static_assert(std::is_same_v<decltype(results), std::tuple<filch::nothing, std::string&, int,
+                                                               std::unique_ptr<int>, int, std::string&&, std::any>>);
     EXPECT_EQ(target, 1);
     EXPECT_EQ(&std::get<1>(results), &text);
     EXPECT_EQ(std::get<2>(results), 3);

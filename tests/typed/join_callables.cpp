@@ -206,10 +206,12 @@ TYPED_TEST(join_callables, may_be_noexcept_or_std_function) {
               }),
               1);
     EXPECT_EQ(join(std::function<int()>(one)), 1);
-    EXPECT_EQ(join(std::bind([](int x) {
-                the_gate->open();
-                return x;
-              }, 3)),
+    EXPECT_EQ(join(std::bind(
+                  [](int x) {
+                    the_gate->open();
+                    return x;
+                  },
+                  3)),
               3);
   });
 }

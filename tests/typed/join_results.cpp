@@ -21,7 +21,8 @@ TYPED_TEST_SUITE(join_results, all_schedulers, scheduler_names);
 
 TYPED_TEST(join_results, of_different_types_come_in_order) {
   in_every_way<TypeParam>([](auto join) {
-    auto both = join([] { return 41; }, [] { return std::string("a string that is too long to be stored in place"); });
+    auto both =
+        join([] { return 41; }, [] { return std::string("a string that is too long to be stored in place"); });
     static_assert(std::is_same_v<decltype(both), std::pair<int, std::string>>);
     EXPECT_EQ(both.first, 41);
     EXPECT_EQ(both.second, "a string that is too long to be stored in place");
@@ -69,7 +70,8 @@ TYPED_TEST(join_results, that_are_rvalue_references_refer_to_the_same_object) {
   in_every_way<TypeParam>([](auto join) {
     std::string x = "x";
     std::string y = "y";
-    auto both = join([&]() -> std::string&& { return std::move(x); }, [&]() -> std::string&& { return std::move(y); });
+    auto both =
+        join([&]() -> std::string&& { return std::move(x); }, [&]() -> std::string&& { return std::move(y); });
     static_assert(std::is_same_v<decltype(both), std::pair<std::string&&, std::string&&>>);
     EXPECT_EQ(std::addressof(both.first), &x);
     EXPECT_EQ(std::addressof(both.second), &y);
@@ -201,10 +203,13 @@ TYPED_TEST(join_results, are_destroyed_once) {
       EXPECT_EQ(counted::alive(), 2);
     }
     join([] { return counted(3); }, [] { return std::vector<counted>(100, counted(4)); });
-    join([] { return std::array<counted, 16>{counted(5), counted(6), counted(7), counted(8), counted(9), counted(10),
-                                             counted(11), counted(12), counted(13), counted(14), counted(15), counted(16),
-                                             counted(17), counted(18), counted(19), counted(20)}; },
-         [] { return std::array<counted, 2>{counted(1), counted(2)}; });
+    join(
+        [] {
+          return std::array<counted, 16>{counted(5),  counted(6),  counted(7),  counted(8),  counted(9),  counted(10),
+                                         counted(11), counted(12), counted(13), counted(14), counted(15), counted(16),
+                                         counted(17), counted(18), counted(19), counted(20)};
+        },
+        [] { return std::array<counted, 2>{counted(1), counted(2)}; });
   });
 }
 

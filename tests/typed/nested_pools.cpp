@@ -62,7 +62,8 @@ TYPED_TEST(nested_pools, are_entered_by_every_task_of_a_tree) {
   typename TypeParam::pool inner({.workers = 2});
   auto const tree = [&](auto const& self, int depth) -> long {
     if (depth == 0) return inner.run([] { return fib<TypeParam>(8); });
-    auto const [a, b] = filch::join<TypeParam>([&] { return self(self, depth - 1); }, [&] { return self(self, depth - 1); });
+    auto const [a, b] =
+        filch::join<TypeParam>([&] { return self(self, depth - 1); }, [&] { return self(self, depth - 1); });
     return a + b;
   };
   int const depth = is_sanitized || is_emulated ? 6 : 10;
@@ -113,7 +114,10 @@ TYPED_TEST(nested_pools, serve_several_callers_at_once) {
       callers.emplace_back([&] {
         for (std::size_t i = 0; i < scaled(200); ++i) {
           // All in one order, a before b, and back into a.
-          ASSERT_EQ(a.run([&] { return b.run([&] { return a.run([] { return fib<TypeParam>(7); }) + fib<TypeParam>(6); }); }), 21);
+          ASSERT_EQ(a.run([&] {
+            return b.run([&] { return a.run([] { return fib<TypeParam>(7); }) + fib<TypeParam>(6); });
+          }),
+                    21);
         }
       });
     }
@@ -128,8 +132,12 @@ TYPED_TEST(nested_pools, of_different_schedulers_do_not_mix) {
   auto const all = [&] {
     return mine.run([&] {
       auto const [a, b] = filch::join<TypeParam>(
-          [&] { return serial.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); }); },
-          [&] { return direct.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); }); });
+          [&] {
+            return serial.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); });
+          },
+          [&] {
+            return direct.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); });
+          });
       return a + b;
     });
   };

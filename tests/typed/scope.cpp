@@ -90,9 +90,8 @@ TYPED_TEST(scope, takes_callables_away_whatever_they_are) {
         s.spawn([&sum, p = std::make_unique<int>(1)] { sum += *p; });
         s.spawn([&sum, c = counted(2)] { sum += c.value(); });
         s.spawn([&sum, big = std::array<int, 100>{3}] { sum += big[0]; });
-        s.spawn([&sum, big = std::array<counted, 6>{counted(4), counted(0), counted(0), counted(0), counted(0), counted(0)}] {
-          sum += big[0].value();
-        });
+        s.spawn([&sum, big = std::array<counted, 6>{counted(4), counted(0), counted(0), counted(0), counted(0),
+                                                    counted(0)}] { sum += big[0].value(); });
         auto named = [&sum, c = counted(5)]() mutable { sum += c.value(); };
         s.spawn(named);
         s.spawn(std::move(named));
@@ -132,7 +131,8 @@ TYPED_TEST(scope, needs_bounded_memory_for_a_million_spawns) {
     std::atomic<std::size_t> ran{0};
     filch::scope<TypeParam>([&](auto& s) {
       for (std::size_t i = 0; i < spawns; ++i) {
-        s.spawn([&ran, big = std::array<std::size_t, 12>{i}] { ran.fetch_add(big[0] | 1, std::memory_order_relaxed); });
+        s.spawn(
+            [&ran, big = std::array<std::size_t, 12>{i}] { ran.fetch_add(big[0] | 1, std::memory_order_relaxed); });
       }
     });
     EXPECT_GE(ran, spawns);
@@ -169,7 +169,8 @@ TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
     filch::scope<TypeParam>([&](auto& s) {
       for (int i = 0; i < 200; ++i) {
         s.spawn([&] { ++sum; });
-        filch::join<TypeParam>([&] { ++sum; }, [&] { filch::scope<TypeParam>([&](auto& t) { t.spawn([&] { ++sum; }); }); });
+        filch::join<TypeParam>([&] { ++sum; },
+                               [&] { filch::scope<TypeParam>([&](auto& t) { t.spawn([&] { ++sum; }); }); });
         filch::for_index<TypeParam>(0, 3, [&](int) { ++sum; });
         // From under a join of the same strand it runs in place, or later: either way before the scope ends.
         filch::join<TypeParam>([&] { s.spawn([&] { ++sum; }); }, [] {});
@@ -261,7 +262,8 @@ TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_is_destroyed_in_par
     owner() = default;
     owner(owner&&) noexcept = default;
     ~owner() {
-      if (value) filch::join<TypeParam>([this] { ++*value; }, [x = std::array<long, 5>{-1, -1, -1, -1, -1}] { return x[4]; });
+      if (value)
+        filch::join<TypeParam>([this] { ++*value; }, [x = std::array<long, 5>{-1, -1, -1, -1, -1}] { return x[4]; });
     }
   };
   on_one_and_two_workers<TypeParam>([] {
@@ -269,7 +271,9 @@ TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_is_destroyed_in_par
       try {
         filch::scope<TypeParam>([&](auto& s) {
           s.spawn([o = owner()] { throw std::string("a string that is too long to be stored in place"); });
-          s.spawn([o = owner(), big = std::array<int, 50>{}] { throw std::string("spawned later than the first") + (big[0] ? "" : "!"); });
+          s.spawn([o = owner(), big = std::array<int, 50>{}] {
+            throw std::string("spawned later than the first") + (big[0] ? "" : "!");
+          });
         });
         FAIL() << "nothing was thrown";
       } catch (std::string const& e) {

@@ -1,6 +1,6 @@
 // That work is in fact shared, and what a pool says of it.
-#include "scale.hpp"
 #include "stealing.hpp"
+#include "scale.hpp"
 
 #include <array>
 #include <atomic>

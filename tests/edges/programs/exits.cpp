@@ -20,72 +20,70 @@ filch::pool& other_static_pool() {
   return pool;
 }
 
-scenario const from_first{"exit-from-first", [](int) {
-  filch::join([] { std::exit(7); }, [] { std::puts("g ran"); });
-}};
+scenario const from_first{"exit-from-first",
+                          [](int) { filch::join([] { std::exit(7); }, [] { std::puts("g ran"); }); }};
 
-scenario const from_second{"exit-from-second", [](int) {
-  filch::join([] { std::puts("f ran"); }, [] { std::exit(7); });
-}};
+scenario const from_second{"exit-from-second",
+                           [](int) { filch::join([] { std::puts("f ran"); }, [] { std::exit(7); }); }};
 
-scenario const from_stolen{"exit-from-stolen", [](int) {
-  filch::default_scheduler::default_pool().run([] { join_stolen(wait_forever, [] { std::exit(8); }); });
-}};
+scenario const from_stolen{
+    "exit-from-stolen", [](int) {
+      filch::default_scheduler::default_pool().run([] { join_stolen(wait_forever, [] { std::exit(8); }); });
+    }};
 
 scenario const from_scope{"exit-from-spawned", [](int) {
-  filch::scope([](auto& s) {
-    for (int i = 0; i < 100; ++i) s.spawn([] { fib(10); });
-    s.spawn([] { std::exit(9); });
-  });
-}};
+                            filch::scope([](auto& s) {
+                              for (int i = 0; i < 100; ++i) s.spawn([] { fib(10); });
+                              s.spawn([] { std::exit(9); });
+                            });
+                          }};
 
-scenario const from_static_pool{"exit-from-static-pool", [](int) {
-  static_pool().run([] { filch::join([] { std::exit(10); }, [] {}); });
-}};
+scenario const from_static_pool{"exit-from-static-pool",
+                                [](int) { static_pool().run([] { filch::join([] { std::exit(10); }, [] {}); }); }};
 
-scenario const from_stolen_of_static_pool{"exit-from-stolen-of-static-pool", [](int) {
-  static_pool().run([] { join_stolen(wait_forever, [] { std::exit(11); }); });
-}};
+scenario const from_stolen_of_static_pool{
+    "exit-from-stolen-of-static-pool",
+    [](int) { static_pool().run([] { join_stolen(wait_forever, [] { std::exit(11); }); }); }};
 
 scenario const from_nested{"exit-from-nested-static-pools", [](int) {
-  static_pool().run([] { other_static_pool().run([] { fib(10), std::exit(12); }); });
-}};
+                             static_pool().run([] { other_static_pool().run([] { fib(10), std::exit(12); }); });
+                           }};
 
 scenario const beside_others{"exit-beside-running-threads", [](int) {
-  std::atomic<int> started{0};
-  for (int i = 0; i < 4; ++i) {
-    std::thread([&started] {
-      for (;;) {
-        fib(12);
-        ++started;
-      }
-    }).detach();
-  }
-  while (started < 100) std::this_thread::yield();
-  std::exit(14);
-}};
+                               std::atomic<int> started{0};
+                               for (int i = 0; i < 4; ++i) {
+                                 std::thread([&started] {
+                                   for (;;) {
+                                     fib(12);
+                                     ++started;
+                                   }
+                                 }).detach();
+                               }
+                               while (started < 100) std::this_thread::yield();
+                               std::exit(14);
+                             }};
 
 scenario const beside_others_in_destructors{"static-destructor-beside-running-threads", [](int) {
-  static struct joins_late {
-    ~joins_late() { std::printf("%ld\n", fib(15)); }
-  } const late;
-  static std::atomic<int> started{0};
-  for (int i = 0; i < 4; ++i) {
-    std::thread([] {
-      for (;;) {
-        fib(12);
-        ++started;
-      }
-    }).detach();
-  }
-  while (started < 100) std::this_thread::yield();
-}};
+                                              static struct joins_late {
+                                                ~joins_late() { std::printf("%ld\n", fib(15)); }
+                                              } const late;
+                                              static std::atomic<int> started{0};
+                                              for (int i = 0; i < 4; ++i) {
+                                                std::thread([] {
+                                                  for (;;) {
+                                                    fib(12);
+                                                    ++started;
+                                                  }
+                                                }).detach();
+                                              }
+                                              while (started < 100) std::this_thread::yield();
+                                            }};
 
 scenario const after_unused{"static-pool-destroyed-unused", [](int) {
-  static_pool();
-  other_static_pool().run([] { return fib(15); });
-  std::puts("end of main");
-}};
+                              static_pool();
+                              other_static_pool().run([] { return fib(15); });
+                              std::puts("end of main");
+                            }};
 
 }  // namespace
 }  // namespace filch_test

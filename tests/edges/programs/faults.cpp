@@ -50,7 +50,8 @@ template <class F> F next(char const* name) { return reinterpret_cast<F>(dlsym(R
 }  // namespace
 
 extern "C" {
-int pthread_create(pthread_t* thread, pthread_attr_t const* attributes, void* (*start)(void*), void* argument) noexcept {
+int pthread_create(pthread_t* thread, pthread_attr_t const* attributes, void* (*start)(void*),
+                   void* argument) noexcept {
   static auto* const real =
       next<int (*)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*)>("pthread_create");
   return thread_fault.strikes() ? EAGAIN : real(thread, attributes, start, argument);
@@ -129,34 +130,33 @@ void sweep(fault& f, filch::pool_options options) {
 
 scenario const threads{"threads-explicit", [](int) { sweep(thread_fault, {.workers = 4}); }};
 scenario const maps{"maps-explicit", [](int) { sweep(map_fault, {.workers = 4}); }};
-scenario const maps_asked{"maps-explicit-size", [](int) {
-  sweep(map_fault, {.workers = 4, .stack_size = 64 * k_mebibyte});
-}};
+scenario const maps_asked{"maps-explicit-size",
+                          [](int) { sweep(map_fault, {.workers = 4, .stack_size = 64 * k_mebibyte}); }};
 scenario const allocations{"allocations-explicit", [](int) { sweep(new_fault, {.workers = 4}); }};
 
 scenario const default_threads{"threads-default", [](int call) {
-  thread_fault.arm(call, true);
-  std::printf("%ld\n", fib(15));
-  thread_fault.disarm();
-  auto& pool = filch::default_scheduler::default_pool();
-  std::printf("%ld\n", pool.run([] { return fib(20); }));
-}};
+                                 thread_fault.arm(call, true);
+                                 std::printf("%ld\n", fib(15));
+                                 thread_fault.disarm();
+                                 auto& pool = filch::default_scheduler::default_pool();
+                                 std::printf("%ld\n", pool.run([] { return fib(20); }));
+                               }};
 
 scenario const default_maps{"maps-default", [](int call) {
-  map_fault.arm(call);
-  std::printf("%ld\n", fib(15));
-}};
+                              map_fault.arm(call);
+                              std::printf("%ld\n", fib(15));
+                            }};
 
 scenario const default_no_maps{"maps-default-never", [](int) {
-  map_fault.arm(1, true);
-  std::printf("%ld\n", fib(15));
-}};
+                                 map_fault.arm(1, true);
+                                 std::printf("%ld\n", fib(15));
+                               }};
 
 scenario const default_allocations{"allocations-default", [](int call) {
-  new_fault.arm(call);
-  long const result = fib(15);
-  std::printf("%ld%s\n", result, new_fault.is_waiting() ? " not reached" : "");
-}};
+                                     new_fault.arm(call);
+                                     long const result = fib(15);
+                                     std::printf("%ld%s\n", result, new_fault.is_waiting() ? " not reached" : "");
+                                   }};
 
 void leave_address_space(std::size_t bytes) {
   rlimit const limit{status_bytes("VmSize").value() + bytes, RLIM_INFINITY};
@@ -164,23 +164,24 @@ void leave_address_space(std::size_t bytes) {
 }
 
 scenario const limit_explicit{"address-space-explicit", [](int mebibytes) {
-  leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
-  try {
-    filch::pool pool({.workers = 4, .stack_size = 64 * k_mebibyte});
-    std::printf("made: %ld\n", pool.run([] { return fib(15); }));
-  } catch (filch::setup_error const& e) {
-    std::printf("refused: %s\n", e.what());
-  }
-  filch::pool small({.workers = 1, .stack_size = k_mebibyte});
-  std::printf("%ld\n", small.run([] { return fib(15); }));
-}};
+                                leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+                                try {
+                                  filch::pool pool({.workers = 4, .stack_size = 64 * k_mebibyte});
+                                  std::printf("made: %ld\n", pool.run([] { return fib(15); }));
+                                } catch (filch::setup_error const& e) {
+                                  std::printf("refused: %s\n", e.what());
+                                }
+                                filch::pool small({.workers = 1, .stack_size = k_mebibyte});
+                                std::printf("%ld\n", small.run([] { return fib(15); }));
+                              }};
 
 scenario const limit_default{"address-space-default", [](int mebibytes) {
-  leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
-  long const result = fib(15);
-  auto const stack = filch::default_scheduler::default_pool().stats().stack_bytes;
-  std::printf("%ld %s\n", result, stack < 64 * k_mebibyte ? "with less stack" : "with all the stack");
-}};
+                               leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+                               long const result = fib(15);
+                               auto const stack = filch::default_scheduler::default_pool().stats().stack_bytes;
+                               std::printf("%ld %s\n", result,
+                                           stack < 64 * k_mebibyte ? "with less stack" : "with all the stack");
+                             }};
 
 }  // namespace
 }  // namespace filch_test

@@ -28,173 +28,177 @@ void wait_for(pid_t child) {
 int right(bool yes) { return yes ? 5 : 6; }
 
 scenario const outside{"fork-outside", [](int) {
-  fib(15);
-  filch::pool pool({.workers = 2});
-  pool.run([] { return fib(15); });
-  pid_t const child = fork_now();
-  if (child == 0) {
-    bool const ok = fib(20) == 6'765 && pool.run([] { return fib(20); }) == 6'765 && pool.workers() == 2;
-    // The child's pools work as pools: tasks get stolen there too.
-    pool.run([] { join_stolen([] {}, [] {}); });
-    std::exit(right(ok));
-  }
-  wait_for(child);
-  std::printf("parent: %ld\n", fib(20) + pool.run([] { return fib(20); }));
-}};
+                         fib(15);
+                         filch::pool pool({.workers = 2});
+                         pool.run([] { return fib(15); });
+                         pid_t const child = fork_now();
+                         if (child == 0) {
+                           bool const ok =
+                               fib(20) == 6'765 && pool.run([] { return fib(20); }) == 6'765 && pool.workers() == 2;
+                           // The child's pools work as pools: tasks get stolen there too.
+                           pool.run([] { join_stolen([] {}, [] {}); });
+                           std::exit(right(ok));
+                         }
+                         wait_for(child);
+                         std::printf("parent: %ld\n", fib(20) + pool.run([] { return fib(20); }));
+                       }};
 
 scenario const destroyed{"fork-outside-pool-destroyed-unused", [](int) {
-  pid_t child = -1;
-  {
-    filch::pool pool({.workers = 3});
-    pool.run([] { return fib(10); });
-    child = fork_now();
-  }
-  if (child == 0) std::exit(right(fib(15) == 610));
-  wait_for(child);
-}};
+                           pid_t child = -1;
+                           {
+                             filch::pool pool({.workers = 3});
+                             pool.run([] { return fib(10); });
+                             child = fork_now();
+                           }
+                           if (child == 0) std::exit(right(fib(15) == 610));
+                           wait_for(child);
+                         }};
 
 scenario const in_first{"fork-in-first", [](int) {
-  filch::join(
-      [] {
-        pid_t const child = fork_now();
-        if (child == 0) std::exit(right(fib(20) == 6'765));
-        wait_for(child);
-      },
-      [] {});
-  std::printf("parent: %ld\n", fib(20));
-}};
+                          filch::join(
+                              [] {
+                                pid_t const child = fork_now();
+                                if (child == 0) std::exit(right(fib(20) == 6'765));
+                                wait_for(child);
+                              },
+                              [] {});
+                          std::printf("parent: %ld\n", fib(20));
+                        }};
 
 scenario const in_stolen{"fork-in-stolen", [](int) {
-  filch::default_scheduler::default_pool().run([] {
-    join_stolen([] {}, [] {
-      pid_t const child = fork_now();
-      if (child == 0) std::exit(right(fib(20) == 6'765));
-      wait_for(child);
-    });
-  });
-  std::printf("parent: %ld\n", fib(20));
-}};
+                           filch::default_scheduler::default_pool().run([] {
+                             join_stolen([] {},
+                                         [] {
+                                           pid_t const child = fork_now();
+                                           if (child == 0) std::exit(right(fib(20) == 6'765));
+                                           wait_for(child);
+                                         });
+                           });
+                           std::printf("parent: %ld\n", fib(20));
+                         }};
 
 scenario const in_explicit{"fork-in-explicit-pool", [](int) {
-  filch::pool pool({.workers = 2});
-  pool.run([&] {
-    pid_t const child = fork_now();
-    if (child == 0) std::exit(right(pool.run([] { return fib(20); }) == 6'765 && fib(15) == 610));
-    wait_for(child);
-  });
-  std::printf("parent: %ld\n", pool.run([] { return fib(20); }));
-}};
+                             filch::pool pool({.workers = 2});
+                             pool.run([&] {
+                               pid_t const child = fork_now();
+                               if (child == 0)
+                                 std::exit(right(pool.run([] { return fib(20); }) == 6'765 && fib(15) == 610));
+                               wait_for(child);
+                             });
+                             std::printf("parent: %ld\n", pool.run([] { return fib(20); }));
+                           }};
 
 scenario const static_pool_exit{"fork-in-static-pool-and-exit", [](int) {
-  // The child's exit() destroys the pool on whose stack it stands.
-  static filch::pool pool({.workers = 2});
-  pool.run([] {
-    pid_t const child = fork_now();
-    if (child == 0) std::exit(5);
-    wait_for(child);
-  });
-}};
+                                  // The child's exit() destroys the pool on whose stack it stands.
+                                  static filch::pool pool({.workers = 2});
+                                  pool.run([] {
+                                    pid_t const child = fork_now();
+                                    if (child == 0) std::exit(5);
+                                    wait_for(child);
+                                  });
+                                }};
 
 scenario const comes_back{"fork-in-task-and-return", [](int) {
-  filch::pool pool({.workers = 1});
-  pid_t child = -1;
-  long const sum = pool.run([&] {
-    auto const [a, b] = filch::join(
-        [&] {
-          child = fork_now();
-          return fib(15);
-        },
-        [] { return fib(16); });
-    return a + b;
-  });
-  bool const ok = sum == 610 + 987 && pool.run([] { return fib(15); }) == 610;
-  if (child == 0) std::exit(right(ok));
-  wait_for(child);
-  std::printf("parent: %d\n", ok);
-}};
+                            filch::pool pool({.workers = 1});
+                            pid_t child = -1;
+                            long const sum = pool.run([&] {
+                              auto const [a, b] = filch::join(
+                                  [&] {
+                                    child = fork_now();
+                                    return fib(15);
+                                  },
+                                  [] { return fib(16); });
+                              return a + b;
+                            });
+                            bool const ok = sum == 610 + 987 && pool.run([] { return fib(15); }) == 610;
+                            if (child == 0) std::exit(right(ok));
+                            wait_for(child);
+                            std::printf("parent: %d\n", ok);
+                          }};
 
 scenario const comes_back_to_stolen{"fork-in-task-and-return-to-stolen", [](int) {
-  static std::atomic<bool> hold{true};
-  pid_t child = -1;
-  filch::default_scheduler::default_pool().run([&] {
-    join_stolen(
-        [&] {
-          child = fork_now();
-          if (child != 0) {
-            wait_for(child);
-            hold = false;
-          }
-        },
-        [] {
-          while (hold) std::this_thread::yield();
-        });
-  });
-}};
+                                      static std::atomic<bool> hold{true};
+                                      pid_t child = -1;
+                                      filch::default_scheduler::default_pool().run([&] {
+                                        join_stolen(
+                                            [&] {
+                                              child = fork_now();
+                                              if (child != 0) {
+                                                wait_for(child);
+                                                hold = false;
+                                              }
+                                            },
+                                            [] {
+                                              while (hold) std::this_thread::yield();
+                                            });
+                                      });
+                                    }};
 
 scenario const generations{"fork-chain", [](int depth) {
-  auto const next = [](auto const& self, int left) -> bool {
-    if (fib(15) != 610) return false;
-    if (left == 0) return true;
-    pid_t const child = fork_now();
-    if (child == 0) std::_Exit(self(self, left - 1) ? 0 : 1);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && fib(15) == 610;
-  };
-  std::puts(next(next, depth) ? "all right" : "wrong");
-}};
+                             auto const next = [](auto const& self, int left) -> bool {
+                               if (fib(15) != 610) return false;
+                               if (left == 0) return true;
+                               pid_t const child = fork_now();
+                               if (child == 0) std::_Exit(self(self, left - 1) ? 0 : 1);
+                               int status = 0;
+                               waitpid(child, &status, 0);
+                               return WIFEXITED(status) && WEXITSTATUS(status) == 0 && fib(15) == 610;
+                             };
+                             std::puts(next(next, depth) ? "all right" : "wrong");
+                           }};
 
 scenario const busy{"fork-while-busy", [](int rounds) {
-  // Other threads enter and leave the pools, whatever lock they hold at the moment of the fork.
-  std::atomic<bool> stop{false};
-  filch::pool pool({.workers = 2});
-  std::vector<std::thread> others;
-  for (int i = 0; i < 3; ++i) {
-    others.emplace_back([&] {
-      while (!stop) {
-        fib(10);
-        pool.run([] { return fib(8); });
-        filch::pool short_lived({.workers = 2});
-      }
-    });
-  }
-  int wrong = 0;
-  for (int i = 0; i < rounds; ++i) {
-    pid_t const child = fork_now();
-    if (child == 0) {
-      bool const ok = fib(15) == 610 && pool.run([] { return fib(15); }) == 610;
-      std::_Exit(ok ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    wrong += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
-  stop = true;
-  for (auto& t : others) t.join();
-  std::printf("wrong: %d\n", wrong);
-}};
+                      // Other threads enter and leave the pools, whatever lock they hold at the moment of the fork.
+                      std::atomic<bool> stop{false};
+                      filch::pool pool({.workers = 2});
+                      std::vector<std::thread> others;
+                      for (int i = 0; i < 3; ++i) {
+                        others.emplace_back([&] {
+                          while (!stop) {
+                            fib(10);
+                            pool.run([] { return fib(8); });
+                            filch::pool short_lived({.workers = 2});
+                          }
+                        });
+                      }
+                      int wrong = 0;
+                      for (int i = 0; i < rounds; ++i) {
+                        pid_t const child = fork_now();
+                        if (child == 0) {
+                          bool const ok = fib(15) == 610 && pool.run([] { return fib(15); }) == 610;
+                          std::_Exit(ok ? 0 : 1);
+                        }
+                        int status = 0;
+                        waitpid(child, &status, 0);
+                        wrong += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+                      }
+                      stop = true;
+                      for (auto& t : others) t.join();
+                      std::printf("wrong: %d\n", wrong);
+                    }};
 
-scenario const several_threads{"fork-and-enter-from-several-threads", [](int rounds) {
-  filch::pool pool({.workers = 2});
-  pool.run([] { return fib(10); });
-  int wrong = 0;
-  for (int i = 0; i < rounds; ++i) {
-    pid_t const child = fork_now();
-    if (child == 0) {
-      std::atomic<int> right_ones{0};
-      std::vector<std::thread> threads;
-      for (int t = 0; t < 4; ++t) {
-        threads.emplace_back([&] { right_ones += pool.run([] { return fib(12); }) == 144 && fib(12) == 144; });
+scenario const several_threads{
+    "fork-and-enter-from-several-threads", [](int rounds) {
+      filch::pool pool({.workers = 2});
+      pool.run([] { return fib(10); });
+      int wrong = 0;
+      for (int i = 0; i < rounds; ++i) {
+        pid_t const child = fork_now();
+        if (child == 0) {
+          std::atomic<int> right_ones{0};
+          std::vector<std::thread> threads;
+          for (int t = 0; t < 4; ++t) {
+            threads.emplace_back([&] { right_ones += pool.run([] { return fib(12); }) == 144 && fib(12) == 144; });
+          }
+          for (auto& t : threads) t.join();
+          std::_Exit(right_ones == 4 ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        wrong += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
       }
-      for (auto& t : threads) t.join();
-      std::_Exit(right_ones == 4 ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    wrong += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
-  std::printf("wrong: %d\n", wrong);
-}};
+      std::printf("wrong: %d\n", wrong);
+    }};
 
 }  // namespace
 }  // namespace filch_test

@@ -1,10 +1,10 @@
 // Running out of stack, and other faults.
 #include "programs/scenario.hpp"
 
+#include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
 namespace filch_test {
 namespace {
@@ -27,51 +27,51 @@ int volatile zero = 0;
 filch::pool_options small() { return {.workers = 2, .stack_size = std::size_t{256} << 10}; }
 
 scenario const on_caller{"overflow-on-caller", [](int) {
-  filch::pool pool(small());
-  pool.run([] { return bottomless(zero); });
-}};
+                           filch::pool pool(small());
+                           pool.run([] { return bottomless(zero); });
+                         }};
 
 scenario const on_worker{"overflow-on-worker", [](int) {
-  filch::pool pool(small());
-  pool.run([] { join_stolen([] {}, [] { bottomless(zero); }); });
-}};
+                           filch::pool pool(small());
+                           pool.run([] { join_stolen([] {}, [] { bottomless(zero); }); });
+                         }};
 
 scenario const by_joins{"overflow-by-joins", [](int) {
-  filch::pool pool(small());
-  pool.run([] { return forks_for_ever(zero); });
-}};
+                          filch::pool pool(small());
+                          pool.run([] { return forks_for_ever(zero); });
+                        }};
 
 scenario const in_nested{"overflow-in-nested-pool", [](int) {
-  filch::pool outer({.workers = 2});
-  filch::pool inner({.workers = 1, .stack_size = std::size_t{512} << 10});
-  outer.run([&] { inner.run([] { bottomless(zero); }); });
-}};
+                           filch::pool outer({.workers = 2});
+                           filch::pool inner({.workers = 1, .stack_size = std::size_t{512} << 10});
+                           outer.run([&] { inner.run([] { bottomless(zero); }); });
+                         }};
 
 scenario const outside{"overflow-outside", [](int) {
-  fib(10);
-  bottomless(zero);
-}};
+                         fib(10);
+                         bottomless(zero);
+                       }};
 
 scenario const null{"null-in-task", [](int) {
-  filch::pool pool(small());
-  pool.run([] {
-    int volatile* volatile p = nullptr;
-    *p = 1;
-  });
-}};
+                      filch::pool pool(small());
+                      pool.run([] {
+                        int volatile* volatile p = nullptr;
+                        *p = 1;
+                      });
+                    }};
 
 scenario const with_handler{"null-in-task-with-handler", [](int) {
-  std::signal(SIGSEGV, [](int) {
-    static char const text[] = "the program's own handler\n";
-    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(4);
-    _exit(3);
-  });
-  filch::pool pool(small());
-  pool.run([] {
-    int volatile* volatile p = nullptr;
-    *p = 1;
-  });
-}};
+                              std::signal(SIGSEGV, [](int) {
+                                static char const text[] = "the program's own handler\n";
+                                if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(4);
+                                _exit(3);
+                              });
+                              filch::pool pool(small());
+                              pool.run([] {
+                                int volatile* volatile p = nullptr;
+                                *p = 1;
+                              });
+                            }};
 
 }  // namespace
 }  // namespace filch_test

@@ -20,7 +20,9 @@ long const in_pool_before_main = pool.run([] { return fib(19); });
 says_at_the_end const last{"last made, first destroyed:"};
 
 struct uses_pool_at_the_end {
-  ~uses_pool_at_the_end() { std::printf("pool: %ld\n", pool.run([] { return fib(18); })); }
+  ~uses_pool_at_the_end() {
+    std::printf("pool: %ld\n", pool.run([] { return fib(18); }));
+  }
 } const uses_pool;
 
 }  // namespace

@@ -17,32 +17,34 @@ struct joins_at_the_end {
 };
 
 scenario const destructor_after_use{"join-in-thread-local-destructor-after-use", [](int) {
-  // Constructed before the library's own thread-local objects, so destroyed after them.
-  std::thread([] {
-    thread_local joins_at_the_end object;
-    object.touch();
-    std::printf("%d\n", fib(15) == 610);
-  }).join();
-}};
+                                      // Constructed before the library's own thread-local objects, so destroyed after
+                                      // them.
+                                      std::thread([] {
+                                        thread_local joins_at_the_end object;
+                                        object.touch();
+                                        std::printf("%d\n", fib(15) == 610);
+                                      }).join();
+                                    }};
 
 scenario const destructor_first_use{"join-in-thread-local-destructor-only", [](int) {
-  std::thread([] {
-    thread_local joins_at_the_end object;
-    object.touch();
-  }).join();
-}};
+                                      std::thread([] {
+                                        thread_local joins_at_the_end object;
+                                        object.touch();
+                                      }).join();
+                                    }};
 
 scenario const destructor_on_worker{"join-in-thread-local-destructor-of-a-worker", [](int) {
-  {
-    filch::pool pool({.workers = 2});
-    pool.run([] {
-      join_stolen([] {}, [] {
-        thread_local joins_at_the_end object;
-        object.touch();
-      });
-    });
-  }
-}};
+                                      {
+                                        filch::pool pool({.workers = 2});
+                                        pool.run([] {
+                                          join_stolen([] {},
+                                                      [] {
+                                                        thread_local joins_at_the_end object;
+                                                        object.touch();
+                                                      });
+                                        });
+                                      }
+                                    }};
 
 std::atomic<int> arrived{0};
 
@@ -59,7 +61,8 @@ void under_signals(int timer, int signal, int flags) {
   do {
     wrong += pool.run([] { return fib(18); }) != 2'584;
     wrong += fib(10) != 55;
-    if (timer == ITIMER_REAL) pool.run([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });  // all asleep
+    if (timer == ITIMER_REAL)
+      pool.run([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });  // all asleep
   } while (std::chrono::steady_clock::now() < until || arrived < 10);
   itimerval const never{};
   setitimer(timer, &never, nullptr);
@@ -67,7 +70,8 @@ void under_signals(int timer, int signal, int flags) {
 }
 
 scenario const alarms{"under-alarms", [](int) { under_signals(ITIMER_REAL, SIGALRM, 0); }};
-scenario const alarms_restart{"under-alarms-on-signal-stack", [](int) { under_signals(ITIMER_REAL, SIGALRM, SA_ONSTACK | SA_RESTART); }};
+scenario const alarms_restart{"under-alarms-on-signal-stack",
+                              [](int) { under_signals(ITIMER_REAL, SIGALRM, SA_ONSTACK | SA_RESTART); }};
 scenario const profiling{"under-profiling", [](int) { under_signals(ITIMER_PROF, SIGPROF, SA_RESTART); }};
 
 }  // namespace
