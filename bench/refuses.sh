@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Requests that make no sense end filch-bench with one line on stderr, nothing on stdout, and a failure.
+set -uo pipefail
+bench=$1
+failed=0
+refused() {
+  local out err
+  err=$(mktemp)
+  if out=$("$bench" "$@" 2>"$err") || [ -n "$out" ] || [ "$(wc -l <"$err")" -ne 1 ]; then
+    echo "not refused as it should be: $*" >&2
+    failed=1
+  fi
+  rm -f "$err"
+}
+refused --workload nonsense
+refused --workload fib=-1
+refused --workload fib=abc
+refused --workload fib=
+refused --workload fib=99999999999999999999999
+refused --workload uts=T9
+refused --workload stress=256
+refused --workload matmul=1000
+refused --scheduler nonsense
+refused --workers 0
+refused --workers two
+refused --repeat 0
+refused --repeat -3
+refused --format yaml
+refused --nonsense
+exit $failed

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Builds a small program against Filch in every way that users do: find_package, pkg-config, add_subdirectory, each
+# static and shared; and compiles every public header alone, and a program, with strict warnings at several levels.
+#   check.sh SOURCE_DIR WORK_DIR
+set -euo pipefail
+source=$1 work=$2
+rm -rf "$work"
+mkdir -p "$work/consumer"
+trap 'echo "failed: ${what:-?}" >&2' ERR
+
+cat >"$work/consumer/main.cpp" <<'CODE'
+#include <filch/filch.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+static long fib(long n) {
+  if (n < 2) return n;
+  auto [a, b] = filch::join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+int main() {
+  filch::pool_options options;
+  options.workers = 2;
+  filch::pool pool(options);
+  std::atomic<int> count{0};
+  filch::for_index(0, 100, [&](int) { ++count; });
+  filch::scope([&](auto& s) { s.spawn([&] { ++count; }); });
+  auto [x, y, z] = filch::invoke([] { return std::make_unique<int>(3); }, [] {}, [] { return 2.0; });
+  static_cast<void>(y);
+  bool const ok = fib(20) == 6765 && pool.run([] { return fib(20); }) == 6765 && count == 101 && *x == 3 && z > 1 &&
+                  std::strcmp(filch::version(), FILCH_VERSION_STRING) == 0;
+  return ok ? 0 : 1;
+}
+CODE
+cat >"$work/consumer/CMakeLists.txt" <<'CODE'
+cmake_minimum_required(VERSION 3.25)
+project(consumer CXX)
+if(FILCH_TREE)
+  add_subdirectory("${FILCH_TREE}" filch)
+  if(TARGET filch-bench OR TARGET typed_join_results)
+    message(FATAL_ERROR "tests or benchmarks are on by default")
+  endif()
+else()
+  find_package(filch REQUIRED)
+endif()
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE filch::filch)
+CODE
+
+for shared in OFF ON; do
+  prefix=$work/prefix-$shared
+  what="install, shared $shared"
+  cmake -S "$source" -B "$work/lib-$shared" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib >/dev/null
+  cmake --build "$work/lib-$shared" -j2 >/dev/null
+  cmake --install "$work/lib-$shared" >/dev/null
+
+  what="find_package, shared $shared"
+  cmake -S "$work/consumer" -B "$work/found-$shared" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake --build "$work/found-$shared" >/dev/null
+  "$work/found-$shared/consumer"
+
+  what="pkg-config, shared $shared"
+  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+  static=$([ $shared = OFF ] && echo --static || true)
+  # shellcheck disable=SC2046,SC2086
+  g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config $static --libs filch) \
+    -Wl,-rpath,"$prefix/lib" -o "$work/by-pkg-config-$shared"
+  "$work/by-pkg-config-$shared"
+done
+
+what="add_subdirectory"
+cmake -S "$work/consumer" -B "$work/sub" -DCMAKE_BUILD_TYPE=Release -DFILCH_TREE="$source" >/dev/null
+cmake --build "$work/sub" -j2 >/dev/null
+"$work/sub/consumer"
+
+strict="-std=c++20 -fsyntax-only -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
+for compiler in g++ clang++-14 clang++-19; do
+  command -v "$compiler" >/dev/null || continue
+  for header in "$work"/prefix-OFF/include/filch/*.hpp; do
+    what="$compiler, $(basename "$header") alone"
+    # shellcheck disable=SC2086
+    "$compiler" $strict -I"$work/prefix-OFF/include" -x c++ - <<<"#include <filch/$(basename "$header")>"
+  done
+  for level in -O0 -O2 -O3; do
+    what="$compiler $level"
+    # shellcheck disable=SC2086
+    "$compiler" ${strict/-fsyntax-only/} $level -I"$work/prefix-OFF/include" -c "$work/consumer/main.cpp" -o /dev/null
+  done
+done
+echo "installed, found and compiled in every way"
