@@ -76,7 +76,9 @@ class direct::pool {
  private:
   friend struct direct;
   friend void detail::direct_enter_default(void (*)(void*), void*);
-  struct default_tag {};
+  struct default_tag {
+    explicit default_tag() = default;  // no aggregate: {.workers = 2} must not fit
+  };
   explicit pool(default_tag);
   FILCH_API void enter(void (*call)(void*), void* argument);
 
