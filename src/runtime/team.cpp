@@ -116,12 +116,6 @@ bool team::start_thread(unsigned i) {
 }
 
 void team::stop() noexcept {
-  if (!alive()) {
-    // A child of fork(): there are no threads to join, and the handles must not be destroyed as if there were.
-    static_cast<void>(new std::vector<std::thread>(std::move(threads_)));
-    retire_team(*this);
-    return;
-  }
   visitor last{nullptr, nullptr};
   if (!take_place_zero()) wait_in_line(last);
   end_threads();

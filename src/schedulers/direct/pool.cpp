@@ -24,6 +24,20 @@ direct_member* member_or_null(direct_worker* w) noexcept {
 
 constinit thread_local direct_worker* direct_self = &outside;
 
+namespace {
+
+std::atomic<direct::pool*> the_default{nullptr};
+std::mutex making_default;  // re-made in a child of fork(): another thread may have held it
+
+// A child of fork() is outside all pools, also where it was forked by a task, and gets new ones.
+void leave_pools_in_child() {
+  the_default.store(nullptr, std::memory_order_relaxed);
+  ::new (static_cast<void*>(&making_default)) std::mutex;
+  direct_self = &outside;
+}
+
+}  // namespace
+
 unsigned direct_worker_index() noexcept {
   direct_member const* const w = member_or_null(direct_self);
   return w ? w->index : 0;
@@ -49,6 +63,7 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     if (m->random == 0) m->random = 1;
     members_.push_back(m);
   }
+  runtime::watch_forks(leave_pools_in_child);
   start();
 }
 
@@ -87,19 +102,6 @@ direct_member* direct_team::place_of_caller() const noexcept {
   return nullptr;
 }
 
-namespace {
-
-std::atomic<direct::pool*> the_default{nullptr};
-std::mutex making_default;  // re-made in a child of fork(): another thread may have held it
-
-void forget_default_in_child() {
-  the_default.store(nullptr, std::memory_order_relaxed);
-  ::new (static_cast<void*>(&making_default)) std::mutex;
-  direct_self = &outside;
-}
-
-}  // namespace
-
 void direct_enter_default(void (*call)(void*), void* argument) { direct::default_pool().enter(call, argument); }
 
 }  // namespace detail
@@ -110,8 +112,9 @@ direct::pool::pool(default_tag) : team_(new detail::direct_team(runtime::resolve
 
 direct::pool::~pool() {
   // Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait for, and
-  // no way to end the thread one stands on. What the system takes back at the end is left to it.
-  if (team_->place_of_caller()) return;
+  // no way to end the thread one stands on. The same in a child of fork(), which may stand on a stack of the
+  // team and has none of its threads. What the system takes back at the end is left to it.
+  if (!team_->alive() || team_->place_of_caller()) return;
   delete team_;
 }
 
@@ -138,7 +141,6 @@ direct::pool& direct::default_pool() {
   std::lock_guard const lock(detail::making_default);
   if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
   try {
-    runtime::watch_forks(detail::forget_default_in_child);
     // Never destroyed: tasks and static destructors may use it until the process ends.
     pool* const made = new pool(pool::default_tag{});
     detail::the_default.store(made, std::memory_order_release);  // edge default-1

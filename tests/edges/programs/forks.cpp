@@ -98,6 +98,30 @@ scenario const static_pool_exit{"fork-in-static-pool-and-exit", [](int) {
                                   });
                                 }};
 
+scenario const static_pool_exit_beside_default{"fork-in-static-pool-beside-default-and-exit", [](int) {
+                                                 static filch::pool pool({.workers = 2});
+                                                 fib(10);
+                                                 pool.run([] {
+                                                   pid_t const child = fork_now();
+                                                   if (child == 0) std::exit(right(fib(15) == 610));
+                                                   wait_for(child);
+                                                 });
+                                               }};
+
+scenario const fresh{"fork-in-explicit-pool-and-join", [](int) {
+                       // The process has used no default pool. In the child a join enters one, whose workers steal.
+                       filch::pool pool({.workers = 2});
+                       pool.run([&] {
+                         pid_t const child = fork_now();
+                         if (child == 0) {
+                           filch::default_scheduler::default_pool().run([] { join_stolen([] {}, [] {}); });
+                           bool const is_outside = !filch::current_worker().has_value();
+                           std::exit(right(fib(15) == 610 && is_outside));
+                         }
+                         wait_for(child);
+                       });
+                     }};
+
 scenario const comes_back{"fork-in-task-and-return", [](int) {
                             filch::pool pool({.workers = 1});
                             pid_t child = -1;
