@@ -38,6 +38,9 @@ template <scheduler S> class spawner {
 ///       for (auto& part : parts) s.spawn([&part] { work(part); });
 ///     });
 ///
+/// Tasks may run as late as at the end of the scope, after the body has returned: what they capture by
+/// reference must live outside the body, or the body must end with s.sync().
+///
 /// Returns what the body returns. Throws what the body throws, else the exception of the earliest spawned
 /// task that threw; in each case after all tasks have come to their end. From outside a pool it enters the
 /// default pool. Continues on the calling thread under `direct` and `serial`.

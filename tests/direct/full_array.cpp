@@ -17,8 +17,8 @@ filch::pool_options smallest(unsigned workers) { return {.workers = workers, .st
 /// Opens scopes and fills them until not even the first task of a new one finds room; then calls body().
 template <class Body> void with_full_array(Body body, int depth = 0) {
   ASSERT_LT(depth, 64) << "the array does not get full";
+  bool at_once = false;  // outlives the scope: its tasks run at the latest when it ends
   filch::scope<S>([&](auto& s) {
-    bool at_once = false;
     s.spawn([&at_once] { at_once = true; });
     if (at_once) {
       body();
