@@ -1,6 +1,7 @@
 #include "runtime/settings.hpp"
 
 #include "os/linux/processors.hpp"
+#include "runtime/fork_generation.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -109,6 +110,7 @@ settings resolve(pool_options const& options) {
   }
 
   s.pin = switch_from_environment("FILCH_PIN") || options.pin;
+  if (s.pin && fork_generation() == 0) os::spread_over_cores(s.processors);
   s.stats = switch_from_environment("FILCH_STATS");
   if (auto const* const text = environment("FILCH_TRACE", room)) {
     refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");

@@ -34,23 +34,6 @@ std::vector<int> in_affinity_mask() {
   return found;
 }
 
-#if FILCH_WITH_HWLOC
-// hwloc's logical order walks cores before their second hardware threads when asked by PU rank in a core.
-void spread_over_cores(std::vector<int>& processors) {
-  hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return;
-  if (hwloc_topology_load(topology) == 0) {
-    auto const rank = [topology](int processor) -> std::pair<unsigned, unsigned> {
-      hwloc_obj_t const pu = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(processor));
-      if (!pu) return {0, static_cast<unsigned>(processor)};
-      return {pu->sibling_rank, pu->logical_index};
-    };
-    std::sort(processors.begin(), processors.end(), [&](int a, int b) { return rank(a) < rank(b); });
-  }
-  hwloc_topology_destroy(topology);
-}
-#endif
-
 unsigned rounded_up(double quota, double period) {
   if (!(quota > 0) || !(period > 0)) return 0;
   return static_cast<unsigned>(std::max(1.0, std::ceil(quota / period)));
@@ -88,12 +71,23 @@ template <class Quota> unsigned along_path(std::string const& mount, std::string
 
 }  // namespace
 
-std::vector<int> allowed_processors() {
-  auto processors = in_affinity_mask();
+std::vector<int> allowed_processors() { return in_affinity_mask(); }
+
+void spread_over_cores([[maybe_unused]] std::vector<int>& processors) {
 #if FILCH_WITH_HWLOC
-  spread_over_cores(processors);
+  // Cores before their second hardware threads.
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return;
+  if (hwloc_topology_load(topology) == 0) {
+    auto const rank = [topology](int processor) -> std::pair<unsigned, unsigned> {
+      hwloc_obj_t const pu = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(processor));
+      if (!pu) return {0, static_cast<unsigned>(processor)};
+      return {pu->sibling_rank, pu->logical_index};
+    };
+    std::sort(processors.begin(), processors.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  }
+  hwloc_topology_destroy(topology);
 #endif
-  return processors;
 }
 
 unsigned processor_quota() {
