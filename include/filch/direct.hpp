@@ -8,6 +8,8 @@
 #include <filch/pool_stats.hpp>
 #include <filch/scheduler.hpp>
 
+#include <atomic>
+
 namespace filch::inline FILCH_ABI {
 namespace detail {
 class direct_team;
@@ -81,8 +83,9 @@ class direct::pool {
   };
   explicit pool(default_tag);
   FILCH_API void enter(void (*call)(void*), void* argument);
+  detail::direct_team& team_of_this_process();
 
-  detail::direct_team* team_;
+  std::atomic<detail::direct_team*> team_;  // another one in a child of fork()
 };
 
 static_assert(scheduler<direct>);

@@ -63,65 +63,60 @@ TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {
   EXPECT_GE(pool.stats().leapfrogs, 1u);
 }
 
+/// Runs body() as a stolen task of a pool of two, and not before the owner sleeps in its join.
+template <class Body> auto while_the_owner_sleeps(filch::direct::pool& pool, Body body) {
+  std::uint64_t before = 0;
+  gate counted_before;
+  return join_stolen(
+             [&] {
+               // The thief is busy with what follows: from here on nobody but this worker can go to sleep.
+               before = pool.stats().sleeps;
+               counted_before.open();
+             },
+             [&] {
+               EXPECT_TRUE(counted_before.pass());
+               EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the owner does not sleep";
+               return body();
+             })
+      .second;
+}
+
 TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
   filch::direct::pool pool({.workers = 2});
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
     pool.run([&] {
-      join_stolen([] {},
-                  [&] {
-                    auto const sleeps = pool.stats().sleeps;
-                    // Busy, forking nothing, until the owner has gone to sleep in the join.
-                    work_for(std::chrono::milliseconds(1));
-                    EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps || pool.stats().sleeps > 0; }));
-                    gate second;
-                    unsigned first_ran_on = 9;
-                    unsigned second_ran_on = 9;
-                    filch::join<S>(
-                        [&] {
-                          first_ran_on = *filch::current_worker<S>();
-                          EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
-                        },
-                        [&] {
-                          second_ran_on = *filch::current_worker<S>();
-                          second.open();
-                        });
-                    EXPECT_EQ(first_ran_on + second_ran_on, 1u);
-                  });
+      while_the_owner_sleeps(pool, [] {
+        gate second;
+        unsigned first_ran_on = 9;
+        unsigned second_ran_on = 9;
+        filch::join<S>(
+            [&] {
+              first_ran_on = *filch::current_worker<S>();
+              EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
+            },
+            [&] {
+              second_ran_on = *filch::current_worker<S>();
+              second.open();
+            });
+        EXPECT_EQ(first_ran_on + second_ran_on, 1u);
+      });
     });
   }
-  EXPECT_GE(pool.stats().wakeups, 1u);
+  EXPECT_GE(pool.stats().wakeups, 20u);
+  EXPECT_GE(pool.stats().leapfrogs, 20u);
 }
 
 TEST(waiting, sleeps_and_is_woken_when_the_stolen_task_ends) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 50; ++round) {
-    std::string const result = pool.run([&] {
-      return join_stolen([] {},
-                         [&] {
-                           auto const sleeps = pool.stats().sleeps;
-                           // The owner is the only one who can go to sleep now.
-                           EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }))
-                               << "the owner does not sleep";
-                           return std::string("done");
-                         })
-          .second;
-    });
-    ASSERT_EQ(result, "done");
+    ASSERT_EQ(pool.run([&] { return while_the_owner_sleeps(pool, [] { return std::string("done"); }); }), "done");
   }
 }
 
 TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 50; ++round) {
-    EXPECT_THROW(pool.run([&] {
-      join_stolen([] {},
-                  [&] {
-                    auto const sleeps = pool.stats().sleeps;
-                    EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }));
-                    throw 1;
-                  });
-    }),
-                 int);
+    EXPECT_THROW(pool.run([&] { while_the_owner_sleeps(pool, [] { throw 1; }); }), int);
   }
 }
 

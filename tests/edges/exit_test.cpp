@@ -8,7 +8,7 @@ ending run(char const* scenario) { return run_program(EDGE_PROGRAM, {scenario}, 
 
 TEST(exit_in_a_task, of_the_default_pool_ends_the_process) {
   expect_quiet_end(run("exit-from-first"), 7, "");
-  expect_quiet_end(run("exit-from-second"), 7, "f ran\n");
+  expect_quiet_end(run("exit-from-second"), 7, "before\n");
   expect_quiet_end(run("exit-from-spawned"), 9, "");
 }
 

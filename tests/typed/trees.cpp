@@ -182,7 +182,7 @@ std::uint64_t number_from(char const* name, std::uint64_t otherwise) {
 }
 
 TYPED_TEST(trees, come_to_what_the_sequential_program_says) {
-  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(8'000));
+  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(20'000));
   bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
   std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
   for (unsigned workers = 1; workers <= 16; ++workers) {

@@ -27,12 +27,12 @@ constinit thread_local direct_worker* direct_self = &outside;
 namespace {
 
 std::atomic<direct::pool*> the_default{nullptr};
-std::mutex making_default;  // re-made in a child of fork(): another thread may have held it
+std::mutex making;  // of what several threads need first; new in a child of fork(): another thread may have held it
 
 // A child of fork() is outside all pools, also where it was forked by a task, and gets new ones.
 void leave_pools_in_child() {
   the_default.store(nullptr, std::memory_order_relaxed);
-  ::new (static_cast<void*>(&making_default)) std::mutex;
+  ::new (static_cast<void*>(&making)) std::mutex;
   direct_self = &outside;
 }
 
@@ -114,31 +114,45 @@ direct::pool::~pool() {
   // Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait for, and
   // no way to end the thread one stands on. The same in a child of fork(), which may stand on a stack of the
   // team and has none of its threads. What the system takes back at the end is left to it.
-  if (!team_->alive() || team_->place_of_caller()) return;
-  delete team_;
+  detail::direct_team* const team = team_.load(std::memory_order_acquire);
+  if (!team->alive() || team->place_of_caller()) return;
+  delete team;
+}
+
+/// A child of fork() has none of the threads: it starts its own. The old team is its parent's.
+detail::direct_team& direct::pool::team_of_this_process() {
+  // edge default-1: acquire, the team that another thread of this child made.
+  detail::direct_team* team = team_.load(std::memory_order_acquire);
+  if (team->alive()) [[likely]]
+    return *team;
+  std::lock_guard const lock(detail::making);
+  team = team_.load(std::memory_order_relaxed);  // relaxed: under the lock
+  if (!team->alive()) {
+    team = team->again().release();
+    team_.store(team, std::memory_order_release);  // edge default-1
+  }
+  return *team;
 }
 
 void direct::pool::enter(void (*call)(void*), void* argument) {
-  // A child of fork() has none of the threads: it starts its own. The old team is its parent's.
-  if (!team_->alive()) [[unlikely]]
-    team_ = team_->again().release();
-  if (detail::direct_member* const here = team_->place_of_caller()) {
+  detail::direct_team& team = team_of_this_process();
+  if (detail::direct_member* const here = team.place_of_caller()) {
     detail::direct_worker* const inner = std::exchange(detail::direct_self, here);
     call(argument);
     detail::direct_self = inner;
     return;
   }
-  team_->enter(call, argument);
+  team.enter(call, argument);
 }
 
-unsigned direct::pool::workers() const noexcept { return team_->workers(); }
+unsigned direct::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
 
-pool_stats direct::pool::stats() const noexcept { return team_->stats(); }
+pool_stats direct::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
 
 direct::pool& direct::default_pool() {
   // edge default-1: acquire, the pool that another thread made.
   if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
-  std::lock_guard const lock(detail::making_default);
+  std::lock_guard const lock(detail::making);
   if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
   try {
     // Never destroyed: tasks and static destructors may use it until the process ends.
