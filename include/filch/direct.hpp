@@ -25,10 +25,10 @@ struct direct {
   /// See filch::join.
   template <class F, class G>
   FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    if constexpr (FILCH_INLINE_LARGE_FORKS && !(detail::travels_by_value<F> && detail::travels_by_value<G>)) {
-      return detail::direct_fork_join_here<F, G>(f, g);
-    } else {
+    if constexpr (detail::travels_by_value<F> && detail::travels_by_value<G>) {
       return detail::direct_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+    } else {
+      return detail::direct_fork_join_here<F, G>(f, g);
     }
   }
 

@@ -75,9 +75,9 @@ FILCH_API void direct_enter_default(void (*call)(void*), void* argument);
 
 // ---- what a descriptor holds -------------------------------------------------------------------
 
-/// Closures that are copied into the descriptor: trivial temporaries. All others stay in the joining frame
-/// and the descriptor holds their address.
-template <class G> inline constexpr bool direct_by_value = is_small_and_trivial<G>(direct_task::k_payload, 16);
+/// Closures that are copied into the descriptor: trivial temporaries that fit in two registers. All others stay
+/// in the joining frame and the descriptor holds their address (docs/decisions/0004-large-closures.md).
+template <class G> inline constexpr bool direct_by_value = travels_by_value<G>;
 
 /// Results that travel back in the descriptor; all others are made on the heap by the thief.
 template <class R>
@@ -115,31 +115,10 @@ template <class G> bool direct_run_stolen(direct_task& t) noexcept {
   }
 }
 
-/// Copies a trivial closure into the payload. Clang would copy it by vectors just after it was written by words,
-/// and the processor can't forward such stores: it is told to go word by word.
-template <class G> FILCH_INLINE void direct_copy(std::byte* to, G const& from) noexcept {
-#if FILCH_INLINE_LARGE_FORKS
-  auto const* const source = reinterpret_cast<std::byte const*>(std::addressof(from));
-  std::size_t at = 0;
-  auto const by = [&]<class W>(W word) {
-    for (; at + sizeof word <= sizeof(G); at += sizeof word) {
-      __builtin_memcpy(&word, source + at, sizeof word);
-      asm("" : "+r"(word));
-      __builtin_memcpy(to + at, &word, sizeof word);
-    }
-  };
-  if constexpr (alignof(G) >= sizeof(std::uint64_t)) by(std::uint64_t{});
-  if constexpr (alignof(G) >= sizeof(std::uint32_t)) by(std::uint32_t{});
-  if (at < sizeof(G)) __builtin_memcpy(to + at, source + at, sizeof(G) - at);
-#else
-  ::new (static_cast<void*>(to)) G(from);
-#endif
-}
-
 template <class G> FILCH_INLINE void direct_store(direct_task& t, std::remove_reference_t<G>& g) noexcept {
   t.run = &direct_run_stolen<G>;
   if constexpr (direct_by_value<G>) {
-    direct_copy<G>(t.payload, g);
+    ::new (static_cast<void*>(t.payload)) G(g);
   } else {
     ::new (static_cast<void*>(t.payload)) std::remove_reference_t<G>*(std::addressof(g));
   }
@@ -246,7 +225,13 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> direct_fork_join_here(std::re
   direct_task* const t = w.top;
   // relaxed: as in direct_run_and_join.
   if (t < w.split.load(std::memory_order_relaxed) || t == w.end) [[unlikely]] {
-    return direct_fork_join_slow<F, G>(w, t, hand_on<F>(f), hand_on<G>(g));
+    if constexpr (is_small_and_trivial<F>(128, 64)) {
+      // A copy goes there: nobody has f's address then, and its captures stay in registers.
+      F copy(f);
+      return direct_fork_join_slow<F, G>(w, t, hand_on<F>(copy), hand_on<G>(g));
+    } else {
+      return direct_fork_join_slow<F, G>(w, t, hand_on<F>(f), hand_on<G>(g));
+    }
   }
   direct_store<G>(*t, g);
   w.top = t + 1;

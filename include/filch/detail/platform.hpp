@@ -14,12 +14,5 @@
 // A frame of its own. A fork needs callee-saved registers; a leaf of the recursion does not, and should
 // not have to save them because a fork was inlined beside it (docs/decisions/0001-outlined-join.md).
 #define FILCH_OUTLINE [[gnu::noinline]]
-// Forks whose closures don't fit in two registers: Clang does better when they are inlined, GCC when they are not
-// (docs/decisions/0004-large-closures.md).
-#if defined(__clang__)
-#define FILCH_INLINE_LARGE_FORKS 1
-#else
-#define FILCH_INLINE_LARGE_FORKS 0
-#endif
 // Rarely run: kept out of the way of the fast path.
 #define FILCH_COLD [[gnu::noinline, gnu::cold]]
