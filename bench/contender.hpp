@@ -77,6 +77,9 @@ template <class S> contender contender_of(std::string_view about, bool is_peer, 
 // Each in a file of its own, so that they compile side by side.
 contender serial_contender();
 contender direct_contender();
+#if FILCH_HAS_CACTUS
+contender cactus_contender();
+#endif
 #if BENCH_WITH_TBB
 contender onetbb_contender();
 #endif

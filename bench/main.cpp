@@ -52,8 +52,10 @@ std::vector<workload> const& workloads() {
 
 std::vector<contender> const& contenders() {
   static std::vector<contender> const all = {
-      serial_contender(),
-      direct_contender(),
+      serial_contender(), direct_contender(),
+#if FILCH_HAS_CACTUS
+      cactus_contender(),
+#endif
 #if BENCH_WITH_TBB
       onetbb_contender(),
 #endif

@@ -17,8 +17,17 @@ set(FILCH_SOURCES
   src/schedulers/direct/steal.cpp
   src/version.cpp)
 
+set(FILCH_HAS_CACTUS 0)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  list(APPEND FILCH_SOURCES src/arch/x86_64/call_on_stack.S)
+  set(FILCH_HAS_CACTUS 1)
+  list(APPEND FILCH_SOURCES
+    src/arch/x86_64/call_on_stack.S
+    src/arch/x86_64/switch_stack.S
+    src/runtime/strand_stack.cpp
+    src/schedulers/cactus/frame.cpp
+    src/schedulers/cactus/join.cpp
+    src/schedulers/cactus/pool.cpp
+    src/schedulers/cactus/steal.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
 else()

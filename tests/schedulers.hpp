@@ -10,7 +10,11 @@
 
 namespace filch_test {
 
+#if FILCH_HAS_CACTUS
+using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cactus>;
+#else
 using all_schedulers = ::testing::Types<filch::serial, filch::direct>;
+#endif
 
 /// Does a second worker ever run a part of what the first one forks?
 template <class S> inline constexpr bool steals = true;

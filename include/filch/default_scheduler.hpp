@@ -1,8 +1,12 @@
 // The scheduler that is used when none is named: fixed when the library is built.
 #pragma once
 
+#include <filch/config.hpp>
 #include <filch/direct.hpp>
 #include <filch/serial.hpp>
+#if FILCH_HAS_CACTUS
+#include <filch/cactus.hpp>
+#endif
 
 namespace filch::inline FILCH_ABI {
 

@@ -3,14 +3,21 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FILCH_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define FILCH_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define FILCH_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define FILCH_TSAN 1
 #endif
 #endif
 
 #if defined(FILCH_ASAN)
 #include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(FILCH_TSAN)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 #include <cstddef>
@@ -27,6 +34,18 @@ inline void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_b
 #else
 inline void leave_stack(void**, void const*, std::size_t) noexcept {}
 inline void arrive_on_stack(void*, void const**, std::size_t*) noexcept {}
+#endif
+
+#if defined(FILCH_TSAN)
+inline void* this_fiber() noexcept { return __tsan_get_current_fiber(); }
+inline void* new_fiber() noexcept { return __tsan_create_fiber(0); }
+inline void end_fiber(void* f) noexcept { __tsan_destroy_fiber(f); }
+inline void switch_fiber(void* to) noexcept { __tsan_switch_to_fiber(to, 0); }
+#else
+inline void* this_fiber() noexcept { return nullptr; }
+inline void* new_fiber() noexcept { return nullptr; }
+inline void end_fiber(void*) noexcept {}
+inline void switch_fiber(void*) noexcept {}
 #endif
 
 }  // namespace filch::runtime

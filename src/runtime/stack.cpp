@@ -25,12 +25,14 @@ void on_the_other_side(void* p) {
 }  // namespace
 
 void call_on(worker_space const& space, unsigned worker, void (*call)(void*), void* argument) {
-  os::guarded_stack const here(space.reservation(), space.stack_bytes(), worker);
+  os::guarded_stack here(space.reservation(), space.stack_bytes());
+  here.enter(worker);
   crossing c{call, argument};
   void* kept = nullptr;
   leave_stack(&kept, space.low(), space.stack_bytes());
   filch_call_on_stack(space.middle(), on_the_other_side, &c);
   arrive_on_stack(kept, nullptr, nullptr);
+  here.leave();
 }
 
 }  // namespace filch::runtime

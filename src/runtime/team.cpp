@@ -8,6 +8,7 @@
 #include "runtime/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -29,6 +30,44 @@ constexpr unsigned k_relaxes_between_looks = 16;
 constexpr std::size_t k_smallest_fallback_stack = std::size_t{1} << 20;
 
 }  // namespace
+
+namespace {
+
+// Filled once, then only read: the count is released after the entry.
+constexpr unsigned k_hideable_most = 8;
+std::array<hideable, k_hideable_most> all_hideable;
+std::atomic<unsigned> hideables{0};
+std::mutex adding_hideable;
+
+class hidden_workers {
+ public:
+  hidden_workers() {
+    unsigned const n = hideables.load(std::memory_order_acquire);
+    for (unsigned i = 0; i < n; ++i) kept_[i] = all_hideable[i].hide();
+  }
+  hidden_workers(hidden_workers const&) = delete;
+  hidden_workers& operator=(hidden_workers const&) = delete;
+  ~hidden_workers() {
+    for (unsigned i = k_hideable_most; i-- > 0;) {
+      if (kept_[i]) all_hideable[i].show(kept_[i]);
+    }
+  }
+
+ private:
+  std::array<void*, k_hideable_most> kept_{};
+};
+
+}  // namespace
+
+void hide_on_entry(hideable h) {
+  std::lock_guard const lock(adding_hideable);
+  unsigned const n = hideables.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < n; ++i) {
+    if (all_hideable[i].hide == h.hide) return;
+  }
+  all_hideable.at(n) = h;
+  hideables.store(n + 1, std::memory_order_release);
+}
 
 /// A call that waits for a worker, in its caller's frame. Whoever takes it out of the line owns it.
 struct team::visitor {
@@ -167,19 +206,21 @@ void team::thread_main(unsigned me) {
       me,
       [](void* p) {
         auto const& who = *static_cast<self*>(p);
-        who.t->work(who.me);
+        who.t->work_until(who.me, who.t->stopping_);
       },
       &s);
 }
 
-void team::work(unsigned me) {
+void team::run_call(unsigned, void (*call)(void*), void* argument) { call(argument); }
+
+void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   using clock = std::chrono::steady_clock;
   auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
   unsigned looks = 0;
   clock::time_point since{};
-  // relaxed: the flag is looked at again, in order, before every sleep.
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    if (run_visitor() || steal_and_run(me)) {
+  // edge entry-1: acquire, from who set it. It is looked at again, in order, before every sleep.
+  while (!stop.load(std::memory_order_acquire)) {
+    if (run_visitor(me) || steal_and_run(me)) {
       looks = 0;
       continue;
     }
@@ -187,7 +228,7 @@ void team::work(unsigned me) {
       auto const now = clock::now();
       if (looks == 0) since = now;
       if (now - since >= spin_time) {
-        sleep_until_work(me);
+        sleep_until_work(me, stop);
         looks = 0;
         continue;
       }
@@ -205,12 +246,11 @@ void team::pause_between_looks(unsigned looks) const noexcept {
   }
 }
 
-void team::sleep_until_work(unsigned me) {
+void team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   idle_.announce(me);
   ask_everybody(me);
   // edge idle-1: the last look, after the announcement.
-  if (stopping_.load(std::memory_order_seq_cst) || calls_waiting_.load(std::memory_order_seq_cst) != 0 ||
-      sees_work(me)) {
+  if (stop.load(std::memory_order_seq_cst) || calls_waiting_.load(std::memory_order_seq_cst) != 0 || sees_work(me)) {
     idle_.retract(me);
     return;
   }
@@ -280,11 +320,14 @@ void team::wait_in_line(visitor& v) {
 
 void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
   os::need_signal_stack();
-  be_worker(0, call, argument);
+  {
+    hidden_workers const others;
+    be_worker(0, call, argument);
+  }
   leave_place_zero();
 }
 
-bool team::run_visitor() {
+bool team::run_visitor(unsigned me) {
   // relaxed: a hint; a worker about to sleep looks again, in order.
   if (calls_waiting_.load(std::memory_order_relaxed) == 0) return false;
   visitor* v = nullptr;
@@ -294,8 +337,14 @@ bool team::run_visitor() {
     if (found == line_.end()) return false;
     v = take_from_line(found);
   }
-  v->call(v->argument);
-  v->tell(visitor::done);  // *v may be gone
+  run_call(
+      me,
+      [](void* p) {
+        auto* const self = static_cast<visitor*>(p);
+        self->call(self->argument);
+        self->tell(visitor::done);  // *self may be gone
+      },
+      v);
   return true;
 }
 

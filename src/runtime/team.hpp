@@ -47,6 +47,8 @@ class team {
   // Hooks.
   /// The calling thread is worker `me` until call(argument) returns.
   virtual void be_worker(unsigned me, void (*call)(void*), void* argument) = 0;
+  /// Runs call(argument) for a caller who waits in line. May return before it is done, if it is sure to be.
+  virtual void run_call(unsigned me, void (*call)(void*), void* argument);
   /// One look around; true if a task was found and run.
   virtual bool steal_and_run(unsigned me) = 0;
   /// Asks every worker for work: none will keep a new fork to itself.
@@ -54,6 +56,9 @@ class team {
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
+
+  /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
+  void work_until(unsigned me, std::atomic<bool> const& stop);
 
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   settings const& asked_for() const noexcept { return settings_; }
@@ -68,9 +73,8 @@ class team {
   struct visitor;
 
   void thread_main(unsigned me);
-  void work(unsigned me);
-  bool run_visitor();
-  void sleep_until_work(unsigned me);
+  bool run_visitor(unsigned me);
+  void sleep_until_work(unsigned me, std::atomic<bool> const& stop);
 
   bool take_place_zero() noexcept;
   void leave_place_zero() noexcept;
@@ -100,6 +104,15 @@ class team {
   std::mutex line_mutex_;
   std::deque<visitor*> line_;  // under line_mutex_
 };
+
+/// A pool's run stays on its thread. A scheduler whose strands move from thread to thread hides its worker while
+/// one of them is in such a run: hide() returns what show() needs, or null if there was nothing to hide.
+struct hideable {
+  void* (*hide)();
+  void (*show)(void*);
+};
+/// Once for each scheduler, however often it is asked for.
+void hide_on_entry(hideable);
 
 /// Called by every loop that waits for another thread: spins a little, then lets others run.
 class spin_wait {

@@ -36,11 +36,13 @@ template <class S, class I> void visits_each_once(I first, I last) {
     ASSERT_TRUE(first <= i && i < last);
     visits[offset(i)].fetch_add(1, std::memory_order_relaxed);
   });
-  for (std::size_t n = 0; n < count; ++n) ASSERT_EQ(visits[n].load(), 1) << n << " of " << count;
+  for (std::size_t n = 0; n < count; ++n) {
+    ASSERT_EQ(visits[n].load(), 1) << n << " of " << count << (std::is_signed_v<I> ? ", signed, " : ", unsigned, ")
+                                   << sizeof(I) << " bytes";
+  }
 }
 
 template <class S, class I> void visits_ranges_of() {
-  SCOPED_TRACE(testing::Message() << (std::is_signed_v<I> ? "signed, " : "unsigned, ") << sizeof(I) << " bytes");
   using limits = std::numeric_limits<I>;
   I const zero{};
   visits_each_once<S, I>(zero, zero);

@@ -12,7 +12,7 @@ namespace filch::os {
 namespace {
 
 // Read in a signal handler: initial-exec, so that no allocation hides behind the access.
-constinit thread_local guarded_stack const* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local guarded_stack* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct sigaction before;
 
@@ -37,12 +37,7 @@ class line {
 };
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  for (auto const* s = innermost; s; s = s->outer) {
-    if (!s->guard.guards(info->si_addr)) continue;
-    line message;
-    message << "filch: stack overflow in a task on worker " << std::size_t{s->worker} << ": its stack of "
-            << s->bytes / 1024 << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
-    message.print();
+  if (guarded_stack::report(info->si_addr)) {
     // As on a thread's stack: the fault happens again, and ends the process.
     std::signal(signal, SIG_DFL);
     return;
@@ -92,12 +87,25 @@ class signal_stack {
 
 }  // namespace
 
-guarded_stack::guarded_stack(reservation const& g, std::size_t b, unsigned w) noexcept
-    : guard(g), bytes(b), worker(w), outer(innermost) {
+void guarded_stack::enter(unsigned worker) noexcept {
+  worker_ = worker;
+  outer_ = innermost;
   innermost = this;
 }
 
-guarded_stack::~guarded_stack() { innermost = outer; }
+void guarded_stack::leave() noexcept { innermost = outer_; }
+
+bool guarded_stack::report(void const* address) noexcept {
+  for (auto const* s = innermost; s; s = s->outer_) {
+    if (!s->guard_.guards(address)) continue;
+    line message;
+    message << "filch: stack overflow in a task on worker " << std::size_t{s->worker_} << ": its stack of "
+            << s->bytes_ / 1024 << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
+    message.print();
+    return true;
+  }
+  return false;
+}
 
 void install_overflow_handler() noexcept {
   static std::once_flag once;

@@ -5,20 +5,27 @@
 
 namespace filch::os {
 
-/// The stack on which the calling thread runs tasks: what the fault handler compares an address with.
-/// Kept per thread, nested for nested pools.
+/// A stack on which tasks run: what the fault handler compares an address with. Each thread keeps those that
+/// it is on, nested for nested pools.
 class guarded_stack {
  public:
-  /// The guard is `guard`'s; `bytes` and `worker` are for the message.
-  guarded_stack(reservation const& guard, std::size_t bytes, unsigned worker) noexcept;
+  /// The guard is `guard`'s; `bytes` is for the message.
+  guarded_stack(reservation const& guard, std::size_t bytes) noexcept : guard_(guard), bytes_(bytes) {}
   guarded_stack(guarded_stack const&) = delete;
   guarded_stack& operator=(guarded_stack const&) = delete;
-  ~guarded_stack();
 
-  reservation const& guard;
-  std::size_t const bytes;
-  unsigned const worker;
-  guarded_stack const* const outer;
+  /// The calling thread goes there as this worker, and leaves again, last in first out.
+  void enter(unsigned worker) noexcept;
+  void leave() noexcept;
+
+  /// In the fault handler: reports the fault if it is an overflow of this stack or one further out.
+  static bool report(void const* address) noexcept;
+
+ private:
+  reservation const& guard_;
+  std::size_t const bytes_;
+  unsigned worker_ = 0;
+  guarded_stack* outer_ = nullptr;
 };
 
 /// Once a process: reports overflows of guarded stacks, and hands every other fault to the handler that was

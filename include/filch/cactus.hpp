@@ -1,0 +1,88 @@
+// filch::cactus: continuation stealing on cactus stacks (paper: C. Yang, J. Mellor-Crummey, A practical solution to
+// the cactus stack problem, SPAA 2016). Linux on x86-64. Code may move to another thread at a join.
+#pragma once
+
+#include <filch/detail/cactus_frame.hpp>
+#include <filch/detail/cactus_join.hpp>
+#include <filch/pool_options.hpp>
+#include <filch/pool_stats.hpp>
+#include <filch/scheduler.hpp>
+
+#include <atomic>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+class cactus_team;
+}
+
+/// Work stealing in which a join that waits for a thief gives up its stack instead of its worker: the worker
+/// steals anything at all, and whoever comes to the join last goes on with the frame on the frame's own
+/// stack. No unrelated work ever runs on top of a blocked frame. The code after a join may be on another
+/// thread than the code before it.
+struct cactus {
+  static constexpr std::string_view name = "cactus";
+
+  /// See filch::join.
+  template <class F, class G>
+  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
+    return detail::cactus_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+  }
+
+  /// See filch::spawner.
+  using frame = detail::cactus_frame;
+
+  class pool;
+
+  /// A load and a compare.
+  static bool wanted() noexcept {
+    auto const& w = detail::cactus_self();
+    // relaxed: a hint; what it leads to synchronises.
+    return w.split.load(std::memory_order_relaxed) == detail::cactus_raised() &&
+           w.kind == detail::cactus_kind::member;
+  }
+  static bool inside() noexcept { return detail::cactus_self().kind != detail::cactus_kind::outside; }
+  static unsigned worker_index() noexcept { return detail::cactus_worker_index(); }
+  /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
+  /// for what can't be had, the process ends with one line on stderr and exit code 2.
+  FILCH_API static pool& default_pool();
+};
+
+/// A fixed number of workers. The thread that calls `run` is one of them while it does.
+class cactus::pool {
+ public:
+  /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
+  /// the system refuses a thread or the address space; nothing is left behind then.
+  FILCH_API explicit pool(pool_options options = {});
+  pool(pool const&) = delete;
+  pool& operator=(pool const&) = delete;
+  /// Waits for runs under way, then ends the threads.
+  FILCH_API ~pool();
+
+  /// Runs f() on a stack of this pool's, at first on the calling thread, and returns what it returns or throws
+  /// what it throws. Returns on the calling thread.
+  template <class F> std::invoke_result_t<F> run(F&& f) {
+    return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
+                                std::forward<F>(f));
+  }
+
+  /// Number of workers, the calling thread's place included.
+  FILCH_API unsigned workers() const noexcept;
+  /// What the workers counted so far.
+  FILCH_API pool_stats stats() const noexcept;
+
+ private:
+  friend struct cactus;
+  friend void detail::cactus_enter_default(void (*)(void*), void*);
+  struct default_tag {
+    explicit default_tag() = default;  // no aggregate: {.workers = 2} must not fit
+  };
+  explicit pool(default_tag);
+  FILCH_API void enter(void (*call)(void*), void* argument);
+  detail::cactus_team& team_of_this_process();
+
+  std::atomic<detail::cactus_team*> team_;  // another one in a child of fork()
+};
+
+static_assert(scheduler<cactus>);
+
+}  // namespace filch::inline FILCH_ABI

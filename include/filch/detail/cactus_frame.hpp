@@ -1,0 +1,97 @@
+// Many forks on one frame: filch::cactus's `frame`.
+#pragma once
+
+#include <filch/detail/cactus_join.hpp>
+
+#include <mutex>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Spawned tasks lie one above the other among the worker's tasks; sync() takes back and runs what was not
+/// stolen, and meets the thieves of the rest. A spawn that finds something above them (under a join, say), or
+/// itself on another worker, runs in place.
+class cactus_frame {
+ public:
+  cactus_frame() noexcept { remember_top(); }
+  cactus_frame(cactus_frame const&) = delete;
+  cactus_frame& operator=(cactus_frame const&) = delete;
+  /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
+  ~cactus_frame() {
+    if (pending_) drain();
+  }
+
+  /// See filch::spawner::spawn.
+  template <class F> void spawn(F&& f) {
+    using closure = std::decay_t<F>;
+    where const w = place_for_next();
+    if (w == where::foreign) {
+      std::invoke(std::forward<F>(f));
+      return;
+    }
+    unsigned const number = number_++;
+    if (w == where::here) {
+      keep_failure([&] { std::invoke(std::forward<F>(f)); }, number);
+      return;
+    }
+    push(new spawned<closure>(std::forward<F>(f), *this, number));
+    ++pending_;
+  }
+
+  /// See filch::spawner::sync.
+  void sync() {
+    if (pending_) drain();
+    number_ = 0;
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  static constexpr unsigned k_pending_most = 4096;
+
+  struct waiting : cactus_task {
+    cactus_frame& frame;
+    unsigned const number;
+    waiting(cactus_meeting& (*r)(cactus_task&) noexcept, cactus_frame& f, unsigned n) noexcept : frame(f), number(n) {
+      run = r;
+    }
+  };
+  template <class C> struct spawned final : waiting {
+    C closure;
+    template <class F>
+    spawned(F&& f, cactus_frame& owner, unsigned n)
+        : waiting(&run_and_delete, owner, n), closure(std::forward<F>(f)) {}
+    static cactus_meeting& run_and_delete(cactus_task& task) noexcept {
+      std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
+      cactus_frame& frame = self->frame;
+      frame.keep_failure([&] { std::invoke(std::move(self->closure)); }, self->number);
+      return frame.meeting_;
+    }
+  };
+
+  template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
+    try {
+      call();
+    } catch (...) {
+      keep(std::current_exception(), number);
+    }
+  }
+
+  // in src/schedulers/cactus/frame.cpp
+  FILCH_API void remember_top() noexcept;
+  enum class where { foreign, here, worker };
+  FILCH_API where place_for_next() noexcept;
+  FILCH_API void push(cactus_task*) noexcept;
+  FILCH_API void drain() noexcept;
+  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
+
+  cactus_meeting meeting_{};
+  cactus_worker* worker_ = nullptr;  // where the next spawned task goes
+  cactus_task** top_ = nullptr;
+  std::uint64_t starts_ = 0;
+  unsigned pending_ = 0;
+  unsigned number_ = 0;
+  std::mutex failing_;  // never held across a fork
+  std::exception_ptr failure_;
+  unsigned failed_ = 0;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

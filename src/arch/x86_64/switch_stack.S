@@ -1,0 +1,74 @@
+// void filch_switch_stack(void** from, void* to)
+//
+// Leaves the stack one is on, as *from, and goes on where `to` was left. Both look the same from here:
+//
+//      to, *from -> r15 r14 r13 r12 rbx rbp | return address | the caller's frame
+//
+// so the call-frame information is right on both sides of the change, at each instruction.
+// Floating-point control words are not part of a stack.
+        .text
+        .globl  filch_switch_stack
+        .hidden filch_switch_stack
+        .type   filch_switch_stack, @function
+        .p2align 4
+filch_switch_stack:
+        .cfi_startproc
+        endbr64
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbx, 0
+        pushq   %r12
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r12, 0
+        pushq   %r13
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r13, 0
+        pushq   %r14
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r14, 0
+        pushq   %r15
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r15, 0
+        movq    %rsp, (%rdi)
+        movq    %rsi, %rsp
+        popq    %r15
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r15
+        popq    %r14
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r14
+        popq    %r13
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r13
+        popq    %r12
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r12
+        popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
+        popq    %rbp
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbp
+        ret
+        .cfi_endproc
+        .size   filch_switch_stack, . - filch_switch_stack
+
+// The first return address on a new stack: calls r12(r13), which does not return. Unwinding ends here.
+        .globl  filch_stack_begins
+        .hidden filch_stack_begins
+        .type   filch_stack_begins, @function
+        .p2align 4
+        .cfi_startproc
+        .cfi_undefined %rip
+        nop                     # unwinders look up the address before this one
+filch_stack_begins:
+        endbr64
+        movq    %r13, %rdi
+        call    *%r12
+        ud2
+        .cfi_endproc
+        .size   filch_stack_begins, . - filch_stack_begins
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,67 @@
+// Stacks that run by turns: each holds a strand of a program's execution, which may leave it in the middle and
+// be resumed by another thread.
+#pragma once
+
+#include "os/linux/memory.hpp"
+#include "os/linux/overflow.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace filch::runtime {
+
+class strand_stack {
+ public:
+  /// The calling thread's own stack, as a place to come back to.
+  strand_stack() noexcept;
+  /// A new stack on which main(argument) will run at the first switch to it. main never returns.
+  /// Throws setup_error where the address space can't be had.
+  strand_stack(std::size_t bytes, void (*main)(void*), void* argument);
+  strand_stack(strand_stack const&) = delete;
+  strand_stack& operator=(strand_stack const&) = delete;
+  ~strand_stack();
+
+  /// Leaves this stack, on which the caller is, for `to`; returns when somebody switches back to this one,
+  /// perhaps on another thread. `worker` is the number that a stack overflow on `to` is reported with.
+  /// The C++ runtime's exceptions in flight stay with their stack.
+  void switch_to(strand_stack& to, unsigned worker) noexcept;
+  /// For main, first of all.
+  void arrived() noexcept;
+  bool contains(void const* address) const noexcept {
+    auto const* const p = static_cast<std::byte const*>(address);
+    return p >= memory_.low() && p < memory_.high();
+  }
+
+ private:
+  os::reservation memory_;
+  void* resume_at_ = nullptr;
+  void* asan_kept_ = nullptr;
+  void const* asan_low_ = nullptr;
+  std::size_t asan_bytes_ = 0;
+  strand_stack* came_from_ = nullptr;
+  void* tsan_fiber_ = nullptr;
+  std::unique_ptr<os::guarded_stack> guard_;
+};
+
+/// Free stacks of one size and one main.
+class strand_stack_pool {
+ public:
+  strand_stack_pool(std::size_t bytes, void (*main)(void*), void* argument) noexcept
+      : bytes_(bytes), main_(main), argument_(argument) {}
+
+  /// Null where no more can be had.
+  strand_stack* take() noexcept;
+  void give_back(strand_stack*) noexcept;
+
+ private:
+  std::size_t const bytes_;
+  void (*const main_)(void*);
+  void* const argument_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<strand_stack>> all_;  // under mutex_
+  std::vector<strand_stack*> free_;                 // under mutex_; has room for all
+};
+
+}  // namespace filch::runtime

@@ -1,0 +1,57 @@
+// frame: many spawned tasks, one meeting.
+#include "schedulers/cactus/worker.hpp"
+
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+void cactus_frame::remember_top() noexcept {
+  worker_ = &cactus_self();
+  top_ = worker_->head;
+  if (worker_->kind == cactus_kind::member) starts_ = static_cast<cactus_member*>(worker_)->starts;
+}
+
+/// Where the next task goes: to the worker, or it runs here; on a strand that is not the frame's, here too, and
+/// nothing of the frame is touched.
+cactus_frame::where cactus_frame::place_for_next() noexcept {
+  cactus_worker& w = cactus_self();
+  if (w.kind != cactus_kind::member) return &w == worker_ ? where::here : where::foreign;
+  auto& m = static_cast<cactus_member&>(w);
+  if (!m.stack->contains(this)) return where::foreign;
+  if (&w != worker_ || w.head != top_ || m.starts != starts_) return where::here;
+  if (pending_ == k_pending_most || !m.team->has_room(m)) return where::here;
+  remember_top();  // it may have been moved to make room
+  return where::worker;
+}
+
+void cactus_frame::push(cactus_task* task) noexcept {
+  cactus_worker& w = *worker_;
+  *w.head = task;
+  top_ = ++w.head;
+  // relaxed: as at a join's fork.
+  if (top_ - 1 < w.split.load(std::memory_order_relaxed)) cactus_pushed_slow();
+}
+
+void cactus_frame::drain() noexcept {
+  while (pending_) {
+    auto& w = static_cast<cactus_member&>(cactus_self());
+    if (w.team->take_back(w)) {
+      // Everything below is older, so the newest task is one of this frame's.
+      cactus_task* const task = *w.head;
+      --pending_;
+      task->run(*task);
+    } else {
+      w.team->wait_at(meeting_, std::exchange(pending_, 0));
+    }
+  }
+  remember_top();
+}
+
+void cactus_frame::keep(std::exception_ptr e, unsigned number) noexcept {
+  std::lock_guard const lock(failing_);
+  if (failure_ && failed_ < number) return;
+  failure_ = std::move(e);
+  failed_ = number;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

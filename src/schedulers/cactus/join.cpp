@@ -1,0 +1,133 @@
+// The owner's side: the slow paths of fork and join.
+#include "schedulers/cactus/worker.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+// How many private tasks an owner publishes at a request: half of them, as long as that is not many; each
+// costs an exchange when it is taken back.
+constexpr std::uint32_t k_publish_most = 32;
+// After so many public tasks in a row that were taken back, all places become private again.
+constexpr unsigned k_taken_back_until_private = 8;
+
+cactus_member& member(cactus_worker& w) noexcept { return static_cast<cactus_member&>(w); }
+
+std::uint32_t index_of_head(cactus_member const& w) noexcept { return static_cast<std::uint32_t>(w.head - w.base); }
+
+bool is_raised(cactus_worker const& w) noexcept {
+  // relaxed: a request may as well be seen at the next fork.
+  return w.split.load(std::memory_order_relaxed) == cactus_raised();
+}
+
+}  // namespace
+
+void cactus_pushed_slow() noexcept {
+  cactus_member& w = member(cactus_self());
+  if (is_raised(w)) w.team->publish(w, index_of_head(w));
+}
+
+cactus_outcome cactus_join_slow(cactus_meeting& meeting) noexcept {
+  cactus_member& w = member(cactus_self());
+  if (w.team->take_back(w)) return cactus_outcome::run_it;
+  w.team->wait_at(meeting, 1);
+  return cactus_outcome::met;
+}
+
+/// Takes the newest task off, if it was not stolen.
+bool cactus_team::take_back(cactus_member& w) noexcept {
+  std::uint32_t const head = index_of_head(w);
+  // edge cactus-3: acquire, the steals so far.
+  std::uint64_t word = w.open.load(std::memory_order_acquire);
+  for (;;) {
+    cactus_public const now = cactus_public::of(word);
+    if (head <= now.tail) {
+      // Stolen, and with it all that is older: this worker has no tasks.
+      w.taken_back_in_a_row = 0;
+      start_over_if_far(w);
+      return false;
+    }
+    std::uint32_t const place = head - 1;
+    if (place >= now.split) {  // private: nobody else can have it; but a thief asks
+      w.head = w.base + place;
+      if (is_raised(w) && place > now.split) publish(w, place);
+      return true;
+    }
+    unsigned const in_a_row = w.taken_back_in_a_row + 1;
+    std::uint32_t const split = in_a_row < k_taken_back_until_private ? place : now.tail;
+    // edge cactus-3: the task is the owner's again, or a thief has it: one word decides.
+    if (!w.open.compare_exchange_weak(word, cactus_public{now.tail, split}.word(), std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+      continue;
+    }
+    w.taken_back_in_a_row = in_a_row < k_taken_back_until_private ? in_a_row : 0;
+    w.head = w.base + place;
+    // edge cactus-4: as in publish(), but nothing was offered for the request that this may take away. While
+    // somebody sleeps it stands: the next task will be public, and wake it.
+    if (w.split.exchange(w.base + split, std::memory_order_seq_cst) == cactus_raised() && sleepers().anybody()) {
+      ask(w);
+    }
+    return true;
+  }
+}
+
+/// Answers a request: makes the oldest private tasks public, of those below `below`.
+void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
+  std::uint64_t word = w.open.load(std::memory_order_relaxed);
+  std::uint32_t const first = cactus_public::of(word).split;
+  std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
+  for (std::uint32_t i = first; i != first + count; ++i) w.base[i]->meeting.balance = 0;
+  // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
+  while (!w.open.compare_exchange_weak(word, cactus_public{cactus_public::of(word).tail, first + count}.word(),
+                                       std::memory_order_seq_cst, std::memory_order_relaxed)) {
+  }
+  // edge cactus-4: takes the request away. A later one is not lost: it overwrites this.
+  static_cast<void>(w.split.exchange(w.base + first + count, std::memory_order_seq_cst));
+  w.taken_back_in_a_row = 0;
+  counted(w.index).publications.bump();
+  task_is_public(w);
+}
+
+void cactus_team::task_is_public(cactus_member& w) noexcept {
+  if (sleepers().anybody() && sleepers().wake_one_for(w.index)) counted(w.index).wakeups.bump();
+}
+
+/// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
+/// place again, once all thieves have read what they took.
+void cactus_team::start_over_if_far(cactus_member& w) noexcept {
+  if (index_of_head(w) < places_ / 4) return;
+  std::uint64_t const word = w.open.load(std::memory_order_acquire);
+  cactus_public const now = cactus_public::of(word);
+  // Nothing is public, so no thief changes the word. edge cactus-2: acquire, they have read their places.
+  runtime::spin_wait spin(oversubscribed());
+  while (w.taken.load(std::memory_order_acquire) != now.tail) spin.once();
+  w.taken.store(0, std::memory_order_relaxed);
+  w.open.store(cactus_public{0, 0}.word(), std::memory_order_release);
+  w.head = w.base;
+  ++w.starts;
+  if (w.split.exchange(w.base, std::memory_order_seq_cst) == cactus_raised()) ask(w);
+}
+
+bool cactus_team::has_room(cactus_member& w) noexcept {
+  if (index_of_head(w) < places_ / 2) return true;
+  if (cactus_public::of(w.open.load(std::memory_order_acquire)).tail == index_of_head(w)) start_over_if_far(w);
+  return index_of_head(w) < places_ / 2;
+}
+
+void cactus_team::wait_at(cactus_meeting& m, std::int64_t stolen) noexcept {
+  // edge cactus-5: acquire, the results of those who have arrived.
+  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -stolen) {
+    std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
+    return;
+  }
+  cactus_member& w = member(cactus_self());
+  runtime::strand_stack& mine = *w.stack;
+  m.suspended = &mine;
+  w.parting = {cactus_parting::suspends, &m, stolen, nullptr};
+  mine.switch_to(*w.home, w.index);
+  // Whoever resumed this saw the balance come to zero. The worker may be another one.
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
