@@ -65,8 +65,8 @@ inline bool is_product(matrices const& m) {
 
 inline constexpr std::ptrdiff_t k_block = 32;
 
-/// c += a b for one block, or c = a b.
-template <bool Add> inline void multiply_block(square a, square b, square c) {
+/// c += a b for one block, or c = a b. Not inlined: every contender runs the same code, at the same place.
+template <bool Add> [[gnu::noinline]] inline void multiply_block(square a, square b, square c) {
   for (std::ptrdiff_t i = 0; i < k_block; ++i) {
     double* const row = c.at + i * c.stride;
     if constexpr (!Add) std::fill_n(row, k_block, 0.0);
@@ -138,7 +138,7 @@ struct strassen {
   static input prepare(std::string_view size) { return make_matrices(name, size); }
 
   // x + sign y into out.
-  static void combine(square x, double sign, square y, square out, std::ptrdiff_t n) {
+  [[gnu::noinline]] static void combine(square x, double sign, square y, square out, std::ptrdiff_t n) {
     for (std::ptrdiff_t i = 0; i < n; ++i) {
       double const* const p = x.at + i * x.stride;
       double const* const q = y.at + i * y.stride;
@@ -171,7 +171,7 @@ struct strassen {
         default: return times(sum(8, a12, -1, a22), sum(9, b21, 1, b22), product(6), h);
       }
     }
-    void gather() const {
+    [[gnu::noinline]] void gather() const {
       for (std::ptrdiff_t i = 0; i < h; ++i) {
         auto const m = [&](int k) { return product(k).at + i * h; };
         double* const c11 = c.at + i * c.stride;

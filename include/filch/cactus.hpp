@@ -25,7 +25,11 @@ struct cactus {
   /// See filch::join.
   template <class F, class G>
   FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    return detail::cactus_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+    if constexpr (detail::travels_by_value<F> && detail::travels_by_value<G>) {
+      return detail::cactus_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+    } else {
+      return detail::cactus_fork_join_here<F, G>(f, g);
+    }
   }
 
   /// See filch::spawner.

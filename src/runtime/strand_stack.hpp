@@ -29,10 +29,6 @@ class strand_stack {
   void switch_to(strand_stack& to, unsigned worker) noexcept;
   /// For main, first of all.
   void arrived() noexcept;
-  bool contains(void const* address) const noexcept {
-    auto const* const p = static_cast<std::byte const*>(address);
-    return p >= memory_.low() && p < memory_.high();
-  }
 
  private:
   os::reservation memory_;

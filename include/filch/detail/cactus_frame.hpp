@@ -84,7 +84,8 @@ class cactus_frame {
   FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
 
   cactus_meeting meeting_{};
-  cactus_worker* worker_ = nullptr;  // where the next spawned task goes
+  runtime::strand_stack* strand_ = nullptr;  // on whose stack it lies
+  cactus_worker* worker_ = nullptr;          // where the next spawned task goes
   cactus_task** top_ = nullptr;
   std::uint64_t starts_ = 0;
   unsigned pending_ = 0;

@@ -75,20 +75,36 @@ FILCH_API void cactus_enter_default(void (*call)(void*), void* argument);
 template <class G> struct cactus_second : cactus_task {
   using R = result_of<G>;
 
-  std::remove_reference_t<G>* closure;
+  // As in direct's descriptors: what fits in two registers is copied, all else stays where it is.
+  std::conditional_t<travels_by_value<G>, std::remove_reference_t<G>, std::remove_reference_t<G>*> closure;
   result_slot<R> result;
   result_slot<std::exception_ptr> failure;  // there once a thief ran it
 
-  FILCH_INLINE explicit cactus_second(std::remove_reference_t<G>& g) noexcept {
+  FILCH_INLINE explicit cactus_second(std::remove_reference_t<G>& g) noexcept : closure(hold(g)) {
     run = &run_stolen;
-    closure = std::addressof(g);
+  }
+
+  static auto hold(std::remove_reference_t<G>& g) noexcept {
+    if constexpr (travels_by_value<G>) {
+      return g;
+    } else {
+      return std::addressof(g);
+    }
+  }
+  /// g, of the category with which it was handed to join.
+  G&& g() noexcept {
+    if constexpr (travels_by_value<G>) {
+      return static_cast<G&&>(closure);
+    } else {
+      return static_cast<G&&>(*closure);
+    }
   }
 
   static cactus_meeting& run_stolen(cactus_task& task) noexcept {
     auto& self = static_cast<cactus_second&>(task);
     std::exception_ptr failure;
     try {
-      self.result.make(static_cast<G&&>(*self.closure));
+      self.result.make(self.g());
     } catch (...) {
       failure = std::current_exception();
     }
@@ -123,7 +139,7 @@ template <class G>
   std::destroy_at(&kept);
   try {
     if (cactus_take_back(second.meeting) == cactus_outcome::run_it) {
-      std::invoke(static_cast<G&&>(*second.closure));
+      std::invoke(second.g());
     } else {
       static_cast<void>(second.take());
     }
@@ -132,12 +148,11 @@ template <class G>
   std::rethrow_exception(std::move(of_f));
 }
 
-template <class F, class G> std::pair<result_of<F>, result_of<G>> cactus_fork_join(F&& f, G&& g);
+template <class F, class G> std::pair<result_of<F>, result_of<G>> cactus_fork_join(travels_as<F> f, travels_as<G> g);
 
 /// No worker, or one that stays: the call is not forked here.
 template <class F, class G>
-FILCH_COLD std::pair<result_of<F>, result_of<G>> cactus_join_unforked(std::remove_reference_t<F>& f,
-                                                                      std::remove_reference_t<G>& g) {
+FILCH_COLD std::pair<result_of<F>, result_of<G>> cactus_join_unforked(travels_as<F> f, travels_as<G> g) {
   if (cactus_self().kind == cactus_kind::staying) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
   return call_through(&cactus_enter_default,
                       [&] { return cactus_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
@@ -153,7 +168,15 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
     cactus_task** const place = w.head;
     // relaxed: as in cactus_take_back.
     if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
-      if (w.kind != cactus_kind::member) return cactus_join_unforked<F, G>(f, g);
+      if (w.kind != cactus_kind::member) {
+        if constexpr (is_small_and_trivial<F>(128, 64)) {
+          // A copy goes there: nobody has f's address then, and its captures stay in registers.
+          F copy(f);
+          return cactus_join_unforked<F, G>(hand_on<F>(copy), hand_on<G>(g));
+        } else {
+          return cactus_join_unforked<F, G>(hand_on<F>(f), hand_on<G>(g));
+        }
+      }
       *place = &second;
       w.head = place + 1;
       cactus_pushed_slow();
@@ -182,7 +205,8 @@ threw:
 }
 
 /// A frame of its own, as for direct: docs/decisions/0001-outlined-join.md.
-template <class F, class G> FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join(F&& f, G&& g) {
+template <class F, class G>
+FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join(travels_as<F> f, travels_as<G> g) {
   return cactus_fork_join_here<F, G>(f, g);
 }
 

@@ -8,7 +8,10 @@ namespace filch::inline FILCH_ABI::detail {
 void cactus_frame::remember_top() noexcept {
   worker_ = &cactus_self();
   top_ = worker_->head;
-  if (worker_->kind == cactus_kind::member) starts_ = static_cast<cactus_member*>(worker_)->starts;
+  if (worker_->kind != cactus_kind::member) return;
+  auto const& m = *static_cast<cactus_member*>(worker_);
+  starts_ = m.starts;
+  strand_ = m.stack;
 }
 
 /// Where the next task goes: to the worker, or it runs here; on a strand that is not the frame's, here too, and
@@ -17,7 +20,7 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   cactus_worker& w = cactus_self();
   if (w.kind != cactus_kind::member) return &w == worker_ ? where::here : where::foreign;
   auto& m = static_cast<cactus_member&>(w);
-  if (!m.stack->contains(this)) return where::foreign;
+  if (m.stack != strand_) return where::foreign;
   if (&w != worker_ || w.head != top_ || m.starts != starts_) return where::here;
   if (pending_ == k_pending_most || !m.team->has_room(m)) return where::here;
   remember_top();  // it may have been moved to make room

@@ -64,11 +64,10 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
     }
     w.taken_back_in_a_row = in_a_row < k_taken_back_until_private ? in_a_row : 0;
     w.head = w.base + place;
-    // edge cactus-4: as in publish(), but nothing was offered for the request that this may take away. While
-    // somebody sleeps it stands: the next task will be public, and wake it.
-    if (w.split.exchange(w.base + split, std::memory_order_seq_cst) == cactus_raised() && sleepers().anybody()) {
-      ask(w);
-    }
+    // edge cactus-4: as in publish(), but nothing was offered for the request that this may take away, nor will
+    // the next task be public by its place. While somebody sleeps a request stands.
+    static_cast<void>(w.split.exchange(w.base + split, std::memory_order_seq_cst));
+    if (sleepers().anybody()) ask(w);
     return true;
   }
 }
@@ -107,7 +106,8 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   w.open.store(cactus_public{0, 0}.word(), std::memory_order_release);
   w.head = w.base;
   ++w.starts;
-  if (w.split.exchange(w.base, std::memory_order_seq_cst) == cactus_raised()) ask(w);
+  static_cast<void>(w.split.exchange(w.base, std::memory_order_seq_cst));  // edge cactus-4: as in take_back()
+  if (sleepers().anybody()) ask(w);
 }
 
 bool cactus_team::has_room(cactus_member& w) noexcept {
