@@ -6,6 +6,7 @@ set(FILCH_SOURCES
   src/os/linux/processors.cpp
   src/runtime/fork_generation.cpp
   src/runtime/idle.cpp
+  src/runtime/pools.cpp
   src/runtime/settings.cpp
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
@@ -24,6 +25,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/arch/x86_64/call_on_stack.S
     src/arch/x86_64/switch_stack.S
     src/runtime/strand_stack.cpp
+    src/runtime/strand_team.cpp
     src/schedulers/cactus/frame.cpp
     src/schedulers/cactus/join.cpp
     src/schedulers/cactus/pool.cpp

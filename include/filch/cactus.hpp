@@ -39,13 +39,16 @@ struct cactus {
 
   /// A load and a compare.
   static bool wanted() noexcept {
-    auto const& w = detail::cactus_self();
+    auto const& w = detail::strand_self();
     // relaxed: a hint; what it leads to synchronises.
-    return w.split.load(std::memory_order_relaxed) == detail::cactus_raised() &&
-           w.kind == detail::cactus_kind::member;
+    return w.split.load(std::memory_order_relaxed) == detail::strand_raised() &&
+           w.kind == detail::strand_kind::cactus;
   }
-  static bool inside() noexcept { return detail::cactus_self().kind != detail::cactus_kind::outside; }
-  static unsigned worker_index() noexcept { return detail::cactus_worker_index(); }
+  static bool inside() noexcept {
+    return detail::strand_self().kind == detail::strand_kind::cactus ||
+           detail::strand_self().kind == detail::strand_kind::staying;
+  }
+  static unsigned worker_index() noexcept { return detail::strand_worker_index(); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();
@@ -82,7 +85,6 @@ class cactus::pool {
   };
   explicit pool(default_tag);
   FILCH_API void enter(void (*call)(void*), void* argument);
-  detail::cactus_team& team_of_this_process();
 
   std::atomic<detail::cactus_team*> team_;  // another one in a child of fork()
 };

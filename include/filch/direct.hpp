@@ -83,7 +83,6 @@ class direct::pool {
   };
   explicit pool(default_tag);
   FILCH_API void enter(void (*call)(void*), void* argument);
-  detail::direct_team& team_of_this_process();
 
   std::atomic<detail::direct_team*> team_;  // another one in a child of fork()
 };

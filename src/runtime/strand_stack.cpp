@@ -36,7 +36,8 @@ struct exceptions_in_flight {
 
 strand_stack::strand_stack() noexcept : tsan_fiber_(this_fiber()) {}
 
-strand_stack::strand_stack(std::size_t bytes, void (*main)(void*), void* argument) : memory_(bytes) {
+strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument)
+    : memory_(lower_bytes ? os::reservation(bytes, lower_bytes) : os::reservation(bytes)) {
   if (!memory_.valid()) {
     throw setup_error("filch: can't reserve a stack of " + std::to_string(bytes / 1024) + " KiB (" +
                       os::describe_errno(errno) + "): lower FILCH_STACK_SIZE or raise the limit (ulimit -v)");
@@ -87,7 +88,8 @@ strand_stack* strand_stack_pool::take() noexcept {
     if (free_.empty()) {
       free_.reserve(all_.size() + 1);
       all_.reserve(all_.size() + 1);
-      free_.push_back(all_.emplace_back(std::make_unique<strand_stack>(bytes_, main_, argument_)).get());
+      free_.push_back(
+          all_.emplace_back(std::make_unique<strand_stack>(bytes_, lower_bytes_, main_, argument_)).get());
     }
   } catch (std::exception const&) {
     return nullptr;

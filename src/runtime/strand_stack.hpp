@@ -17,8 +17,9 @@ class strand_stack {
   /// The calling thread's own stack, as a place to come back to.
   strand_stack() noexcept;
   /// A new stack on which main(argument) will run at the first switch to it. main never returns.
-  /// Throws setup_error where the address space can't be had.
-  strand_stack(std::size_t bytes, void (*main)(void*), void* argument);
+  /// With lower_bytes, the reservation is a power of two in size, and aligned to it, and begins with so many bytes
+  /// for the scheduler. Throws setup_error where the address space can't be had.
+  strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument);
   strand_stack(strand_stack const&) = delete;
   strand_stack& operator=(strand_stack const&) = delete;
   ~strand_stack();
@@ -29,6 +30,7 @@ class strand_stack {
   void switch_to(strand_stack& to, unsigned worker) noexcept;
   /// For main, first of all.
   void arrived() noexcept;
+  os::reservation const& memory() const noexcept { return memory_; }
 
  private:
   os::reservation memory_;
@@ -44,8 +46,8 @@ class strand_stack {
 /// Free stacks of one size and one main.
 class strand_stack_pool {
  public:
-  strand_stack_pool(std::size_t bytes, void (*main)(void*), void* argument) noexcept
-      : bytes_(bytes), main_(main), argument_(argument) {}
+  strand_stack_pool(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument) noexcept
+      : bytes_(bytes), lower_bytes_(lower_bytes), main_(main), argument_(argument) {}
 
   /// Null where no more can be had.
   strand_stack* take() noexcept;
@@ -53,6 +55,7 @@ class strand_stack_pool {
 
  private:
   std::size_t const bytes_;
+  std::size_t const lower_bytes_;
   void (*const main_)(void*);
   void* const argument_;
   std::mutex mutex_;

@@ -50,7 +50,7 @@ class cactus_frame {
   struct waiting : cactus_task {
     cactus_frame& frame;
     unsigned const number;
-    waiting(cactus_meeting& (*r)(cactus_task&) noexcept, cactus_frame& f, unsigned n) noexcept : frame(f), number(n) {
+    waiting(strand_meeting& (*r)(strand_task&) noexcept, cactus_frame& f, unsigned n) noexcept : frame(f), number(n) {
       run = r;
     }
   };
@@ -59,7 +59,7 @@ class cactus_frame {
     template <class F>
     spawned(F&& f, cactus_frame& owner, unsigned n)
         : waiting(&run_and_delete, owner, n), closure(std::forward<F>(f)) {}
-    static cactus_meeting& run_and_delete(cactus_task& task) noexcept {
+    static strand_meeting& run_and_delete(strand_task& task) noexcept {
       std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
       cactus_frame& frame = self->frame;
       frame.keep_failure([&] { std::invoke(std::move(self->closure)); }, self->number);
@@ -79,14 +79,14 @@ class cactus_frame {
   FILCH_API void remember_top() noexcept;
   enum class where { foreign, here, worker };
   FILCH_API where place_for_next() noexcept;
-  FILCH_API void push(cactus_task*) noexcept;
+  FILCH_API void push(strand_task*) noexcept;
   FILCH_API void drain() noexcept;
   FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
 
-  cactus_meeting meeting_{};
+  strand_meeting meeting_{};
   runtime::strand_stack* strand_ = nullptr;  // on whose stack it lies
-  cactus_worker* worker_ = nullptr;          // where the next spawned task goes
-  cactus_task** top_ = nullptr;
+  strand_worker* worker_ = nullptr;          // where the next spawned task goes
+  strand_task** top_ = nullptr;
   std::uint64_t starts_ = 0;
   unsigned pending_ = 0;
   unsigned number_ = 0;

@@ -1,64 +1,24 @@
 // The cactus stack: types, and the fast path of a fork. The protocol is argued in
 // src/schedulers/cactus/protocol.md; the edge ids below are its.
 //
-//   task       what a thief may take: the rest of a join up to its meeting, or a spawned task
-//   meeting   where those who ran the parts of a join arrive; whoever comes last goes on with its frame
+//   task      the rest of a join up to its meeting, or a spawned task
 //   private   a task at or above `split`: only its owner touches it
 //   raised    `split` holds k_raised: a thief asks the owner to make more tasks public
 #pragma once
 
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
+#include <filch/detail/strand.hpp>
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <memory>
 
-namespace filch::runtime {
-class strand_stack;
-}
-
 namespace filch::inline FILCH_ABI::detail {
 
-/// Where the parts of a join, or the tasks of a scope, meet. The owner adds the number of parts that were
-/// stolen, once it has left its stack; each thief takes one off at its end. Who makes it zero comes last.
-struct cactus_meeting {
-  std::int64_t balance;              // atomic; zero before any part of it is public
-  runtime::strand_stack* suspended;  // written before the owner adds, read by who comes last
+struct cactus_task : strand_task {
+  strand_meeting meeting;  // a join's; made ready by who makes the task public, so that other forks pay nothing
 };
-
-struct cactus_task {
-  /// Runs it in the thief, keeps its result or exception for the owner, and returns where to arrive.
-  cactus_meeting& (*run)(cactus_task&) noexcept;
-  cactus_meeting meeting;  // a join's; made ready by who makes the task public, so that other forks pay nothing
-};
-
-enum class cactus_kind : unsigned char { outside, staying, member };
-
-/// The part of a worker that the fast path touches.
-struct alignas(64) cactus_worker {
-  cactus_task** head = nullptr;  // owner: the next free place
-  cactus_kind kind;
-  cactus_worker* outer = nullptr;  // what the thread was before it became this worker
-
-  // owner; thieves store k_raised only
-  alignas(64) std::atomic<cactus_task**> split;
-
-  constexpr cactus_worker(cactus_kind k, cactus_task** initial_split) noexcept : kind(k), split(initial_split) {}
-};
-
-/// Greater than every place's address: makes the owner's compare fail.
-inline cactus_task** cactus_raised() noexcept { return reinterpret_cast<cactus_task**>(~std::uintptr_t{0}); }
-
-/// The calling thread's worker, read anew at every call: code that was at one thread before a join may be at
-/// another one after it, so nobody may keep it, nor the address of the thread-local.
-FILCH_INLINE cactus_worker& cactus_self() noexcept {
-  cactus_worker* w;
-  asm volatile("movq filch_cactus_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(w));
-  return *w;
-}
 
 enum class [[nodiscard]] cactus_outcome { run_it, met };
 
@@ -66,8 +26,7 @@ enum class [[nodiscard]] cactus_outcome { run_it, met };
 FILCH_API void cactus_pushed_slow() noexcept;
 /// A join whose compare failed. run_it: the task is the owner's again. met: a thief ran it, and it is done; the
 /// caller may be on another thread than before.
-FILCH_API cactus_outcome cactus_join_slow(cactus_meeting&) noexcept;
-FILCH_API unsigned cactus_worker_index() noexcept;
+FILCH_API cactus_outcome cactus_join_slow(strand_meeting&) noexcept;
 /// Runs call(argument) as a worker of the default pool. `call` must not throw.
 FILCH_API void cactus_enter_default(void (*call)(void*), void* argument);
 
@@ -100,7 +59,7 @@ template <class G> struct cactus_second : cactus_task {
     }
   }
 
-  static cactus_meeting& run_stolen(cactus_task& task) noexcept {
+  static strand_meeting& run_stolen(strand_task& task) noexcept {
     auto& self = static_cast<cactus_second&>(task);
     std::exception_ptr failure;
     try {
@@ -122,9 +81,9 @@ template <class G> struct cactus_second : cactus_task {
 };
 
 /// Takes the newest task back from the worker one is on, or meets its thief.
-FILCH_INLINE cactus_outcome cactus_take_back(cactus_meeting& meeting) noexcept {
-  cactus_worker& w = cactus_self();
-  cactus_task** const place = w.head - 1;
+FILCH_INLINE cactus_outcome cactus_take_back(strand_meeting& meeting) noexcept {
+  strand_worker& w = strand_self();
+  strand_task** const place = w.head - 1;
   // relaxed: whether the place is public is known from this worker's own stores; a thief's is only a request.
   if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]]
     return cactus_join_slow(meeting);
@@ -153,7 +112,7 @@ template <class F, class G> std::pair<result_of<F>, result_of<G>> cactus_fork_jo
 /// No worker, or one that stays: the call is not forked here.
 template <class F, class G>
 FILCH_COLD std::pair<result_of<F>, result_of<G>> cactus_join_unforked(travels_as<F> f, travels_as<G> g) {
-  if (cactus_self().kind == cactus_kind::staying) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+  if (strand_self().kind == strand_kind::staying) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
   return call_through(&cactus_enter_default,
                       [&] { return cactus_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
 }
@@ -164,11 +123,11 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
   using A = result_of<F>;
   cactus_second<G> second(g);
   {
-    cactus_worker& w = cactus_self();
-    cactus_task** const place = w.head;
+    strand_worker& w = strand_self();
+    strand_task** const place = w.head;
     // relaxed: as in cactus_take_back.
     if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
-      if (w.kind != cactus_kind::member) {
+      if (w.kind != strand_kind::cactus) {
         if constexpr (is_small_and_trivial<F>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.
           F copy(f);

@@ -3,42 +3,88 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
 namespace filch::os {
 
+namespace {
+
+std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+std::byte* reserve(std::size_t bytes) noexcept {
+  void* const p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
+}
+
+/// Aligned to its size, a power of two.
+std::byte* reserve_aligned(std::size_t bytes) noexcept {
+  std::byte* const p = reserve(2 * bytes);
+  if (!p) return nullptr;
+  std::size_t const past = reinterpret_cast<std::uintptr_t>(p) % bytes;
+  std::size_t const before = past ? bytes - past : 0;
+  if (before) munmap(p, before);
+  munmap(p + before + bytes, bytes - before);
+  return p + before;
+}
+
+}  // namespace
+
 reservation::reservation(std::size_t bytes) noexcept {
-  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t const page = page_size();
   std::size_t const rounded = (bytes + page - 1) / page * page;
   if (rounded < bytes || rounded + k_guard < rounded) return;
-  void* const p = mmap(nullptr, rounded + k_guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) return;
-  auto* const low = static_cast<std::byte*>(p) + k_guard;
-  if (mprotect(low, rounded, PROT_READ | PROT_WRITE) != 0) {
-    munmap(p, rounded + k_guard);
+  start_ = guard_ = reserve(rounded + k_guard);
+  if (!start_) return;
+  whole_ = rounded + k_guard;
+  if (mprotect(guard_ + k_guard, rounded, PROT_READ | PROT_WRITE) != 0) return;
+  low_ = guard_ + k_guard;
+  bytes_ = rounded;
+}
+
+reservation::reservation(std::size_t bytes, std::size_t lower_bytes) noexcept {
+  std::size_t const page = page_size();
+  std::size_t const rounded = (bytes + page - 1) / page * page;
+  std::size_t const lower = (lower_bytes + page - 1) / page * page;
+  constexpr std::size_t k_most = std::size_t{1} << 46;
+  if (rounded < bytes || rounded > k_most || lower > k_most) {
+    errno = ENOMEM;
+    return;
+  }
+  std::size_t const whole = std::bit_ceil(rounded + k_guard + lower);
+  start_ = reserve_aligned(whole);
+  if (!start_) return;
+  whole_ = whole;
+  guard_ = start_ + lower;
+  std::byte* const low = start_ + whole - rounded;
+  if (mprotect(start_, lower, PROT_READ | PROT_WRITE) != 0 || mprotect(low, rounded, PROT_READ | PROT_WRITE) != 0) {
     return;
   }
   low_ = low;
   bytes_ = rounded;
 }
 
-reservation::reservation(reservation&& other) noexcept
-    : low_(std::exchange(other.low_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+reservation::reservation(reservation&& other) noexcept { *this = std::move(other); }
 
 reservation& reservation::operator=(reservation&& other) noexcept {
+  std::swap(start_, other.start_);
+  std::swap(whole_, other.whole_);
+  std::swap(guard_, other.guard_);
   std::swap(low_, other.low_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }
 
 reservation::~reservation() {
-  if (low_) munmap(low_ - k_guard, bytes_ + k_guard);
+  if (start_) munmap(start_, whole_);
 }
 
 bool reservation::guards(void const* address) const noexcept {
   auto const* const p = static_cast<std::byte const*>(address);
-  return low_ && p >= low_ - k_guard && p < low_;
+  return low_ && p >= guard_ && p < low_;
 }
 
 char const* describe_errno(int error) noexcept {

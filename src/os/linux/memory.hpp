@@ -11,11 +11,17 @@ class reservation {
   reservation() noexcept = default;
   /// `bytes` is rounded up to pages. On failure valid() is false and errno says why.
   explicit reservation(std::size_t bytes) noexcept;
+  /// The same, and `lower_bytes` more below the guard. The whole is a power of two in size, and aligned to it.
+  reservation(std::size_t bytes, std::size_t lower_bytes) noexcept;
   reservation(reservation&& other) noexcept;
   reservation& operator=(reservation&& other) noexcept;
   ~reservation();
 
   bool valid() const noexcept { return low_ != nullptr; }
+  /// Start of the part below the guard.
+  std::byte* lower() const noexcept { return start_; }
+  /// Of all, with guard and lower part.
+  std::size_t whole_bytes() const noexcept { return whole_; }
   std::byte* low() const noexcept { return low_; }
   std::byte* high() const noexcept { return low_ + bytes_; }
   std::size_t bytes() const noexcept { return bytes_; }
@@ -24,6 +30,9 @@ class reservation {
 
  private:
   static constexpr std::size_t k_guard = 256 * 1024;
+  std::byte* start_ = nullptr;
+  std::size_t whole_ = 0;
+  std::byte* guard_ = nullptr;  // up to low_
   std::byte* low_ = nullptr;
   std::size_t bytes_ = 0;
 };

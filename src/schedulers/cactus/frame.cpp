@@ -6,9 +6,9 @@
 namespace filch::inline FILCH_ABI::detail {
 
 void cactus_frame::remember_top() noexcept {
-  worker_ = &cactus_self();
+  worker_ = &strand_self();
   top_ = worker_->head;
-  if (worker_->kind != cactus_kind::member) return;
+  if (worker_->kind != strand_kind::cactus) return;
   auto const& m = *static_cast<cactus_member*>(worker_);
   starts_ = m.starts;
   strand_ = m.stack;
@@ -17,18 +17,18 @@ void cactus_frame::remember_top() noexcept {
 /// Where the next task goes: to the worker, or it runs here; on a strand that is not the frame's, here too, and
 /// nothing of the frame is touched.
 cactus_frame::where cactus_frame::place_for_next() noexcept {
-  cactus_worker& w = cactus_self();
-  if (w.kind != cactus_kind::member) return &w == worker_ ? where::here : where::foreign;
+  strand_worker& w = strand_self();
+  if (w.kind != strand_kind::cactus) return &w == worker_ ? where::here : where::foreign;
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != strand_) return where::foreign;
   if (&w != worker_ || w.head != top_ || m.starts != starts_) return where::here;
-  if (pending_ == k_pending_most || !m.team->has_room(m)) return where::here;
+  if (pending_ == k_pending_most || !team_of(m).has_room(m)) return where::here;
   remember_top();  // it may have been moved to make room
   return where::worker;
 }
 
-void cactus_frame::push(cactus_task* task) noexcept {
-  cactus_worker& w = *worker_;
+void cactus_frame::push(strand_task* task) noexcept {
+  strand_worker& w = *worker_;
   *w.head = task;
   top_ = ++w.head;
   // relaxed: as at a join's fork.
@@ -37,14 +37,14 @@ void cactus_frame::push(cactus_task* task) noexcept {
 
 void cactus_frame::drain() noexcept {
   while (pending_) {
-    auto& w = static_cast<cactus_member&>(cactus_self());
-    if (w.team->take_back(w)) {
+    auto& w = static_cast<cactus_member&>(strand_self());
+    if (team_of(w).take_back(w)) {
       // Everything below is older, so the newest task is one of this frame's.
-      cactus_task* const task = *w.head;
+      strand_task* const task = *w.head;
       --pending_;
       task->run(*task);
     } else {
-      w.team->wait_at(meeting_, std::exchange(pending_, 0));
+      team_of(w).wait_at(meeting_, std::exchange(pending_, 0));
     }
   }
   remember_top();

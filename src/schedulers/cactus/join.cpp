@@ -13,26 +13,26 @@ constexpr std::uint32_t k_publish_most = 32;
 // After so many public tasks in a row that were taken back, all places become private again.
 constexpr unsigned k_taken_back_until_private = 8;
 
-cactus_member& member(cactus_worker& w) noexcept { return static_cast<cactus_member&>(w); }
+cactus_member& member(strand_worker& w) noexcept { return static_cast<cactus_member&>(w); }
 
 std::uint32_t index_of_head(cactus_member const& w) noexcept { return static_cast<std::uint32_t>(w.head - w.base); }
 
-bool is_raised(cactus_worker const& w) noexcept {
+bool is_raised(strand_worker const& w) noexcept {
   // relaxed: a request may as well be seen at the next fork.
-  return w.split.load(std::memory_order_relaxed) == cactus_raised();
+  return w.split.load(std::memory_order_relaxed) == strand_raised();
 }
 
 }  // namespace
 
 void cactus_pushed_slow() noexcept {
-  cactus_member& w = member(cactus_self());
-  if (is_raised(w)) w.team->publish(w, index_of_head(w));
+  cactus_member& w = member(strand_self());
+  if (is_raised(w)) team_of(w).publish(w, index_of_head(w));
 }
 
-cactus_outcome cactus_join_slow(cactus_meeting& meeting) noexcept {
-  cactus_member& w = member(cactus_self());
-  if (w.team->take_back(w)) return cactus_outcome::run_it;
-  w.team->wait_at(meeting, 1);
+cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
+  cactus_member& w = member(strand_self());
+  if (team_of(w).take_back(w)) return cactus_outcome::run_it;
+  team_of(w).wait_at(meeting, 1);
   return cactus_outcome::met;
 }
 
@@ -77,7 +77,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint64_t word = w.open.load(std::memory_order_relaxed);
   std::uint32_t const first = cactus_public::of(word).split;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
-  for (std::uint32_t i = first; i != first + count; ++i) w.base[i]->meeting.balance = 0;
+  for (std::uint32_t i = first; i != first + count; ++i) static_cast<cactus_task*>(w.base[i])->meeting.balance = 0;
   // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
   while (!w.open.compare_exchange_weak(word, cactus_public{cactus_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
@@ -86,11 +86,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   static_cast<void>(w.split.exchange(w.base + first + count, std::memory_order_seq_cst));
   w.taken_back_in_a_row = 0;
   counted(w.index).publications.bump();
-  task_is_public(w);
-}
-
-void cactus_team::task_is_public(cactus_member& w) noexcept {
-  if (sleepers().anybody() && sleepers().wake_one_for(w.index)) counted(w.index).wakeups.bump();
+  task_is_public(w.index);
 }
 
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
@@ -114,20 +110,6 @@ bool cactus_team::has_room(cactus_member& w) noexcept {
   if (index_of_head(w) < places_ / 2) return true;
   if (cactus_public::of(w.open.load(std::memory_order_acquire)).tail == index_of_head(w)) start_over_if_far(w);
   return index_of_head(w) < places_ / 2;
-}
-
-void cactus_team::wait_at(cactus_meeting& m, std::int64_t stolen) noexcept {
-  // edge cactus-5: acquire, the results of those who have arrived.
-  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -stolen) {
-    std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
-    return;
-  }
-  cactus_member& w = member(cactus_self());
-  runtime::strand_stack& mine = *w.stack;
-  m.suspended = &mine;
-  w.parting = {cactus_parting::suspends, &m, stolen, nullptr};
-  mine.switch_to(*w.home, w.index);
-  // Whoever resumed this saw the balance come to zero. The worker may be another one.
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

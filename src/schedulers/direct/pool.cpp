@@ -1,13 +1,11 @@
 // The pool: its members, the way in, and the default pool.
 #include "runtime/fork_generation.hpp"
+#include "runtime/pools.hpp"
 #include "runtime/stack.hpp"
 #include "schedulers/direct/worker.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
 #include <new>
-#include <string>
+#include <utility>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
@@ -26,15 +24,8 @@ constinit thread_local direct_worker* direct_self = &outside;
 
 namespace {
 
-std::atomic<direct::pool*> the_default{nullptr};
-std::mutex making;  // of what several threads need first; new in a child of fork(): another thread may have held it
-
-// A child of fork() is outside all pools, also where it was forked by a task, and gets new ones.
-void leave_pools_in_child() {
-  the_default.store(nullptr, std::memory_order_relaxed);
-  ::new (static_cast<void*>(&making)) std::mutex;
-  direct_self = &outside;
-}
+// A child of fork() is outside all pools, also where it was forked by a task.
+void leave_pools_in_child() { direct_self = &outside; }
 
 }  // namespace
 
@@ -119,23 +110,8 @@ direct::pool::~pool() {
   delete team;
 }
 
-/// A child of fork() has none of the threads: it starts its own. The old team is its parent's.
-detail::direct_team& direct::pool::team_of_this_process() {
-  // edge default-1: acquire, the team that another thread of this child made.
-  detail::direct_team* team = team_.load(std::memory_order_acquire);
-  if (team->alive()) [[likely]]
-    return *team;
-  std::lock_guard const lock(detail::making);
-  team = team_.load(std::memory_order_relaxed);  // relaxed: under the lock
-  if (!team->alive()) {
-    team = team->again().release();
-    team_.store(team, std::memory_order_release);  // edge default-1
-  }
-  return *team;
-}
-
 void direct::pool::enter(void (*call)(void*), void* argument) {
-  detail::direct_team& team = team_of_this_process();
+  detail::direct_team& team = runtime::team_of_this_process(team_);
   if (detail::direct_member* const here = team.place_of_caller()) {
     detail::direct_worker* const inner = std::exchange(detail::direct_self, here);
     call(argument);
@@ -150,24 +126,8 @@ unsigned direct::pool::workers() const noexcept { return team_.load(std::memory_
 pool_stats direct::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
 
 direct::pool& direct::default_pool() {
-  // edge default-1: acquire, the pool that another thread made.
-  if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
-  std::lock_guard const lock(detail::making);
-  if (pool* const made = detail::the_default.load(std::memory_order_acquire)) return *made;
-  try {
-    // Never destroyed: tasks and static destructors may use it until the process ends.
-    pool* const made = new pool(pool::default_tag{});
-    detail::the_default.store(made, std::memory_order_release);  // edge default-1
-    return *made;
-  } catch (setup_error const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    std::fflush(nullptr);
-    std::_Exit(2);
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "filch: the default pool can't be made: %s\n", e.what());
-    std::fflush(nullptr);
-    std::_Exit(2);
-  }
+  static constinit std::atomic<void*> the_default{nullptr};
+  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
 }
 
 }  // namespace filch::inline FILCH_ABI

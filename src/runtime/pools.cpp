@@ -1,0 +1,55 @@
+#include "runtime/pools.hpp"
+
+#include <filch/pool_options.hpp>
+
+#include "runtime/fork_generation.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+namespace filch::runtime {
+namespace {
+
+std::mutex making;
+std::mutex adding;
+
+// Filled once, then only read: the count is released after the entry.
+std::array<std::atomic<void*>*, 8> to_forget;
+std::atomic<std::size_t> forgettable{0};
+
+void forget_all() {
+  for (std::size_t i = 0; i < forgettable.load(std::memory_order_acquire); ++i) {
+    to_forget[i]->store(nullptr, std::memory_order_relaxed);
+  }
+  ::new (static_cast<void*>(&making)) std::mutex;
+  ::new (static_cast<void*>(&adding)) std::mutex;
+}
+
+}  // namespace
+
+std::mutex& making_pools() {
+  watch_forks(forget_all);
+  return making;
+}
+
+void forget_in_child(std::atomic<void*>& place) {
+  std::lock_guard const lock(adding);
+  std::size_t const n = forgettable.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (to_forget[i] == &place) return;
+  }
+  to_forget.at(n) = &place;
+  forgettable.store(n + 1, std::memory_order_release);
+}
+
+void no_default_pool(std::exception const& why) noexcept {
+  bool const explains_itself = dynamic_cast<setup_error const*>(&why) != nullptr;
+  std::fprintf(stderr, "%s%s\n", explains_itself ? "" : "filch: the default pool can't be made: ", why.what());
+  std::fflush(nullptr);
+  std::_Exit(2);
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,294 @@
+#include "runtime/strand_team.hpp"
+
+#include "runtime/fork_generation.hpp"
+#include "runtime/stack.hpp"
+
+#include <utility>
+
+namespace filch::runtime {
+namespace {
+
+// Its head, null, is below its split, so that a fork's compare sends its callers to the slow path; never written.
+constinit detail::strand_task* no_place = nullptr;
+constinit detail::strand_worker outside(detail::strand_kind::outside, 1, &no_place);
+
+}  // namespace
+}  // namespace filch::runtime
+
+// Named for the assembly that reads it; see strand_self().
+extern "C" {
+FILCH_API constinit thread_local filch::detail::strand_worker* filch_strand_self
+    __attribute__((tls_model("initial-exec"))) = &filch::runtime::outside;
+}
+
+namespace filch::runtime {
+namespace {
+
+using detail::strand_kind;
+using detail::strand_raised;
+using detail::strand_self;
+using detail::strand_worker;
+
+// Never inlined: the caller's thread may not be the one before a join of its own.
+[[gnu::noinline]] void become(strand_worker* w) noexcept { filch_strand_self = w; }
+
+strand_member* member_or_null(strand_worker* w) noexcept {
+  return w->kind == strand_kind::cactus || w->kind == strand_kind::implicit ? static_cast<strand_member*>(w)
+                                                                            : nullptr;
+}
+
+strand_member& this_member() noexcept { return static_cast<strand_member&>(strand_self()); }
+
+// While a strand is in another pool's run its thread is no worker here, but its place can still be found.
+void* hide() {
+  strand_worker* const w = &strand_self();
+  if (w == &outside) return nullptr;
+  if (strand_member* const m = member_or_null(w)) m->team->leave_for_other_pool(*m);
+  auto screen = std::make_unique<strand_worker>(strand_kind::outside, 1, strand_raised());
+  screen->outer = w;
+  become(screen.get());
+  return screen.release();
+}
+void show(void* p) {
+  std::unique_ptr<strand_worker> const screen(static_cast<strand_worker*>(p));
+  become(screen->outer);
+}
+
+// A child of fork() is outside all pools, also where it was forked by a task.
+void leave_pools_in_child() { become(&outside); }
+
+}  // namespace
+
+void strand_stay(void (*call)(void*), void* argument) {
+  strand_worker staying(strand_kind::staying, 1, strand_raised());
+  staying.outer = &strand_self();
+  become(&staying);
+  call(argument);
+  become(staying.outer);
+}
+
+std::uint32_t next_random(strand_member& me) noexcept {
+  std::uint32_t x = me.random;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  return me.random = x;
+}
+
+strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t lower_bytes_of_stacks)
+    : team(std::move(s), tolerate_missing_threads), stacks_(stack_size(), lower_bytes_of_stacks, strand_main, this) {
+  watch_forks(leave_pools_in_child);
+  hide_on_entry({hide, show});
+}
+
+void strand_team::add(strand_member& m) {
+  m.team = this;
+  m.index = static_cast<unsigned>(members_.size());
+  m.random = 2463534242u + m.index * 2654435761u;
+  if (m.random == 0) m.random = 1;
+  members_.push_back(&m);
+}
+
+// ---- strands ----------------------------------------------------------------------------------
+
+void strand_team::wait_at(detail::strand_meeting& m, std::int64_t stolen) noexcept {
+  // edge cactus-5: acquire, the results of those who have arrived.
+  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -stolen) {
+    std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
+    return;
+  }
+  strand_member& w = this_member();
+  strand_stack& mine = *w.stack;
+  m.suspended = &mine;
+  w.parting = {strand_parting::suspends, &m, stolen, nullptr};
+  mine.switch_to(*w.home, w.index);
+  // Whoever resumed this saw the balance come to zero. The worker may be another one.
+}
+
+/// On its home stack, the worker runs the strand on w.stack, and those that follow it, until there is none.
+void strand_team::run_strand(strand_member& w) noexcept {
+  for (;;) {
+    takes_up(w);
+    w.home->switch_to(*w.stack, w.index);
+    strand_parting const p = w.parting;
+    strand_stack* next = nullptr;
+    if (p.what == strand_parting::suspends) {
+      strand_stack* const suspended = std::exchange(w.stack, nullptr);
+      // edge cactus-5: release, the stack is left; acquire, the results of all if this is the last.
+      if (std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) != -p.stolen) return;
+      next = suspended;
+    } else {
+      if (w.spare) {
+        stacks_.give_back(std::exchange(w.stack, nullptr));
+      } else {
+        w.spare = std::exchange(w.stack, nullptr);
+      }
+      if (p.what == strand_parting::ended) return;
+      next = p.next;
+    }
+    w.stack = next;
+  }
+}
+
+/// What runs on every stack of the pool: one strand after the other.
+void strand_team::strand_main(void*) noexcept {
+  this_member().stack->arrived();
+  for (;;) {
+    strand_member* w = &this_member();
+    strand_parting parting;
+    if (detail::strand_task* const task = std::exchange(w->next_task, nullptr)) {
+      detail::strand_meeting& m = task->run(*task);
+      // edge cactus-5: release, the result; acquire, the suspended stack and the results of the others. Who is
+      // not the last may not touch it any more.
+      if (std::atomic_ref(m.balance).fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        parting = {strand_parting::resumes, nullptr, 0, m.suspended};
+      }
+    } else {
+      w->next_call(w->next_argument);
+    }
+    // A join in it may have moved the strand to another worker.
+    w = &this_member();
+    w->parting = parting;
+    w->stack->switch_to(*w->home, w->index);
+  }
+}
+
+bool strand_team::need_spare(strand_member& w) noexcept {
+  if (!w.spare) w.spare = stacks_.take();
+  return w.spare != nullptr;
+}
+
+void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) {
+  strand_member& me = *members_[index];
+  if (!need_spare(me)) {
+    // No stack to be had: on this one, and nothing of it is forked.
+    strand_stay(call, argument);
+    return;
+  }
+  me.next_call = call;
+  me.next_argument = argument;
+  me.stack = std::exchange(me.spare, nullptr);
+  run_strand(me);
+}
+
+// ---- thieves ----------------------------------------------------------------------------------
+
+void strand_team::pass_on(unsigned me) noexcept {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (!offers_task(*members_[i])) continue;
+    if (sleepers().wake_one_for(i)) counted(me).wakeups.bump();
+    return;
+  }
+}
+
+void strand_team::task_is_public(unsigned worker) noexcept {
+  if (sleepers().anybody() && sleepers().wake_one_for(worker)) counted(worker).wakeups.bump();
+}
+
+bool strand_team::steal_and_run(unsigned index) {
+  strand_member& me = *members_[index];
+  if (!need_spare(me)) return false;
+  unsigned const all = workers();
+  unsigned const first = next_random(me) % all;
+  for (unsigned i = 0; i < all; ++i) {
+    unsigned const victim = first + i < all ? first + i : first + i - all;
+    if (victim == index) continue;
+    if (detail::strand_task* const task = steal_from(*members_[victim], me)) {
+      counted(index).steals.bump();
+      if (sleepers().anybody()) pass_on(index);
+      me.next_task = task;
+      me.stack = std::exchange(me.spare, nullptr);
+      run_strand(me);
+      return true;
+    }
+  }
+  counted(index).failed_steals.bump();
+  return false;
+}
+
+void strand_team::ask_everybody(unsigned me) noexcept {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != me) ask(*members_[i]);
+  }
+}
+
+bool strand_team::sees_work(unsigned me) const noexcept {
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != me && offers_task(*members_[i])) return true;
+  }
+  return false;
+}
+
+// ---- the way in and out -----------------------------------------------------------------------
+
+void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
+  strand_worker* const before = &strand_self();
+  struct life {
+    strand_team& team;
+    strand_member& self;
+    void (*call)(void*);
+    void* argument;
+    std::atomic<bool> done{false};
+  } it{*this, *members_[me], call, argument};
+  it.self.outer = before;
+  become(&it.self);
+  call_on(
+      space(me), me,
+      [](void* p) {
+        life& l = *static_cast<life*>(p);
+        strand_stack home;
+        l.self.home = &home;
+        if (l.self.index != 0) {
+          l.call(l.argument);
+        } else {
+          // The root is a strand like others: it may come to its end on another worker.
+          l.team.run_call(
+              0,
+              [](void* q) {
+                life& root = *static_cast<life*>(q);
+                root.call(root.argument);
+                strand_team& of = root.team;
+                root.done.store(true, std::memory_order_seq_cst);  // root may be gone
+                if (detail::strand_worker_index() != 0) of.sleepers().wake(0);
+              },
+              p);
+          l.team.work_until(0, l.done);
+        }
+        l.self.home = nullptr;
+      },
+      &it);
+  become(before);
+}
+
+strand_member* strand_team::place_of_caller() const noexcept {
+  for (strand_worker* w = &strand_self(); w; w = w->outer) {
+    if (auto* const m = member_or_null(w); m && m->team == this) return m;
+  }
+  return nullptr;
+}
+
+void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
+  if (strand_member* const here = place_of_caller()) {
+    if (here == &strand_self()) {
+      call(argument);
+    } else {
+      // Inside another pool inside this one: nothing of it may leave that pool's stack.
+      strand_stay(call, argument);
+    }
+    return;
+  }
+  enter(call, argument);
+}
+
+}  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+unsigned strand_worker_index() noexcept {
+  for (strand_worker* w = &strand_self(); w; w = w->outer) {
+    if (auto const* m = runtime::member_or_null(w)) return m->index;
+  }
+  return 0;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,94 @@
+// A team whose workers run strands: code on stacks of their own, which may leave a worker at a join and go on at
+// another one. What is stolen, and how it is offered, is the scheduler's.
+#pragma once
+
+#include <filch/detail/strand.hpp>
+
+#include "runtime/strand_stack.hpp"
+#include "runtime/team.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace filch::runtime {
+
+class strand_team;
+
+/// What is to be done for a strand that has left its stack.
+struct strand_parting {
+  enum { ended, suspends, resumes } what = ended;
+  detail::strand_meeting* meeting = nullptr;  // suspends: adds `stolen` to it
+  std::int64_t stolen = 0;
+  strand_stack* next = nullptr;  // resumes: who goes on here
+};
+
+struct alignas(64) strand_member : detail::strand_worker {
+  using strand_worker::strand_worker;
+
+  // fixed after start
+  strand_team* team = nullptr;
+  unsigned index = 0;
+
+  // owner
+  alignas(64) std::uint32_t random = 0;
+  strand_stack* home = nullptr;   // where the worker looks for work
+  strand_stack* stack = nullptr;  // of the strand that it runs
+  strand_stack* spare = nullptr;
+  detail::strand_task* next_task = nullptr;  // for a strand that begins
+  void (*next_call)(void*) = nullptr;        // the same, of a caller from outside
+  void* next_argument = nullptr;
+  strand_parting parting;
+};
+
+class strand_team : public team {
+ public:
+  /// Leaves the stack until `stolen` parts have arrived at the meeting. Continues on any thread.
+  void wait_at(detail::strand_meeting& m, std::int64_t stolen) noexcept;
+  /// The calling thread's place in this team, where it is further out on its stack; else null.
+  strand_member* place_of_caller() const noexcept;
+  /// pool::enter, for the team of this process.
+  void enter_or_nest(void (*call)(void*), void* argument);
+  /// Before a task of this team enters another pool.
+  virtual void leave_for_other_pool(strand_member&) noexcept = 0;
+
+ protected:
+  strand_team(settings s, bool tolerate_missing_threads, std::size_t lower_bytes_of_stacks);
+  /// From the scheduler's constructor, for each worker.
+  void add(strand_member& m);
+
+  strand_member& member(unsigned i) const noexcept { return *members_[i]; }
+  /// After an offer: wakes who sleeps.
+  void task_is_public(unsigned worker) noexcept;
+
+  // Hooks.
+  /// Takes a task, or asks for one.
+  virtual detail::strand_task* steal_from(strand_member& victim, strand_member& me) noexcept = 0;
+  virtual void ask(strand_member& victim) noexcept = 0;
+  virtual bool offers_task(strand_member const& victim) const noexcept = 0;
+  /// The worker is about to go on with the strand on w.stack.
+  virtual void takes_up(strand_member&) noexcept {}
+
+ private:
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  void run_call(unsigned me, void (*call)(void*), void* argument) override;
+  bool steal_and_run(unsigned me) override;
+  void ask_everybody(unsigned me) noexcept override;
+  bool sees_work(unsigned me) const noexcept override;
+  std::uint64_t forks_of(unsigned) const noexcept override { return 0; }
+
+  static void strand_main(void*) noexcept;
+  void pass_on(unsigned me) noexcept;
+  void run_strand(strand_member& w) noexcept;
+  bool need_spare(strand_member& w) noexcept;
+
+  strand_stack_pool stacks_;
+  std::vector<strand_member*> members_;  // each at the start of its worker's space
+};
+
+/// Calls call(argument) as a worker that forks nothing: joins in it run in order, on this thread.
+void strand_stay(void (*call)(void*), void* argument);
+
+/// xorshift: any spread will do.
+std::uint32_t next_random(strand_member& me) noexcept;
+
+}  // namespace filch::runtime
