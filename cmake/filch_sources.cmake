@@ -23,13 +23,19 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(FILCH_HAS_CACTUS 1)
   list(APPEND FILCH_SOURCES
     src/arch/x86_64/call_on_stack.S
+    src/arch/x86_64/continuation.S
     src/arch/x86_64/switch_stack.S
     src/runtime/strand_stack.cpp
     src/runtime/strand_team.cpp
     src/schedulers/cactus/frame.cpp
     src/schedulers/cactus/join.cpp
     src/schedulers/cactus/pool.cpp
-    src/schedulers/cactus/steal.cpp)
+    src/schedulers/cactus/steal.cpp
+    src/schedulers/implicit/frame.cpp
+    src/schedulers/implicit/join_frames.cpp
+    src/schedulers/implicit/offer.cpp
+    src/schedulers/implicit/pool.cpp
+    src/schedulers/implicit/steal.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
 else()

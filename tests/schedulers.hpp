@@ -11,7 +11,7 @@
 namespace filch_test {
 
 #if FILCH_HAS_CACTUS
-using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cactus>;
+using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cactus, filch::implicit>;
 #else
 using all_schedulers = ::testing::Types<filch::serial, filch::direct>;
 #endif

@@ -6,6 +6,7 @@
 #include <filch/serial.hpp>
 #if FILCH_HAS_CACTUS
 #include <filch/cactus.hpp>
+#include <filch/implicit.hpp>
 #endif
 
 namespace filch::inline FILCH_ABI {

@@ -2,9 +2,9 @@
 
 #include <filch/pool_options.hpp>
 
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/sanitizer.hpp"
 
-#include <cxxabi.h>
 #include <cerrno>
 #include <cstdint>
 #include <string>
@@ -13,27 +13,6 @@ extern "C" void filch_switch_stack(void** from, void* to);
 extern "C" void filch_stack_begins();
 
 namespace filch::runtime {
-namespace {
-
-// What __cxa_get_globals() points to (Itanium C++ ABI, exception handling, 2.2.2).
-struct exceptions_in_flight {
-  void* caught;
-  unsigned uncaught;
-};
-
-// Never inlined: the thread before a switch and the one after it may differ, the address is the thread's.
-[[gnu::noinline]] exceptions_in_flight take_exceptions() noexcept {
-  auto* const here = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
-  exceptions_in_flight const taken = *here;
-  *here = {};
-  return taken;
-}
-[[gnu::noinline]] void put_exceptions(exceptions_in_flight e) noexcept {
-  *reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals()) = e;
-}
-
-}  // namespace
-
 strand_stack::strand_stack() noexcept : tsan_fiber_(this_fiber()) {}
 
 strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument)

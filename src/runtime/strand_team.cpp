@@ -75,8 +75,9 @@ std::uint32_t next_random(strand_member& me) noexcept {
   return me.random = x;
 }
 
-strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t lower_bytes_of_stacks)
-    : team(std::move(s), tolerate_missing_threads), stacks_(stack_size(), lower_bytes_of_stacks, strand_main, this) {
+strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t))
+    : team(std::move(s), tolerate_missing_threads),
+      stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, strand_main, this) {
   watch_forks(leave_pools_in_child);
   hide_on_entry({hide, show});
 }

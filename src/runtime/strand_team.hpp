@@ -52,7 +52,8 @@ class strand_team : public team {
   virtual void leave_for_other_pool(strand_member&) noexcept = 0;
 
  protected:
-  strand_team(settings s, bool tolerate_missing_threads, std::size_t lower_bytes_of_stacks);
+  /// lower_bytes says how many bytes the scheduler wants at the low end of stacks of that size; null: none.
+  strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t));
   /// From the scheduler's constructor, for each worker.
   void add(strand_member& m);
 

@@ -54,7 +54,7 @@ reservation::reservation(std::size_t bytes, std::size_t lower_bytes) noexcept {
     errno = ENOMEM;
     return;
   }
-  std::size_t const whole = std::bit_ceil(rounded + k_guard + lower);
+  std::size_t const whole = whole_bytes_for(bytes, lower_bytes);
   start_ = reserve_aligned(whole);
   if (!start_) return;
   whole_ = whole;
@@ -65,6 +65,11 @@ reservation::reservation(std::size_t bytes, std::size_t lower_bytes) noexcept {
   }
   low_ = low;
   bytes_ = rounded;
+}
+
+std::size_t reservation::whole_bytes_for(std::size_t bytes, std::size_t lower_bytes) noexcept {
+  std::size_t const page = page_size();
+  return std::bit_ceil((bytes + page - 1) / page * page + k_guard + (lower_bytes + page - 1) / page * page);
 }
 
 reservation::reservation(reservation&& other) noexcept { *this = std::move(other); }

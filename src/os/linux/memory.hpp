@@ -18,6 +18,8 @@ class reservation {
   ~reservation();
 
   bool valid() const noexcept { return low_ != nullptr; }
+  /// What whole_bytes() of such a one would be.
+  static std::size_t whole_bytes_for(std::size_t bytes, std::size_t lower_bytes) noexcept;
   /// Start of the part below the guard.
   std::byte* lower() const noexcept { return start_; }
   /// Of all, with guard and lower part.

@@ -9,7 +9,7 @@ namespace filch::inline FILCH_ABI {
 namespace detail {
 
 cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
-    : strand_team(std::move(s), tolerate_missing_threads, 0) {
+    : strand_team(std::move(s), tolerate_missing_threads, nullptr) {
   for (unsigned i = 0; i < workers(); ++i) {
     runtime::worker_space const& memory = space(i);
     auto* const m = ::new (static_cast<void*>(memory.middle())) cactus_member;

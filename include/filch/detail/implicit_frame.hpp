@@ -1,0 +1,111 @@
+// Many forks on one frame: filch::implicit's `frame`.
+#pragma once
+
+#include <filch/detail/implicit_join.hpp>
+
+#include <mutex>
+
+namespace filch::inline FILCH_ABI::detail {
+
+struct implicit_stack;
+class implicit_team;
+
+/// Spawned tasks wait in a list of the frame's own. Thieves get the oldest when they ask, in the order in which they
+/// and the join frames of the stack came about; sync() runs the rest, and meets the thieves. A spawn into a frame
+/// that is not the newest thing on its stack any more, or from elsewhere, runs in place.
+class implicit_frame {
+ public:
+  implicit_frame() noexcept { begin(); }
+  implicit_frame(implicit_frame const&) = delete;
+  implicit_frame& operator=(implicit_frame const&) = delete;
+  /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
+  ~implicit_frame() {
+    if (waiting_ + offered_) drain();
+  }
+
+  /// See filch::spawner::spawn.
+  template <class F> void spawn(F&& f) {
+    using closure = std::decay_t<F>;
+    where const w = place_for_next();
+    if (w == where::foreign) {
+      std::invoke(std::forward<F>(f));
+      return;
+    }
+    unsigned const number = number_++;
+    if (w == where::here) {
+      keep_failure([&] { std::invoke(std::forward<F>(f)); }, number);
+      return;
+    }
+    push(*new spawned<closure>(std::forward<F>(f), *this, number));
+  }
+
+  /// See filch::spawner::sync.
+  void sync() {
+    if (waiting_ + offered_) drain();
+    number_ = 0;
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  friend class implicit_team;
+  static constexpr unsigned k_pending_most = 4096;
+
+  struct waiting : strand_task {
+    waiting* older = nullptr;  // in the frame's list
+    waiting* newer = nullptr;
+    implicit_frame& frame;
+    unsigned const number;
+    waiting(strand_meeting& (*r)(strand_task&) noexcept, implicit_frame& f, unsigned n) noexcept
+        : strand_task{r}, frame(f), number(n) {}
+  };
+  template <class C> struct spawned final : waiting {
+    C closure;
+    template <class F>
+    spawned(F&& f, implicit_frame& owner, unsigned n)
+        : waiting(&run_and_delete, owner, n), closure(std::forward<F>(f)) {}
+    static strand_meeting& run_and_delete(strand_task& task) noexcept {
+      std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
+      implicit_frame& frame = self->frame;
+      frame.keep_failure([&] { std::invoke(std::move(self->closure)); }, self->number);
+      return frame.meeting_;
+    }
+  };
+
+  template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
+    try {
+      call();
+    } catch (...) {
+      keep(std::current_exception(), number);
+    }
+  }
+
+  // in src/schedulers/implicit/frame.cpp
+  FILCH_API void begin() noexcept;
+  enum class where { foreign, here, stack };
+  FILCH_API where place_for_next() noexcept;
+  FILCH_API void push(waiting&) noexcept;
+  FILCH_API void drain() noexcept;
+  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
+  waiting& take_oldest() noexcept;
+  waiting& take_newest() noexcept;
+  bool is_older_than(std::uint64_t rsp) const noexcept;
+  void enlist() noexcept;
+  void leave_list() noexcept;
+
+  strand_meeting meeting_{};
+  strand_worker* worker_ = nullptr;  // where it began
+  implicit_stack* stack_ = nullptr;  // on which it lies; null: outside implicit's pools
+  std::uint64_t position_ = 0;       // on that stack, just below the frame of who began it
+  implicit_frame* older_ = nullptr;  // in the stack's list of frames with tasks that wait, by position
+  implicit_frame* newer_ = nullptr;
+  waiting* oldest_ = nullptr;
+  waiting* newest_ = nullptr;
+  unsigned waiting_ = 0;  // in the list
+  unsigned offered_ = 0;  // in the stack's records: its newest, where there are any
+  unsigned number_ = 0;
+  std::mutex failing_;  // never held across a fork
+  std::exception_ptr failure_;
+  unsigned failed_ = 0;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,396 @@
+// The call stack as the deque: the fast path of a fork. The protocol is argued in
+// src/schedulers/implicit/protocol.md; the edge ids below are its.
+//
+//   join frame   the frame of the function that forked, while f runs: its rest is a continuation
+//   offer        a continuation that was made public, in a record that thieves find
+//   landing pad  where the exception tables say that a join frame goes on, should f throw a `continuation`
+//
+// Nothing throws one. Who offers a frame runs its landing pad, as the unwinder would, as far as the destructor of
+// implicit_offering, which writes down what g is and how to go on from there. From then on the frame continues at
+// its landing pad, never where f returns to; the return barrier sees to that.
+#pragma once
+
+#include <filch/detail/packet.hpp>
+#include <filch/detail/strand.hpp>
+
+// Whether a join is a call, or part of the function that joins: the faster one depends on the compiler, and is measured in
+// docs/decisions/0005-implicit.md.
+#if !defined(FILCH_IMPLICIT_OUTLINE)
+#if defined(__clang__)
+#define FILCH_IMPLICIT_OUTLINE 1
+#else
+#define FILCH_IMPLICIT_OUTLINE 0
+#endif
+#endif
+
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Marks join frames in the exception tables.
+struct FILCH_API continuation {
+  virtual ~continuation();
+};
+
+/// What f returned, as it was in the processor's registers.
+struct implicit_registers {
+  std::uint64_t rax;
+  std::uint64_t rdx;
+  std::uint64_t xmm0;
+};
+
+/// What became of the parts of a join that was offered.
+struct implicit_outcome {
+  static constexpr std::size_t k_storage = 32;
+
+  bool is_stolen = false;  // else g is still to be run
+  implicit_registers f{};
+  std::exception_ptr f_threw;
+  std::exception_ptr g_threw;
+  alignas(16) std::byte g[k_storage];  // g's result where it fits
+};
+
+struct implicit_offer : strand_task {
+  std::uint64_t words[2];  // g, or its address
+  void* g_slot;            // null: in the outcome
+  strand_meeting meeting;
+  implicit_outcome outcome;
+};
+
+enum class [[nodiscard]] implicit_polled_as { worker, outside };
+
+/// A fork's poll was not zero: offers what is there. Called from the child, so that the newest continuation is
+/// among it. It throws nothing; but the compiler must not know, or the landing pads would vanish.
+FILCH_API implicit_polled_as implicit_polled();
+/// Offers the newest join frame to a call in the default pool; null if it can't be had.
+FILCH_API implicit_offer* implicit_offer_to_pool() noexcept;
+/// The join frame goes on at its landing pad when the calling child returns.
+FILCH_API void implicit_return_to_pad(implicit_offer&) noexcept;
+/// The frame goes on: the outcome, out of its offer, which is free from here on.
+FILCH_API implicit_outcome implicit_resumed() noexcept;
+/// Runs first(argument) and the offer in the default pool, as the two sides of a join. `first` must not throw.
+FILCH_API void implicit_join_in_default_pool(void (*first)(void*), void* argument, implicit_offer&);
+/// The exception that is handled, as a pointer that somebody has to release.
+FILCH_API void* implicit_keep_exception() noexcept;
+FILCH_API std::exception_ptr implicit_release_exception(void*) noexcept;
+
+/// Room for a T that is there byte by byte.
+template <class T> union raw_bytes_of {
+  T value;
+  raw_bytes_of() noexcept {}
+  ~raw_bytes_of() {}
+  void* bytes() noexcept { return static_cast<void*>(std::addressof(value)); }
+};
+
+// ---- how results travel in registers ------------------------------------------------------------
+
+struct two_words {
+  std::uint64_t a;
+  std::uint64_t b;
+};
+
+/// How a child hands its result back: in registers whatever the compiler, else through a slot in the join frame.
+template <class A> consteval auto choose_carrier() {
+  if constexpr (std::is_reference_v<A>) {
+    return std::type_identity<std::remove_reference_t<A>*>{};
+  } else if constexpr (std::is_same_v<A, nothing>) {
+    return std::type_identity<void>{};
+  } else if constexpr (std::is_scalar_v<A> && sizeof(A) <= 8) {
+    return std::type_identity<A>{};
+  } else if constexpr (is_small_and_trivial<A>(8, 8)) {
+    return std::type_identity<std::uint64_t>{};
+  } else if constexpr (is_small_and_trivial<A>(16, 8)) {
+    return std::type_identity<two_words>{};
+  } else {
+    return std::type_identity<result_slot<A>>{};
+  }
+}
+template <class A> using carrier_of = typename decltype(choose_carrier<A>())::type;
+template <class A> inline constexpr bool comes_in_slot = std::is_same_v<carrier_of<A>, result_slot<A>>;
+/// What a child returns.
+template <class A> using child_returns = std::conditional_t<comes_in_slot<A>, void, carrier_of<A>>;
+
+struct no_slot {};
+template <class A> using child_slot = std::conditional_t<comes_in_slot<A>, result_slot<A>, no_slot>;
+
+template <class A, class F> FILCH_INLINE child_returns<A> call_and_carry(F&& f, child_slot<A>& slot) {
+  static_cast<void>(slot);
+  if constexpr (comes_in_slot<A>) {
+    slot.make(static_cast<F&&>(f));
+  } else if constexpr (std::is_same_v<A, nothing>) {
+    static_cast<void>(std::invoke(static_cast<F&&>(f)));
+  } else if constexpr (std::is_reference_v<A>) {
+    result_slot<A> r;
+    r.make(static_cast<F&&>(f));
+    return r.value;
+  } else if constexpr (std::is_same_v<child_returns<A>, A>) {
+    return std::invoke(static_cast<F&&>(f));
+  } else {
+    A const a = std::invoke(static_cast<F&&>(f));
+    child_returns<A> words{};
+    std::memcpy(&words, static_cast<void const*>(std::addressof(a)), sizeof a);
+    return words;
+  }
+}
+
+/// What a child returned, kept until its value is wanted. Trivial where it came in registers.
+template <class A> struct carried {
+  carrier_of<A> value;
+  FILCH_INLINE A take() noexcept {
+    if constexpr (std::is_reference_v<A>) {
+      return static_cast<A>(*value);
+    } else if constexpr (std::is_same_v<carrier_of<A>, A>) {
+      return value;
+    } else {
+      raw_bytes_of<A> a;
+      std::memcpy(a.bytes(), &value, sizeof(A));
+      return a.value;
+    }
+  }
+};
+template <class A>
+  requires std::is_same_v<A, nothing>
+struct carried<A> {
+  FILCH_INLINE A take() noexcept { return {}; }
+};
+
+/// The same, from the registers that the return barrier saved.
+template <class A> carried<A> carried_from(implicit_registers const& r) noexcept {
+  carried<A> c;
+  if constexpr (!std::is_same_v<A, nothing>) {
+    if constexpr (std::is_floating_point_v<carrier_of<A>>) {
+      std::memcpy(&c.value, &r.xmm0, sizeof c.value);
+    } else {
+      static_assert(sizeof c.value <= 16);
+      std::memcpy(&c.value, &r, sizeof c.value);
+    }
+  }
+  return c;
+}
+
+// ---- g, for whoever runs it ----------------------------------------------------------------------
+
+template <class G> struct implicit_second {
+  using R = result_of<G>;
+  static constexpr bool fits = sizeof(result_slot<R>) <= implicit_outcome::k_storage &&
+                               alignof(result_slot<R>) <= 16 &&
+                               (std::is_reference_v<R> || std::is_trivially_copyable_v<R>);
+
+  static result_slot<R>& slot(implicit_outcome& outcome, void* g_slot) noexcept {
+    if constexpr (fits) {
+      return *reinterpret_cast<result_slot<R>*>(outcome.g);
+    } else {
+      return *static_cast<result_slot<R>*>(g_slot);
+    }
+  }
+  static strand_meeting& run_stolen(strand_task& task) noexcept {
+    auto& offer = static_cast<implicit_offer&>(task);
+    auto* const room = ::new (static_cast<void*>(std::addressof(slot(offer.outcome, offer.g_slot)))) result_slot<R>;
+    try {
+      if constexpr (travels_by_value<G>) {
+        raw_bytes_of<std::remove_cvref_t<G>> g;
+        std::memcpy(g.bytes(), offer.words, sizeof(G));
+        room->make(static_cast<G&&>(g.value));
+      } else {
+        room->make(static_cast<G&&>(*reinterpret_cast<std::remove_reference_t<G>*>(offer.words[0])));
+      }
+    } catch (...) {
+      offer.outcome.g_threw = std::current_exception();
+    }
+    return offer.meeting;
+  }
+};
+
+/// Room in the join frame for a result of g that does not fit into an offer.
+template <class G>
+using second_slot =
+    std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
+
+/// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an exception
+/// that f threw, nothing.
+template <class G> struct implicit_offering {
+  std::remove_reference_t<G>& g;
+  second_slot<G>& slot;
+  bool is_on = true;
+
+  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s) noexcept
+      : g(closure), slot(s) {}
+  implicit_offering(implicit_offering const&) = delete;
+  implicit_offering& operator=(implicit_offering const&) = delete;
+  FILCH_INLINE void dismiss() noexcept { is_on = false; }
+
+  // Nothing here may call or push anything: below the stack pointer lie younger frames.
+  FILCH_INLINE ~implicit_offering() {
+    if (!is_on) return;
+    std::uint64_t words[2] = {0, 0};
+    if constexpr (travels_by_value<G>) {
+      __builtin_memcpy(&words, __builtin_addressof(g), sizeof g);
+    } else {
+      words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
+    }
+    void* where = nullptr;
+    if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
+    // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for it.
+    asm volatile(
+        "movq filch_implicit_offering@gottpoff(%%rip), %%rax\n\t"
+        "movq %%fs:(%%rax), %%rax\n\t"
+        "testq %%rax, %%rax\n\t"
+        "je 2f\n\t"
+        "leaq 2f(%%rip), %%r11\n\t"
+        "jmp *filch_implicit_offered@GOTPCREL(%%rip)\n"
+        "2:"
+        :
+        : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where)
+        : "rax", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+  }
+};
+
+// ---- f -------------------------------------------------------------------------------------------
+
+/// Outside all pools: f and g run in the default pool, and the join frame goes on where it would after a theft.
+template <class F, class A> FILCH_COLD child_returns<A> implicit_child_outside(travels_as<F> f, child_slot<A>& slot) {
+  implicit_offer* const offer = implicit_offer_to_pool();
+  if (!offer) return call_and_carry<A>(static_cast<F&&>(f), slot);
+  auto const first = [&] {
+    try {
+      if constexpr (std::is_void_v<child_returns<A>>) {
+        call_and_carry<A>(static_cast<F&&>(f), slot);
+      } else {
+        auto const r = call_and_carry<A>(static_cast<F&&>(f), slot);
+        void* const to = std::is_floating_point_v<child_returns<A>> ? &offer->outcome.f.xmm0 : &offer->outcome.f.rax;
+        std::memcpy(to, &r, sizeof r);
+      }
+    } catch (...) {
+      offer->outcome.f_threw = std::current_exception();
+    }
+  };
+  implicit_join_in_default_pool([](void* p) { (*static_cast<decltype(&first)>(p))(); },
+                                const_cast<void*>(static_cast<void const*>(&first)), *offer);
+  implicit_return_to_pad(*offer);
+  if constexpr (!std::is_void_v<child_returns<A>>) return {};
+}
+
+template <class F, class A> FILCH_COLD child_returns<A> implicit_child_polled(travels_as<F> f, child_slot<A>& slot) {
+  if (implicit_polled() == implicit_polled_as::outside) {
+    return implicit_child_outside<F, A>(static_cast<travels_as<F>>(f), slot);
+  }
+  return call_and_carry<A>(static_cast<F&&>(f), slot);
+}
+
+/// f of a join, in a call of its own: while it runs, its caller is a join frame.
+template <class F, class A> FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f) {
+  no_slot none;
+  // relaxed: a request may as well be seen at the next fork.
+  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), none);
+  return call_and_carry<A>(static_cast<F&&>(f), none);
+}
+template <class F, class A> FILCH_OUTLINE void implicit_child_in_slot(travels_as<F> f, result_slot<A>& slot) {
+  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot);
+  call_and_carry<A>(static_cast<F&&>(f), slot);
+}
+
+// ---- the join frame ------------------------------------------------------------------------------
+
+/// f threw, and the frame was never offered: g still runs to its end, and then f's exception leaves.
+template <class G> [[noreturn]] FILCH_COLD void implicit_after_throw(void* kept, std::remove_reference_t<G>& g) {
+  std::exception_ptr const of_f = implicit_release_exception(kept);
+  try {
+    std::invoke(static_cast<G&&>(g));
+  } catch (...) {  // f's exception is the one that leaves
+  }
+  std::rethrow_exception(of_f);
+}
+
+/// The rest of a join whose frame was offered.
+template <class F, class G>
+FILCH_COLD std::pair<result_of<F>, result_of<G>> implicit_after_offer(child_slot<result_of<F>>& f_slot,
+                                                                      std::remove_reference_t<G>& g,
+                                                                      second_slot<G>& g_slot) {
+  using A = result_of<F>;
+  using B = result_of<G>;
+  implicit_outcome outcome = implicit_resumed();
+  result_slot<B>& b = implicit_second<G>::slot(outcome, std::addressof(g_slot));
+  if (outcome.f_threw) {
+    if (!outcome.is_stolen) {
+      try {
+        std::invoke(static_cast<G&&>(g));
+      } catch (...) {  // f's exception is the one that leaves
+      }
+    } else if (!outcome.g_threw) {
+      b.drop();
+    }
+    std::rethrow_exception(std::move(outcome.f_threw));
+  }
+  auto const rest = [&](auto&& a) -> std::pair<A, B> {
+    if (!outcome.is_stolen) return {static_cast<A&&>(a), call(static_cast<G&&>(g))};
+    if (outcome.g_threw) std::rethrow_exception(std::move(outcome.g_threw));
+    drop_on_exit<B> guard{b};
+    return {static_cast<A&&>(a), b.take()};
+  };
+  if constexpr (comes_in_slot<A>) {
+    drop_on_exit<A> guard{f_slot};
+    return rest(f_slot.take());
+  } else {
+    return rest(carried_from<A>(outcome.f).take());
+  }
+}
+
+template <class F, class G>
+FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::remove_reference_t<F>& f,
+                                                                           std::remove_reference_t<G>& g) {
+  using A = result_of<F>;
+  void* of_f;
+  child_slot<A> f_slot;
+  second_slot<G> g_slot;
+  carried<A> a;
+  try {
+    implicit_offering<G> offering(g, g_slot);
+    if constexpr (comes_in_slot<A>) {
+      implicit_child_in_slot<F, A>(hand_on<F>(f), f_slot);
+    } else if constexpr (std::is_same_v<A, nothing>) {
+      implicit_child<F, A>(hand_on<F>(f));
+    } else {
+      a.value = implicit_child<F, A>(hand_on<F>(f));
+    }
+    offering.dismiss();
+  } catch (continuation const&) {
+    goto offered;
+  } catch (...) {
+    // g runs outside the handler: in it, current_exception() is what it was around the join.
+    of_f = implicit_keep_exception();
+    goto threw;
+  }
+  if constexpr (comes_in_slot<A>) {
+    drop_on_exit<A> guard{f_slot};
+    return {f_slot.take(), call(static_cast<G&&>(g))};
+  } else {
+    return {a.take(), call(static_cast<G&&>(g))};
+  }
+offered:
+  if constexpr (travels_by_value<G>) {
+    std::remove_reference_t<G> copy(g);  // nobody has g's address: it stays in registers
+    return implicit_after_offer<F, G>(f_slot, copy, g_slot);
+  } else {
+    return implicit_after_offer<F, G>(f_slot, g, g_slot);
+  }
+threw:
+  if constexpr (travels_by_value<G>) {
+    std::remove_reference_t<G> copy(g);
+    implicit_after_throw<G>(of_f, copy);
+  } else {
+    implicit_after_throw<G>(of_f, g);
+  }
+}
+
+template <class F, class G>
+FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join(travels_as<F> f, travels_as<G> g) {
+  return implicit_fork_join_here<F, G>(f, g);
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,93 @@
+// filch::implicit: the call stack is the deque. A fork pushes nothing; a thief's request makes its victim look for
+// continuations on its own stack, through the exception tables (papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove,
+// O. Tardieu, Work-stealing without the baggage, OOPSLA 2012, and V. Kumar, S. Blackburn, D. Grove, Friendly barriers:
+// efficient work-stealing with return barriers, VEE 2014), on the stacks of filch::cactus. Linux on x86-64, GCC or
+// Clang. Code may move to another thread at a join.
+#pragma once
+
+#include <filch/detail/implicit_frame.hpp>
+#include <filch/detail/implicit_join.hpp>
+#include <filch/pool_options.hpp>
+#include <filch/pool_stats.hpp>
+#include <filch/scheduler.hpp>
+
+#include <atomic>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+class implicit_team;
+}
+
+/// Work stealing in which a fork is a call and a look at one word. A join that waits for a thief gives up its stack
+/// instead of its worker, as in filch::cactus. The code after a join may be on another thread than the code before it.
+struct implicit {
+  static constexpr std::string_view name = "implicit";
+
+  /// See filch::join.
+  template <class F, class G>
+  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
+    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
+      return detail::implicit_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+    } else {
+      return detail::implicit_fork_join_here<F, G>(f, g);
+    }
+  }
+
+  /// See filch::spawner.
+  using frame = detail::implicit_frame;
+
+  class pool;
+
+  /// Two loads and a compare.
+  static bool wanted() noexcept {
+    auto const& w = detail::strand_self();
+    // relaxed: a hint; what it leads to synchronises.
+    return w.poll.load(std::memory_order_relaxed) != 0 && w.kind == detail::strand_kind::implicit;
+  }
+  static bool inside() noexcept {
+    auto const kind = detail::strand_self().kind;
+    return kind == detail::strand_kind::implicit || kind == detail::strand_kind::staying;
+  }
+  static unsigned worker_index() noexcept { return detail::strand_worker_index(); }
+  /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
+  /// for what can't be had, the process ends with one line on stderr and exit code 2.
+  FILCH_API static pool& default_pool();
+};
+
+/// A fixed number of workers. The thread that calls `run` is one of them while it does.
+class implicit::pool {
+ public:
+  /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
+  /// the system refuses a thread or the address space; nothing is left behind then.
+  FILCH_API explicit pool(pool_options options = {});
+  pool(pool const&) = delete;
+  pool& operator=(pool const&) = delete;
+  /// Waits for runs under way, then ends the threads.
+  FILCH_API ~pool();
+
+  /// Runs f() on a stack of this pool's, at first on the calling thread, and returns what it returns or throws
+  /// what it throws. Returns on the calling thread.
+  template <class F> std::invoke_result_t<F> run(F&& f) {
+    return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
+                                std::forward<F>(f));
+  }
+
+  /// Number of workers, the calling thread's place included.
+  FILCH_API unsigned workers() const noexcept;
+  /// What the workers counted so far.
+  FILCH_API pool_stats stats() const noexcept;
+
+ private:
+  friend struct implicit;
+  struct default_tag {
+    explicit default_tag() = default;  // no aggregate: {.workers = 2} must not fit
+  };
+  explicit pool(default_tag);
+  FILCH_API void enter(void (*call)(void*), void* argument);
+
+  std::atomic<detail::implicit_team*> team_;  // another one in a child of fork()
+};
+
+static_assert(scheduler<implicit>);
+
+}  // namespace filch::inline FILCH_ABI

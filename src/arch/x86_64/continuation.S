@@ -1,0 +1,184 @@
+// Landing pads run by hand, and the return barrier: see src/schedulers/implicit/protocol.md.
+//
+// A state (implicit_state, in src/schedulers/implicit/worker.hpp):
+//   0 rbx   8 rbp   16 r12   24 r13   32 r14   40 r15   48 rsp   56 rip
+//   64 rcx  72 rdx  80 rsi   88 rdi   96 r8   104 r9   112 r10  120 the offering code's rsp
+// A pad (implicit_pad): the same up to rip, then 64 selector
+
+        .text
+
+// void filch_implicit_run_pad(state*, pad const*, exception*): goes to the landing pad as an unwinder would. It comes
+// back through filch_implicit_offered. Signals are blocked: the stack below the pad's rsp is in use.
+        .globl  filch_implicit_run_pad
+        .hidden filch_implicit_run_pad
+        .type   filch_implicit_run_pad, @function
+        .p2align 4
+filch_implicit_run_pad:
+        .cfi_startproc
+        endbr64
+        pushq   %rbp
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbp, 0
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbx, 0
+        pushq   %r12
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r12, 0
+        pushq   %r13
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r13, 0
+        pushq   %r14
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r14, 0
+        pushq   %r15
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %r15, 0
+        movq    %rsp, 120(%rdi)
+        movq    filch_implicit_offering@gottpoff(%rip), %rcx
+        movq    %rdi, %fs:(%rcx)
+        movq    %rdx, %rax
+        movq    %rsi, %r11
+        movq    64(%r11), %rdx
+        movq    (%r11), %rbx
+        movq    8(%r11), %rbp
+        movq    16(%r11), %r12
+        movq    24(%r11), %r13
+        movq    32(%r11), %r14
+        movq    40(%r11), %r15
+        movq    48(%r11), %rsp
+        jmp     *56(%r11)
+        .cfi_endproc
+        .size   filch_implicit_run_pad, . - filch_implicit_run_pad
+
+// Jumped to from a landing pad: rax the state, r11 where to go on.
+        .globl  filch_implicit_offered
+        .type   filch_implicit_offered, @function
+        .p2align 4
+filch_implicit_offered:
+        .cfi_startproc
+        .cfi_undefined %rip
+        endbr64
+        movq    %rbx, (%rax)
+        movq    %rbp, 8(%rax)
+        movq    %r12, 16(%rax)
+        movq    %r13, 24(%rax)
+        movq    %r14, 32(%rax)
+        movq    %r15, 40(%rax)
+        movq    %rsp, 48(%rax)
+        movq    %r11, 56(%rax)
+        movq    %rcx, 64(%rax)
+        movq    %rdx, 72(%rax)
+        movq    %rsi, 80(%rax)
+        movq    %rdi, 88(%rax)
+        movq    %r8, 96(%rax)
+        movq    %r9, 104(%rax)
+        movq    %r10, 112(%rax)
+        movq    120(%rax), %rsp
+        movq    filch_implicit_offering@gottpoff(%rip), %rcx
+        movq    $0, %fs:(%rcx)
+        popq    %r15
+        popq    %r14
+        popq    %r13
+        popq    %r12
+        popq    %rbx
+        popq    %rbp
+        ret
+        .cfi_endproc
+        .size   filch_implicit_offered, . - filch_implicit_offered
+
+        .macro  GO_ON           // rax: the state. To the landing pad, on the frame's stack
+        movq    (%rax), %rbx
+        movq    8(%rax), %rbp
+        movq    16(%rax), %r12
+        movq    24(%rax), %r13
+        movq    32(%rax), %r14
+        movq    40(%rax), %r15
+        movq    64(%rax), %rcx
+        movq    72(%rax), %rdx
+        movq    80(%rax), %rsi
+        movq    88(%rax), %rdi
+        movq    96(%rax), %r8
+        movq    104(%rax), %r9
+        movq    112(%rax), %r10
+        jmp     *56(%rax)
+        .endm
+
+// The return barrier: f of an offered frame returns here, on the frame's stack, and what it throws ends here. One for
+// each size of stacks, 2^bits, because unwinders find the return address that it took away in the header of the
+// stack, at a multiple of the size: rip is *((cfa >> bits << bits) + 64).
+        .macro  RETURN_BARRIER bits
+        .cfi_startproc
+        .cfi_personality 0x9b, DW.ref.filch_implicit_personality
+        .cfi_lsda 0x1b, .Lthrew\bits
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x16, 0x10, 0x09, 0x08, \bits, 0x25, 0x08, \bits, 0x24, 0x23, 0x40, 0x06
+        nop                     // unwinders look up the address before this one
+.Lreturned\bits:
+        subq    $48, %rsp
+        .cfi_def_cfa_offset 48
+        movq    %rax, (%rsp)
+        movq    %rdx, 8(%rsp)
+        movq    %xmm0, 16(%rsp)
+        movq    %rsp, %rdi
+        call    filch_implicit_child_returned
+        addq    $48, %rsp
+        .cfi_def_cfa_offset 0
+        GO_ON
+.Lthrew\bits:                   // rax: the exception
+        subq    $48, %rsp
+        .cfi_def_cfa_offset 48
+        movq    %rax, %rdi
+        call    filch_implicit_child_threw
+        addq    $48, %rsp
+        .cfi_def_cfa_offset 0
+        GO_ON
+        .cfi_endproc
+        .pushsection .data.rel.ro, "aw"
+        .quad   .Lreturned\bits
+        .popsection
+        .endm
+
+        .pushsection .data.rel.ro, "aw"
+        .p2align 3
+        .globl  filch_implicit_barriers
+        .hidden filch_implicit_barriers
+filch_implicit_barriers:
+        .popsection
+        .globl  filch_implicit_barriers_begin
+        .hidden filch_implicit_barriers_begin
+filch_implicit_barriers_begin:
+        .altmacro
+        .set    bits, 16
+        .rept   32
+        RETURN_BARRIER %bits
+        .set    bits, bits + 1
+        .endr
+        .noaltmacro
+
+// The same for a frame on a thread's own stack, outside all pools.
+        .globl  filch_implicit_barrier_outside
+        .hidden filch_implicit_barrier_outside
+        .type   filch_implicit_barrier_outside, @function
+        .p2align 4
+        .cfi_startproc
+        .cfi_undefined %rip
+        nop
+filch_implicit_barrier_outside:
+        call    filch_implicit_returned_outside
+        GO_ON
+        .cfi_endproc
+        .size   filch_implicit_barrier_outside, . - filch_implicit_barrier_outside
+        .globl  filch_implicit_barriers_end
+        .hidden filch_implicit_barriers_end
+filch_implicit_barriers_end:
+
+        .section .data.rel.local.DW.ref.filch_implicit_personality, "awG", @progbits, DW.ref.filch_implicit_personality, comdat
+        .p2align 3
+        .weak   DW.ref.filch_implicit_personality
+        .hidden DW.ref.filch_implicit_personality
+        .type   DW.ref.filch_implicit_personality, @object
+        .size   DW.ref.filch_implicit_personality, 8
+DW.ref.filch_implicit_personality:
+        .quad   filch_implicit_personality
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,27 @@
+// The C++ runtime's exceptions of the calling thread: what is handled, and how many are on their way.
+#pragma once
+
+#include <cxxabi.h>
+
+namespace filch::runtime {
+
+/// What __cxa_get_globals() points to (Itanium C++ ABI, exception handling, 2.2.2).
+struct exceptions_in_flight {
+  void* caught;
+  unsigned uncaught;
+};
+
+// Never inlined: the thread before a switch of stacks and the one after it may differ, the address is the thread's.
+
+/// Leaves the thread with none.
+[[gnu::noinline]] inline exceptions_in_flight take_exceptions() noexcept {
+  auto* const here = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+  exceptions_in_flight const taken = *here;
+  *here = {};
+  return taken;
+}
+[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept {
+  *reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals()) = e;
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,110 @@
+// frame: many spawned tasks, one meeting.
+#include "schedulers/implicit/worker.hpp"
+
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+void implicit_frame::begin() noexcept {
+  worker_ = &strand_self();
+  if (worker_->kind != strand_kind::implicit) return;
+  stack_ = static_cast<implicit_member*>(worker_)->offers.load(std::memory_order_relaxed);
+  position_ = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+}
+
+/// Where the next task goes: into the list, or it runs here; on a strand that is not the frame's, here too, and
+/// nothing of the frame is touched.
+implicit_frame::where implicit_frame::place_for_next() noexcept {
+  strand_worker& w = strand_self();
+  if (w.kind != strand_kind::implicit) return &w == worker_ ? where::here : where::foreign;
+  if (static_cast<implicit_member&>(w).offers.load(std::memory_order_relaxed) != stack_) return where::foreign;
+  // What is older than something offered already would come too late.
+  if (stack_->barrier_slot && is_older_than(reinterpret_cast<std::uint64_t>(stack_->barrier_slot) + 8)) {
+    return where::here;
+  }
+  return waiting_ + offered_ < k_pending_most ? where::stack : where::here;
+}
+
+/// Than a join frame that goes on at this address.
+bool implicit_frame::is_older_than(std::uint64_t rsp) const noexcept {
+  // A call from the function that began it pushed a return address and a frame pointer; from within the same function
+  // the frame is the older one.
+  return position_ + 16 >= rsp;
+}
+
+void implicit_frame::enlist() noexcept {
+  implicit_frame* newer = nullptr;
+  implicit_frame* older = stack_->newest_scope;
+  while (older && older->position_ < position_) {
+    newer = older;
+    older = older->older_;
+  }
+  newer_ = newer;
+  older_ = older;
+  (newer ? newer->older_ : stack_->newest_scope) = this;
+  (older ? older->newer_ : stack_->oldest_scope) = this;
+}
+
+void implicit_frame::leave_list() noexcept {
+  (newer_ ? newer_->older_ : stack_->newest_scope) = older_;
+  (older_ ? older_->newer_ : stack_->oldest_scope) = newer_;
+  newer_ = older_ = nullptr;
+}
+
+void implicit_frame::push(waiting& task) noexcept {
+  if (waiting_++ == 0) enlist();
+  task.older = newest_;
+  (newest_ ? newest_->newer : oldest_) = &task;
+  newest_ = &task;
+  implicit_member& w = this_member();
+  // relaxed: as at a join's fork.
+  if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
+}
+
+implicit_frame::waiting& implicit_frame::take_oldest() noexcept {
+  waiting& task = *oldest_;
+  oldest_ = task.newer;
+  (oldest_ ? oldest_->older : newest_) = nullptr;
+  if (--waiting_ == 0) leave_list();
+  return task;
+}
+
+implicit_frame::waiting& implicit_frame::take_newest() noexcept {
+  waiting& task = *newest_;
+  newest_ = task.older;
+  (newest_ ? newest_->newer : oldest_) = nullptr;
+  if (--waiting_ == 0) leave_list();
+  return task;
+}
+
+void implicit_frame::drain() noexcept {
+  for (;;) {
+    if (waiting_) {
+      waiting& task = take_newest();
+      task.run(task);
+      continue;
+    }
+    if (offered_ == 0) return;
+    // All that was newer has come to its end, so the stack's newest offers are this frame's.
+    implicit_member& w = this_member();
+    implicit_team& team = team_of(w);
+    if (team.take_back(w, *stack_)) {
+      strand_task& task = *stack_->record(stack_->number_of_records()).task;
+      --offered_;
+      task.run(task);
+    } else {
+      unsigned const stolen = std::exchange(offered_, 0);
+      team.wait_at(meeting_, stolen);
+      stack_->forget_stolen(stolen);
+    }
+  }
+}
+
+void implicit_frame::keep(std::exception_ptr e, unsigned number) noexcept {
+  std::lock_guard const lock(failing_);
+  if (failure_ && failed_ < number) return;
+  failure_ = std::move(e);
+  failed_ = number;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,279 @@
+// The victim's side: offering join frames, and what happens when their children return.
+#include "schedulers/implicit/worker.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <new>
+
+extern "C" {
+void filch_implicit_run_pad(filch::detail::implicit_state*, filch::detail::join_frame const*, _Unwind_Exception*);
+/// Set while a landing pad is run by hand.
+FILCH_API constinit thread_local filch::detail::implicit_state* filch_implicit_offering
+    __attribute__((tls_model("initial-exec"))) = nullptr;
+extern std::uint64_t const filch_implicit_barriers[];
+extern char const filch_implicit_barrier_outside[];
+}
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+// How many continuations an owner offers at a request: half of them, as long as that is not many; each costs a
+// misprediction and an exchange when it is taken back.
+constexpr std::size_t k_offer_most = 8;
+
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  signals_blocked(signals_blocked const&) = delete;
+  signals_blocked& operator=(signals_blocked const&) = delete;
+  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+// The frame that goes on at its landing pad next, on this thread.
+constinit thread_local implicit_record* resumed __attribute__((tls_model("initial-exec"))) = nullptr;
+// The offer of a frame outside all pools whose child is about to return.
+constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
+
+[[gnu::noinline]] void set_resumed(implicit_record* r) noexcept { resumed = r; }
+
+// What the unwinder calls at the end of a handler of the marker: it belongs to the record.
+void keep_marker(_Unwind_Reason_Code, _Unwind_Exception*) {}
+
+void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
+  ::new (static_cast<void*>(&r)) implicit_record;
+  r.what = what;
+  r.meeting.balance = 0;
+}
+
+}  // namespace
+
+continuation::~continuation() = default;
+
+void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
+  std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
+  r.marker.exception_cleanup = keep_marker;
+  filch_implicit_run_pad(&r.state, &frame, &r.marker);
+  r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
+  r.words[0] = r.state.rsi;
+  r.words[1] = r.state.rdx;
+  r.g_slot = reinterpret_cast<void*>(r.state.rcx);
+  r.return_slot = frame.return_slot();
+}
+
+void implicit_team::put_barrier(implicit_stack& s, implicit_record& r) noexcept {
+  s.barrier_slot = r.return_slot;
+  s.hidden_return = *r.return_slot;
+  *r.return_slot = barrier_;
+}
+
+void implicit_team::publish(implicit_member& w) noexcept {
+  implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
+  std::uint64_t word = s.open.load(std::memory_order_relaxed);
+  std::uint32_t const first = implicit_public::of(word).head;
+  auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
+  auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+  auto const stop = s.barrier_slot ? reinterpret_cast<std::uint64_t>(s.barrier_slot) : high;
+  join_frames found;
+  walk_join_frames(found, low, high, stop, false);
+  std::size_t all = found.found();
+  for (implicit_frame* f = s.oldest_scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
+  std::size_t const wanted = std::min((all + 1) / 2, k_offer_most);
+  auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
+  if (count == 0) return;
+  {
+    signals_blocked const for_now;
+    std::size_t frames = 0;
+    implicit_record* newest_join = nullptr;
+    for (std::uint32_t i = 0; i != count; ++i) {
+      // Oldest first, join frames and spawned tasks in one order: who meets a thief has nothing left to offer.
+      implicit_record& r = s.record(first + i);
+      implicit_frame* const f = s.oldest_scope;
+      if (f && (frames == found.found() || f->is_older_than(found.from_oldest(frames).rsp))) {
+        make_ready(r, implicit_record::kind::spawned);
+        ++f->offered_;
+        r.task = &f->take_oldest();
+      } else {
+        make_ready(r, implicit_record::kind::join);
+        offer_frame(r, found.from_oldest(frames++));
+        newest_join = &r;
+      }
+    }
+    if (newest_join) {
+      if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
+      put_barrier(s, *newest_join);
+    }
+  }
+  // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
+  while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
+                                       std::memory_order_seq_cst, std::memory_order_relaxed)) {
+  }
+  // edge implicit-4: takes the request away. A later one is not lost: it overwrites this.
+  static_cast<void>(w.poll.exchange(0, std::memory_order_seq_cst));
+  counted(w.index).publications.bump();
+  task_is_public(w.index);
+}
+
+bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
+  // edge implicit-3: acquire, the steals so far.
+  std::uint64_t word = s.open.load(std::memory_order_acquire);
+  for (;;) {
+    implicit_public const now = implicit_public::of(word);
+    if (now.tail == now.head) return false;
+    // edge implicit-3: the offer is the owner's again, or a thief has it: one word decides.
+    if (!s.open.compare_exchange_weak(word, implicit_public{now.tail, now.head - 1}.word(), std::memory_order_seq_cst,
+                                      std::memory_order_acquire)) {
+      continue;
+    }
+    // edge implicit-4: while somebody sleeps, a request stands wherever nothing is offered.
+    if (now.tail == now.head - 1 && sleepers().anybody()) ask(w);
+    return true;
+  }
+}
+
+void implicit_team::pop(implicit_stack& s) noexcept {
+  s.barrier_slot = nullptr;
+  for (std::uint32_t i = s.number_of_records(); i-- > 0;) {
+    if (s.record(i).what != implicit_record::kind::join) continue;
+    put_barrier(s, s.record(i));
+    return;
+  }
+}
+
+/// What a task forked here would wait for its return, so thieves that ask get some of it now.
+void implicit_team::leave_for_other_pool(runtime::strand_member& m) noexcept {
+  auto& w = static_cast<implicit_member&>(m);
+  if (w.poll.load(std::memory_order_relaxed) != 0) publish(w);
+}
+
+// ---- the child returned -----------------------------------------------------------------------
+
+namespace {
+
+/// On the stack of an offered frame, below it, when its child has come to its end.
+implicit_state* child_is_done(implicit_registers const* registers, std::exception_ptr thrown) noexcept {
+  implicit_member* w = &this_member();
+  implicit_stack& s = *w->offers.load(std::memory_order_relaxed);
+  implicit_record& r = s.record(s.number_of_records() - 1);
+  if (registers) r.outcome.f = *registers;
+  r.outcome.f_threw = std::move(thrown);
+  implicit_team& team = team_of(*w);
+  if (!team.take_back(*w, s)) {
+    r.outcome.is_stolen = true;
+    team.wait_at(r.meeting, 1);
+    s.forget_stolen(1);
+  }
+  r.exceptions = runtime::take_exceptions();
+  set_resumed(&r);
+  return &r.state;
+}
+
+}  // namespace
+
+/// The offer that the calling thread's newest frame was resumed with.
+implicit_outcome implicit_resumed() noexcept {
+  implicit_record& r = *resumed;
+  runtime::put_exceptions(r.exceptions);
+  implicit_outcome outcome = std::move(r.outcome);
+  if (r.what == implicit_record::kind::outside) {
+    delete &r;
+  } else {
+    implicit_member& w = this_member();
+    r.~implicit_record();
+    team_of(w).pop(*w.offers.load(std::memory_order_relaxed));
+  }
+  return outcome;
+}
+
+void* implicit_keep_exception() noexcept {
+  std::exception_ptr p = std::current_exception();
+  void* raw = nullptr;
+  static_assert(sizeof p == sizeof raw);
+  std::memcpy(&raw, static_cast<void const*>(&p), sizeof raw);
+  ::new (static_cast<void*>(&p)) std::exception_ptr;
+  return raw;
+}
+
+std::exception_ptr implicit_release_exception(void* raw) noexcept {
+  std::exception_ptr p;
+  std::memcpy(static_cast<void*>(&p), &raw, sizeof raw);
+  return p;
+}
+
+implicit_polled_as implicit_polled() {
+  strand_worker& w = strand_self();
+  if (w.kind == strand_kind::implicit) {
+    auto& m = static_cast<implicit_member&>(w);
+    team_of(m).publish(m);
+    return implicit_polled_as::worker;
+  }
+  return w.kind == strand_kind::staying ? implicit_polled_as::worker : implicit_polled_as::outside;
+}
+
+// ---- outside all pools ------------------------------------------------------------------------
+
+implicit_offer* implicit_offer_to_pool() noexcept {
+  join_frames found;
+  walk_join_frames(found, 0, ~std::uint64_t{0}, ~std::uint64_t{0}, true);
+  if (found.found() == 0) return nullptr;
+  auto* const r = new (std::nothrow) implicit_record;
+  if (!r) return nullptr;
+  make_ready(*r, implicit_record::kind::outside);
+  signals_blocked const for_now;
+  offer_frame(*r, found.from_oldest(0));
+  return r;
+}
+
+void implicit_return_to_pad(implicit_offer& o) noexcept {
+  auto& r = static_cast<implicit_record&>(o);
+  r.outcome.is_stolen = true;  // by the pool
+  outside_done = &r;
+  *r.return_slot = reinterpret_cast<std::uint64_t>(&filch_implicit_barrier_outside);
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
+
+// ---- called by the barrier --------------------------------------------------------------------
+
+using filch::detail::implicit_state;
+
+extern "C" {
+
+[[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_returned(
+    filch::detail::implicit_registers const* registers) noexcept {
+  return filch::detail::child_is_done(registers, nullptr);
+}
+
+[[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_threw(void* exception) noexcept {
+  abi::__cxa_begin_catch(exception);
+  std::exception_ptr thrown = std::current_exception();
+  if (!thrown) std::terminate();  // not a C++ exception: nothing that could be thrown again
+  abi::__cxa_end_catch();
+  return filch::detail::child_is_done(nullptr, std::move(thrown));
+}
+
+[[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_returned_outside() noexcept {
+  filch::detail::implicit_record& r = *std::exchange(filch::detail::outside_done, nullptr);
+  r.exceptions = filch::runtime::take_exceptions();
+  filch::detail::resumed = &r;
+  return &r.state;
+}
+
+/// The barrier's: it takes whatever comes, as the join frame above it would.
+[[gnu::visibility("hidden"), gnu::used]] _Unwind_Reason_Code filch_implicit_personality(
+    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception, _Unwind_Context* context) {
+  if (actions & _UA_SEARCH_PHASE) return _URC_HANDLER_FOUND;
+  if (!(actions & _UA_HANDLER_FRAME)) std::terminate();  // pthread_exit(), say: can't pass a join
+  _Unwind_SetGR(context, 0, reinterpret_cast<_Unwind_Word>(exception));
+  _Unwind_SetIP(context, reinterpret_cast<_Unwind_Ptr>(_Unwind_GetLanguageSpecificData(context)));
+  return _URC_INSTALL_CONTEXT;
+}
+
+}  // extern "C"

@@ -1,0 +1,76 @@
+// The pool: its members, the way in, and the default pool.
+#include "runtime/pools.hpp"
+#include "schedulers/implicit/worker.hpp"
+
+#include <bit>
+#include <new>
+
+extern "C" std::uint64_t const filch_implicit_barriers[];
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+namespace {
+
+constexpr unsigned k_smallest_barrier_bits = 16;  // of the first in filch_implicit_barriers
+
+// Of a stack's bytes, so many more for its header: a join frame takes at least as much as an eighth of a record.
+std::size_t header_bytes(std::size_t stack_bytes) noexcept { return stack_bytes / 2 + sizeof(implicit_stack); }
+
+}  // namespace
+
+implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
+    : strand_team(std::move(s), tolerate_missing_threads, header_bytes) {
+  std::size_t const whole = os::reservation::whole_bytes_for(stack_size(), header_bytes(stack_size()));
+  barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
+  places_ = static_cast<std::uint32_t>((header_bytes(stack_size()) - sizeof(implicit_stack)) /
+                                       sizeof(implicit_record));
+  for (unsigned i = 0; i < workers(); ++i) {
+    auto* const m = ::new (static_cast<void*>(space(i).middle())) implicit_member;
+    static_assert(std::is_trivially_destructible_v<implicit_member>);
+    add(*m);
+  }
+  start();
+}
+
+implicit_team::~implicit_team() { stop(); }
+
+void implicit_team::takes_up(runtime::strand_member& m) noexcept {
+  auto& w = static_cast<implicit_member&>(m);
+  // Zeroed by the kernel, which is what an empty header is.
+  // edge implicit-2: release, what the strand's owner before wrote in it.
+  w.offers.store(reinterpret_cast<implicit_stack*>(w.stack->memory().lower()), std::memory_order_release);
+}
+
+void implicit_join_in_default_pool(void (*first)(void*), void* argument, implicit_offer& offer) {
+  implicit::default_pool().run([&] {
+    implicit::join([=] { first(argument); }, [&offer] { static_cast<void>(offer.run(offer)); });
+  });
+}
+
+}  // namespace detail
+
+implicit::pool::pool(pool_options options) : team_(new detail::implicit_team(runtime::resolve(options), false)) {}
+
+implicit::pool::pool(default_tag) : team_(new detail::implicit_team(runtime::resolve({}), true)) {}
+
+implicit::pool::~pool() {
+  // Destroyed by its own task, or in a child of fork(), there is nothing to wait for.
+  detail::implicit_team* const team = team_.load(std::memory_order_acquire);
+  if (!team->alive() || team->place_of_caller()) return;
+  delete team;
+}
+
+void implicit::pool::enter(void (*call)(void*), void* argument) {
+  runtime::team_of_this_process(team_).enter_or_nest(call, argument);
+}
+
+unsigned implicit::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
+
+pool_stats implicit::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
+
+implicit::pool& implicit::default_pool() {
+  static constinit std::atomic<void*> the_default{nullptr};
+  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
+}
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,113 @@
+// A worker whose call stack is its deque, and its team. Words and edges: protocol.md beside this file.
+#pragma once
+
+#include <filch/implicit.hpp>
+
+#include "runtime/exceptions_in_flight.hpp"
+#include "runtime/strand_team.hpp"
+#include "schedulers/implicit/join_frames.hpp"
+
+#include <unwind.h>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The registers with which an offered frame goes on. Laid out for src/arch/x86_64/continuation.S.
+struct implicit_state {
+  std::uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
+  std::uint64_t rcx, rdx, rsi, rdi, r8, r9, r10;
+  std::uint64_t offering_rsp;
+};
+static_assert(offsetof(implicit_state, rip) == 56 && offsetof(implicit_state, offering_rsp) == 120);
+
+struct implicit_record : implicit_offer {
+  enum class kind : unsigned char { join, spawned, outside };
+
+  kind what = kind::join;
+  implicit_state state{};
+  std::uint64_t* return_slot = nullptr;        // where f's return address lies
+  runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
+  _Unwind_Exception marker{};                  // what the landing pad takes for the exception
+  strand_task* task = nullptr;                 // spawned: what to run
+};
+
+/// Which of a stack's records are public: [tail, head). One word, so that every change is one exchange.
+struct implicit_public {
+  std::uint32_t tail;
+  std::uint32_t head;
+
+  static implicit_public of(std::uint64_t word) noexcept {
+    return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+  }
+  std::uint64_t word() const noexcept { return std::uint64_t{head} << 32 | tail; }
+};
+
+class implicit_frame;
+
+/// The header of a stack: what was offered of it, the oldest first. All of it but `open` is its owner's, who is the
+/// worker that runs the strand.
+struct implicit_stack {
+  alignas(64) std::atomic<std::uint64_t> open;  // an implicit_public
+  alignas(64) std::uint64_t hidden_return;      // the return address that the barrier took away; see continuation.S
+  std::uint64_t* barrier_slot;                  // where the barrier stands; null: nowhere
+  implicit_frame* newest_scope;                 // of those with tasks that wait
+  implicit_frame* oldest_scope;
+
+  /// The records lie behind it, as many as there is room for.
+  implicit_record& record(std::uint32_t i) noexcept { return reinterpret_cast<implicit_record*>(this + 1)[i]; }
+  std::uint32_t number_of_records() const noexcept {
+    return implicit_public::of(open.load(std::memory_order_relaxed)).head;
+  }
+  /// The newest records, all stolen and done with.
+  void forget_stolen(std::uint32_t count) noexcept {
+    // All that is older was stolen too, so nobody else changes the word.
+    std::uint32_t const left = number_of_records() - count;
+    open.store(implicit_public{left, left}.word(), std::memory_order_release);
+  }
+};
+static_assert(offsetof(implicit_stack, hidden_return) == 64);
+
+struct alignas(64) implicit_member : runtime::strand_member {
+  implicit_member() noexcept : strand_member(strand_kind::implicit, 0, nullptr) {}
+
+  // owner writes, thieves read
+  alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the strand that it runs
+
+};
+
+class implicit_team final : public runtime::strand_team {
+ public:
+  implicit_team(runtime::settings s, bool tolerate_missing_threads);
+  ~implicit_team() override;
+
+  /// Offers the oldest of what the worker has and has not offered.
+  void publish(implicit_member& w) noexcept;
+  /// Takes back the newest of the stack's offers; false: it was stolen.
+  bool take_back(implicit_member& w, implicit_stack& s) noexcept;
+  /// After the last of a stack's offers came to its end, one way or the other: the barrier moves to the next older.
+  void pop(implicit_stack& s) noexcept;
+
+  /// The same pool once more, for a child of fork().
+  std::unique_ptr<implicit_team> again() const { return std::make_unique<implicit_team>(asked_for(), true); }
+  void leave_for_other_pool(runtime::strand_member& w) noexcept override;
+
+  char const* scheduler_name() const noexcept override { return "implicit"; }
+
+ private:
+  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
+  void ask(runtime::strand_member& victim) noexcept override;
+  bool offers_task(runtime::strand_member const& victim) const noexcept override;
+  void takes_up(runtime::strand_member& w) noexcept override;
+
+  void put_barrier(implicit_stack& s, implicit_record& r) noexcept;
+
+  std::uint64_t barrier_ = 0;  // its address, for stacks of this size
+  std::uint32_t places_ = 0;   // records of a stack
+};
+
+inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
+inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(strand_self()); }
+
+/// Runs the landing pad of a join frame as far as it takes to fill the record.
+void offer_frame(implicit_record& r, join_frame const& frame) noexcept;
+
+}  // namespace filch::inline FILCH_ABI::detail
