@@ -3,9 +3,9 @@
 //
 //   join frame   the frame of the function that forked, while f runs: its rest is a continuation
 //   offer        a continuation that was made public, in a record that thieves find
-//   landing pad  where the exception tables say that a join frame goes on, should f throw a `continuation`
+//   landing pad  where the exception tables say that a join frame goes on, should f throw a pointer to a `continuation`
 //
-// Nothing throws one. Who offers a frame runs its landing pad, as the unwinder would, as far as the destructor of
+// Nobody throws one. Who offers a frame runs its landing pad, as the unwinder would, as far as the destructor of
 // implicit_offering, which writes down what g is and how to go on from there. From then on the frame continues at
 // its landing pad, never where f returns to; the return barrier sees to that.
 #pragma once
@@ -30,10 +30,8 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Marks join frames in the exception tables.
-struct FILCH_API continuation {
-  virtual ~continuation();
-};
+/// A pointer to one, in the exception tables, marks a join frame. Nothing else is ever made of it.
+struct __attribute__((visibility("default"))) continuation {};
 
 /// What f returned, as it was in the processor's registers.
 struct implicit_registers {
@@ -209,46 +207,6 @@ template <class G>
 using second_slot =
     std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
 
-/// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an exception
-/// that f threw, nothing.
-template <class G> struct implicit_offering {
-  std::remove_reference_t<G>& g;
-  second_slot<G>& slot;
-  bool is_on = true;
-
-  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s) noexcept
-      : g(closure), slot(s) {}
-  implicit_offering(implicit_offering const&) = delete;
-  implicit_offering& operator=(implicit_offering const&) = delete;
-  FILCH_INLINE void dismiss() noexcept { is_on = false; }
-
-  // Nothing here may call or push anything: below the stack pointer lie younger frames.
-  FILCH_INLINE ~implicit_offering() {
-    if (!is_on) return;
-    std::uint64_t words[2] = {0, 0};
-    if constexpr (travels_by_value<G>) {
-      __builtin_memcpy(&words, __builtin_addressof(g), sizeof g);
-    } else {
-      words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
-    }
-    void* where = nullptr;
-    if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
-    // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for it.
-    asm volatile(
-        "movq filch_implicit_offering@gottpoff(%%rip), %%rax\n\t"
-        "movq %%fs:(%%rax), %%rax\n\t"
-        "testq %%rax, %%rax\n\t"
-        "je 2f\n\t"
-        "leaq 2f(%%rip), %%r11\n\t"
-        "jmp *filch_implicit_offered@GOTPCREL(%%rip)\n"
-        "2:"
-        :
-        : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where)
-        : "rax", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
-  }
-};
-
 // ---- f -------------------------------------------------------------------------------------------
 
 /// Outside all pools: f and g run in the default pool, and the join frame goes on where it would after a theft.
@@ -294,6 +252,56 @@ template <class F, class A> FILCH_OUTLINE void implicit_child_in_slot(travels_as
     return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot);
   call_and_carry<A>(static_cast<F&&>(f), slot);
 }
+
+template <class F, class A> consteval auto implicit_child_of() {
+  if constexpr (comes_in_slot<A>) {
+    return &implicit_child_in_slot<F, A>;
+  } else {
+    return &implicit_child<F, A>;
+  }
+}
+
+/// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an exception
+/// that f threw, nothing.
+template <class G, auto Child> struct implicit_offering {
+  std::remove_reference_t<G>& g;
+  second_slot<G>& slot;
+  bool is_on = true;
+
+  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s) noexcept
+      : g(closure), slot(s) {}
+  implicit_offering(implicit_offering const&) = delete;
+  implicit_offering& operator=(implicit_offering const&) = delete;
+  FILCH_INLINE void dismiss() noexcept { is_on = false; }
+
+  // Nothing here may call or push anything: below the stack pointer lie younger frames.
+  FILCH_INLINE ~implicit_offering() {
+    if (!is_on) return;
+    std::uint64_t words[2] = {0, 0};
+    if constexpr (travels_by_value<G>) {
+      __builtin_memcpy(&words, __builtin_addressof(g), sizeof g);
+    } else {
+      words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
+    }
+    void* where = nullptr;
+    if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
+    // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for it.
+    asm volatile(
+        "movq filch_implicit_offering@gottpoff(%%rip), %%rax\n\t"
+        "movq %%fs:(%%rax), %%rax\n\t"
+        "testq %%rax, %%rax\n\t"
+        "je 2f\n\t"
+        "leaq 2f(%%rip), %%r11\n\t"
+        "jmp *filch_implicit_offered@GOTPCREL(%%rip)\n"
+        "2:"
+        :
+        // The child's address, so that compilers don't think they know all its callers, and leave its result where the
+        // calling convention puts it: the return barrier finds it there.
+        : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where), "r"(Child)
+        : "rax", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+  }
+};
 
 // ---- the join frame ------------------------------------------------------------------------------
 
@@ -350,7 +358,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   second_slot<G> g_slot;
   carried<A> a;
   try {
-    implicit_offering<G> offering(g, g_slot);
+    implicit_offering<G, implicit_child_of<F, A>()> offering(g, g_slot);
     if constexpr (comes_in_slot<A>) {
       implicit_child_in_slot<F, A>(hand_on<F>(f), f_slot);
     } else if constexpr (std::is_same_v<A, nothing>) {
@@ -359,7 +367,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
       a.value = implicit_child<F, A>(hand_on<F>(f));
     }
     offering.dismiss();
-  } catch (continuation const&) {
+  } catch (continuation*) {
     goto offered;
   } catch (...) {
     // g runs outside the handler: in it, current_exception() is what it was around the join.

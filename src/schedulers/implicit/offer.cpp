@@ -55,8 +55,6 @@ void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
 
 }  // namespace
 
-continuation::~continuation() = default;
-
 void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
   std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
   r.marker.exception_cleanup = keep_marker;
