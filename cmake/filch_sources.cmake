@@ -32,7 +32,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/schedulers/cactus/pool.cpp
     src/schedulers/cactus/steal.cpp
     src/schedulers/implicit/frame.cpp
-    src/schedulers/implicit/join_frames.cpp
+    src/schedulers/implicit/call_frames.cpp
+    src/schedulers/implicit/landing_pads.cpp
     src/schedulers/implicit/offer.cpp
     src/schedulers/implicit/pool.cpp
     src/schedulers/implicit/steal.cpp)

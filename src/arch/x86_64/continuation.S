@@ -87,6 +87,28 @@ filch_implicit_offered:
         .cfi_endproc
         .size   filch_implicit_offered, . - filch_implicit_offered
 
+// void filch_implicit_registers(frame_registers*): rbx rbp r12 r13 r14 r15 rsp rip of the caller, after the call.
+        .globl  filch_implicit_registers
+        .hidden filch_implicit_registers
+        .type   filch_implicit_registers, @function
+        .p2align 4
+filch_implicit_registers:
+        .cfi_startproc
+        endbr64
+        movq    %rbx, (%rdi)
+        movq    %rbp, 8(%rdi)
+        movq    %r12, 16(%rdi)
+        movq    %r13, 24(%rdi)
+        movq    %r14, 32(%rdi)
+        movq    %r15, 40(%rdi)
+        leaq    8(%rsp), %rax
+        movq    %rax, 48(%rdi)
+        movq    (%rsp), %rax
+        movq    %rax, 56(%rdi)
+        ret
+        .cfi_endproc
+        .size   filch_implicit_registers, . - filch_implicit_registers
+
         .macro  GO_ON           // rax: the state. To the landing pad, on the frame's stack
         movq    (%rax), %rbx
         movq    8(%rax), %rbp

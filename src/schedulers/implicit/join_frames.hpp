@@ -1,8 +1,7 @@
-// Finding the join frames of a stack: its walk, and the exception tables read as a map from a return address to the
-// landing pad of a continuation.
+// Finding the join frames of a stack.
 #pragma once
 
-#include <filch/detail/platform.hpp>
+#include "schedulers/implicit/call_frames.hpp"
 
 #include <array>
 #include <cstddef>
@@ -18,24 +17,57 @@ struct join_frame {
   std::uint64_t* return_slot() const noexcept { return reinterpret_cast<std::uint64_t*>(rsp) - 1; }
 };
 
-/// The oldest join frames that a walk came across, in the order in which it met them: from the newest to the oldest.
-class join_frames {
+/// From newer frames of a stack to older ones. Frames without unwind information end it.
+class join_frame_walk {
+ public:
+  /// From `begin`, where the next instruction of its frame is, or its call returns to; as long as frames lie in
+  /// [low, high) and below `stop`. Without a cache everything is worked out anew.
+  join_frame_walk(frame_registers const& begin, bool begins_after_call, std::uint64_t low, std::uint64_t high,
+                  std::uint64_t stop, call_frame_cache* cache) noexcept
+      : at_(begin), is_return_address_(begins_after_call), low_(low), high_(high), stop_(stop), cache_(cache) {}
+
+  /// The next one, older than the last. False: there is none.
+  bool next(join_frame& found) noexcept {
+    for (;;) {
+      std::uint64_t const rsp = at_[frame_registers::rsp];
+      if (is_over_ || rsp - 8 >= stop_ || rsp < low_ || rsp >= high_) return false;
+      call_frame const& f = cache_ && is_return_address_ ? cache_->at(at_.ip) : (own_ = find_call_frame(at_.ip, is_return_address_));
+      is_return_address_ = true;
+      bool const is_join = f.pad != 0;
+      if (is_join) {
+        found = {at_.r[0], at_.r[1], at_.r[2], at_.r[3], at_.r[4], at_.r[5], rsp, f.pad, f.selector};
+      }
+      is_over_ = !step(at_, f);
+      if (is_join) return true;
+    }
+  }
+
+ private:
+  frame_registers at_;
+  bool is_return_address_;
+  bool is_over_ = false;
+  std::uint64_t low_;
+  std::uint64_t high_;
+  std::uint64_t stop_;
+  call_frame_cache* cache_;
+  call_frame own_;
+};
+
+/// The oldest join frames that a walk came across.
+class oldest_join_frames {
  public:
   static constexpr std::size_t k_most = 32;
 
-  void add(join_frame const& f) noexcept { frames_[found_++ % k_most] = f; }
+  explicit oldest_join_frames(join_frame_walk walk) noexcept {
+    while (walk.next(frames_[found_ % k_most])) ++found_;
+  }
   std::size_t found() const noexcept { return found_; }
-  /// Of those found, number i from the oldest; i < min(found(), k_most).
+  /// Of those found, number i from the oldest; i < min(found(), k_most - 1).
   join_frame const& from_oldest(std::size_t i) const noexcept { return frames_[(found_ - 1 - i) % k_most]; }
 
  private:
   std::size_t found_ = 0;
   std::array<join_frame, k_most> frames_;
 };
-
-/// Walks the calling thread's stack from here to older frames: as long as frames end in [low, high), and below
-/// `stop`. Frames without unwind information end the walk.
-void walk_join_frames(join_frames& found, std::uint64_t low, std::uint64_t high, std::uint64_t stop,
-                      bool only_the_newest) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

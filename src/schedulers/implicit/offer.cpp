@@ -21,6 +21,9 @@ namespace {
 // How many continuations an owner offers at a request: half of them, as long as that is not many; each costs a
 // misprediction and an exchange when it is taken back.
 constexpr std::size_t k_offer_most = 8;
+// From so many join frames on, which are as many to walk past, a share of them.
+constexpr std::size_t k_share_begins = 256;
+constexpr std::size_t k_share = 16;
 
 class signals_blocked {
  public:
@@ -72,43 +75,65 @@ void implicit_team::put_barrier(implicit_stack& s, implicit_record& r) noexcept 
   *r.return_slot = barrier_;
 }
 
-void implicit_team::publish(implicit_member& w) noexcept {
+/// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
+std::uint32_t implicit_team::offer_oldest(implicit_stack& s, join_frame_walk const& walk) noexcept {
+  std::uint32_t const first = s.number_of_records();
+  oldest_join_frames const found(walk);
+  if (found.found() > k_share_begins && !s.oldest_scope) return offer_share(s, walk, found.found());
+  std::size_t all = found.found();
+  for (implicit_frame* f = s.oldest_scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
+  std::size_t const wanted = std::min((all + 1) / 2, k_offer_most);
+  auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
+  std::size_t frames = 0;
+  for (std::uint32_t i = 0; i != count; ++i) {
+    implicit_record& r = s.record(first + i);
+    implicit_frame* const f = s.oldest_scope;
+    if (f && (frames == found.found() || f->is_older_than(found.from_oldest(frames).rsp))) {
+      make_ready(r, implicit_record::kind::spawned);
+      ++f->offered_;
+      r.task = &f->take_oldest();
+    } else {
+      make_ready(r, implicit_record::kind::join);
+      offer_frame(r, found.from_oldest(frames++));
+    }
+  }
+  return count;
+}
+
+/// Of very many frames, the oldest part of them, so that the next walk does not have to go all the way again.
+std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept {
+  std::uint32_t const first = s.number_of_records();
+  auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(all / k_share, places_ - first));
+  join_frame frame;
+  for (std::size_t left = all; left > count; --left) static_cast<void>(walk.next(frame));
+  for (std::uint32_t i = count; i-- > 0 && walk.next(frame);) {
+    implicit_record& r = s.record(first + i);
+    make_ready(r, implicit_record::kind::join);
+    offer_frame(r, frame);
+  }
+  return count;
+}
+
+void implicit_team::publish(implicit_member& w, frame_registers const& begin) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint64_t word = s.open.load(std::memory_order_relaxed);
   std::uint32_t const first = implicit_public::of(word).head;
   auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
   auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
   auto const stop = s.barrier_slot ? reinterpret_cast<std::uint64_t>(s.barrier_slot) : high;
-  join_frames found;
-  walk_join_frames(found, low, high, stop, false);
-  std::size_t all = found.found();
-  for (implicit_frame* f = s.oldest_scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
-  std::size_t const wanted = std::min((all + 1) / 2, k_offer_most);
-  auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
-  if (count == 0) return;
+  std::uint32_t count = 0;
   {
     signals_blocked const for_now;
-    std::size_t frames = 0;
-    implicit_record* newest_join = nullptr;
-    for (std::uint32_t i = 0; i != count; ++i) {
-      // Oldest first, join frames and spawned tasks in one order: who meets a thief has nothing left to offer.
+    count = offer_oldest(s, join_frame_walk(begin, true, low, high, stop, &w.frames));
+    for (std::uint32_t i = count; i-- > 0;) {
       implicit_record& r = s.record(first + i);
-      implicit_frame* const f = s.oldest_scope;
-      if (f && (frames == found.found() || f->is_older_than(found.from_oldest(frames).rsp))) {
-        make_ready(r, implicit_record::kind::spawned);
-        ++f->offered_;
-        r.task = &f->take_oldest();
-      } else {
-        make_ready(r, implicit_record::kind::join);
-        offer_frame(r, found.from_oldest(frames++));
-        newest_join = &r;
-      }
-    }
-    if (newest_join) {
+      if (r.what != implicit_record::kind::join) continue;
       if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
-      put_barrier(s, *newest_join);
+      put_barrier(s, r);
+      break;
     }
   }
+  if (count == 0) return;
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
@@ -117,6 +142,13 @@ void implicit_team::publish(implicit_member& w) noexcept {
   static_cast<void>(w.poll.exchange(0, std::memory_order_seq_cst));
   counted(w.index).publications.bump();
   task_is_public(w.index);
+}
+
+/// What the calling frame and older ones have.
+void implicit_team::publish(implicit_member& w) noexcept {
+  frame_registers here;
+  filch_implicit_registers(&here);
+  publish(w, here);
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
@@ -218,14 +250,16 @@ implicit_polled_as implicit_polled() {
 // ---- outside all pools ------------------------------------------------------------------------
 
 implicit_offer* implicit_offer_to_pool() noexcept {
-  join_frames found;
-  walk_join_frames(found, 0, ~std::uint64_t{0}, ~std::uint64_t{0}, true);
-  if (found.found() == 0) return nullptr;
+  frame_registers here;
+  filch_implicit_registers(&here);
+  join_frame frame;
+  constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
+  if (!join_frame_walk(here, true, 0, k_anywhere, k_anywhere, nullptr).next(frame)) return nullptr;
   auto* const r = new (std::nothrow) implicit_record;
   if (!r) return nullptr;
   make_ready(*r, implicit_record::kind::outside);
   signals_blocked const for_now;
-  offer_frame(*r, found.from_oldest(0));
+  offer_frame(*r, frame);
   return r;
 }
 

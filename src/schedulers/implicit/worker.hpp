@@ -72,6 +72,9 @@ struct alignas(64) implicit_member : runtime::strand_member {
   // owner writes, thieves read
   alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the strand that it runs
 
+  // owner
+  alignas(64) call_frame_cache frames;
+
 };
 
 class implicit_team final : public runtime::strand_team {
@@ -79,7 +82,8 @@ class implicit_team final : public runtime::strand_team {
   implicit_team(runtime::settings s, bool tolerate_missing_threads);
   ~implicit_team() override;
 
-  /// Offers the oldest of what the worker has and has not offered.
+  /// Offers the oldest of what the worker has and has not offered, of the frames from `begin` on.
+  void publish(implicit_member& w, frame_registers const& begin) noexcept;
   void publish(implicit_member& w) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
@@ -99,6 +103,8 @@ class implicit_team final : public runtime::strand_team {
   void takes_up(runtime::strand_member& w) noexcept override;
 
   void put_barrier(implicit_stack& s, implicit_record& r) noexcept;
+  std::uint32_t offer_oldest(implicit_stack& s, join_frame_walk const& walk) noexcept;
+  std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
 
   std::uint64_t barrier_ = 0;  // its address, for stacks of this size
   std::uint32_t places_ = 0;   // records of a stack

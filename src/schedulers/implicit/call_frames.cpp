@@ -1,0 +1,376 @@
+#include "schedulers/implicit/call_frames.hpp"
+
+#include "schedulers/implicit/landing_pads.hpp"
+#include "schedulers/implicit/table_reader.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <limits>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+constexpr std::uint64_t k_return_address = 16;  // DWARF's number for x86-64
+constexpr std::uint64_t k_unknown_register = ~std::uint64_t{0};
+
+/// DWARF's number of a register, as frame_registers has it; k_unknown_register for one that is not preserved.
+std::uint64_t preserved(std::uint64_t dwarf) noexcept {
+  switch (dwarf) {
+    case 3: return frame_registers::rbx;
+    case 6: return frame_registers::rbp;
+    case 7: return frame_registers::rsp;
+    case 12: return frame_registers::r12;
+    case 13: return frame_registers::r13;
+    case 14: return frame_registers::r14;
+    case 15: return frame_registers::r15;
+    default: return k_unknown_register;
+  }
+}
+
+std::uint8_t const* as_bytes(std::uint64_t address) noexcept { return reinterpret_cast<std::uint8_t const*>(address); }
+
+/// The description of a function, and what it shares with others.
+struct description {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint8_t const* program = nullptr;
+  std::uint8_t const* program_end = nullptr;
+  std::uint8_t const* common_program = nullptr;
+  std::uint8_t const* common_program_end = nullptr;
+  std::uint64_t code_factor = 1;
+  std::int64_t data_factor = 1;
+  std::uint8_t const* exceptions = nullptr;
+};
+
+bool read_common(std::uint8_t const* entry, description& d, unsigned& pointers, unsigned& exceptions,
+                 bool& is_signal) noexcept {
+  table_reader r(entry);
+  auto const length = r.fixed<std::uint32_t>();
+  if (length == 0xffffffff) return false;
+  d.common_program_end = r.at() + length;
+  r.skip(4);
+  if (r.byte() != 1) return false;  // version
+  auto const* augmentation = reinterpret_cast<char const*>(r.at());
+  if (augmentation[0] != 'z') return false;
+  r.skip(std::strlen(augmentation) + 1);
+  d.code_factor = r.unsigned_leb();
+  d.data_factor = r.signed_leb();
+  if (r.unsigned_leb() != k_return_address) return false;
+  std::uint64_t const bytes = r.unsigned_leb();
+  d.common_program = r.at() + bytes;
+  for (++augmentation; *augmentation; ++augmentation) {
+    switch (*augmentation) {
+      case 'P': {
+        unsigned const encoding = r.byte();
+        std::uint64_t personality = 0;
+        if (!r.encoded(encoding & 0x7f, personality)) return false;
+        break;
+      }
+      case 'L': exceptions = r.byte(); break;
+      case 'R': pointers = r.byte(); break;
+      case 'S': is_signal = true; break;
+      default: return false;
+    }
+  }
+  return true;
+}
+
+/// By the sorted table of .eh_frame_hdr.
+bool find_description(std::uint64_t pc, std::uint8_t const* header, description& d) noexcept {
+  table_reader r(header);
+  auto const data = reinterpret_cast<std::uint64_t>(header);
+  if (r.byte() != 1) return false;
+  unsigned const frame_encoding = r.byte();
+  unsigned const count_encoding = r.byte();
+  unsigned const table_encoding = r.byte();
+  std::uint64_t frames = 0;
+  std::uint64_t count = 0;
+  constexpr unsigned k_four_bytes_from_header = 0x3b;
+  if (count_encoding == k_encoding_omitted || table_encoding != k_four_bytes_from_header) return false;
+  if (!r.encoded(frame_encoding, frames, data) || !r.encoded(count_encoding, count, data) || count == 0) return false;
+  struct row {
+    std::int32_t start;
+    std::int32_t entry;
+  };
+  auto const row_at = [from = r.at()](std::uint64_t i) {
+    row x;
+    std::memcpy(&x, from + i * sizeof x, sizeof x);
+    return x;
+  };
+  auto const address = [data](std::int32_t offset) { return data + static_cast<std::uint64_t>(std::int64_t{offset}); };
+  if (pc < address(row_at(0).start)) return false;
+  std::uint64_t low = 0;
+  for (std::uint64_t high = count; high - low > 1;) {
+    std::uint64_t const middle = low + (high - low) / 2;
+    (pc < address(row_at(middle).start) ? high : low) = middle;
+  }
+  std::uint8_t const* const entry = as_bytes(address(row_at(low).entry));
+  table_reader e(entry);
+  auto const length = e.fixed<std::uint32_t>();
+  if (length == 0xffffffff) return false;
+  d.program_end = e.at() + length;
+  std::uint8_t const* const common_from = e.at();
+  auto const back = e.fixed<std::uint32_t>();
+  if (back == 0) return false;
+  unsigned pointers = 0;
+  unsigned exceptions = k_encoding_omitted;
+  bool is_signal = false;
+  if (!read_common(common_from - back, d, pointers, exceptions, is_signal)) return false;
+  std::uint64_t bytes = 0;
+  if (!e.encoded(pointers, d.start) || !e.encoded(pointers & 0x0f, bytes)) return false;
+  d.end = d.start + bytes;
+  if (pc < d.start || pc >= d.end) return false;
+  std::uint64_t const more = e.unsigned_leb();
+  d.program = e.at() + more;
+  if (exceptions != k_encoding_omitted) {
+    std::uint64_t table = 0;
+    if (!e.encoded(exceptions, table)) return false;
+    d.exceptions = as_bytes(table);
+  }
+  return !is_signal;  // whose frames save every register, and return to no call
+}
+
+/// Where a register of the caller is.
+struct rule {
+  enum { same, at_frame_address, at_register, unknown } where = same;
+  std::uint64_t base = 0;  // DWARF's number
+  std::int64_t offset = 0;
+};
+
+struct rules {
+  static constexpr std::size_t k_registers = 17;
+  std::array<rule, k_registers> of{};
+  bool frame_address_in_memory = false;
+  bool frame_address_known = true;
+  std::uint64_t frame_address_register = 0;
+  std::int64_t frame_address_offset = 0;
+};
+
+/// "register + offset", and perhaps what is stored there: all that compilers use to describe frames that they align.
+bool read_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_t& reg, std::int64_t& offset,
+                     bool& in_memory) noexcept {
+  constexpr std::uint8_t k_breg0 = 0x70;
+  constexpr std::uint8_t k_deref = 0x06;
+  table_reader r(from);
+  std::uint8_t const op = r.byte();
+  if (op < k_breg0 || op > k_breg0 + 31) return false;
+  reg = static_cast<std::uint64_t>(op - k_breg0);
+  offset = r.signed_leb();
+  in_memory = r.at() != from + bytes && r.byte() == k_deref;
+  return r.at() == from + bytes;
+}
+
+class machine {
+ public:
+  machine(description const& d, std::uint64_t pc) noexcept : d_(d), pc_(pc), at_(d.start) {}
+
+  bool run(rules& out) noexcept {
+    if (!run(d_.common_program, d_.common_program_end, true)) return false;
+    initial_ = now_;
+    if (!run(d_.program, d_.program_end, false)) return false;
+    out = now_;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t k_remembered_most = 8;
+
+  rule* of(std::uint64_t reg) noexcept { return reg < rules::k_registers ? &now_.of[reg] : nullptr; }
+  void set(std::uint64_t reg, rule r) noexcept {
+    if (rule* const to = of(reg)) *to = r;
+  }
+  std::int64_t scaled(std::uint64_t n) const noexcept { return static_cast<std::int64_t>(n) * d_.data_factor; }
+
+  bool run(std::uint8_t const* from, std::uint8_t const* to, bool is_common) noexcept {
+    table_reader r(from);
+    while (r.at() < to && at_ <= pc_) {
+      std::uint8_t const op = r.byte();
+      std::uint64_t const low = op & 0x3f;
+      switch (op & 0xc0) {
+        case 0x40: at_ += low * d_.code_factor; continue;
+        case 0x80: set(low, {rule::at_frame_address, 0, scaled(r.unsigned_leb())}); continue;
+        case 0xc0: restore(low, is_common); continue;
+        default: break;
+      }
+      if (!extended(op, r, is_common)) return false;
+    }
+    return true;
+  }
+
+  void restore(std::uint64_t reg, bool is_common) noexcept {
+    if (!is_common && reg < rules::k_registers) now_.of[reg] = initial_.of[reg];
+  }
+
+  bool extended(std::uint8_t op, table_reader& r, bool is_common) noexcept {
+    switch (op) {
+      case 0x00: return true;  // nop
+      case 0x02: at_ += r.byte() * d_.code_factor; return true;
+      case 0x03: at_ += r.fixed<std::uint16_t>() * d_.code_factor; return true;
+      case 0x04: at_ += r.fixed<std::uint32_t>() * d_.code_factor; return true;
+      case 0x05: {  // offset_extended
+        std::uint64_t const reg = r.unsigned_leb();
+        set(reg, {rule::at_frame_address, 0, scaled(r.unsigned_leb())});
+        return true;
+      }
+      case 0x06: restore(r.unsigned_leb(), is_common); return true;
+      case 0x07: set(r.unsigned_leb(), {rule::unknown, 0, 0}); return true;
+      case 0x08: set(r.unsigned_leb(), {rule::same, 0, 0}); return true;
+      case 0x09: {  // register: in another one, which nobody preserves
+        std::uint64_t const reg = r.unsigned_leb();
+        r.unsigned_leb();
+        set(reg, {rule::unknown, 0, 0});
+        return true;
+      }
+      case 0x0a:  // remember_state
+        if (remembered_ == k_remembered_most) return false;
+        memory_[remembered_++] = now_;
+        return true;
+      case 0x0b:  // restore_state
+        if (remembered_ == 0) return false;
+        now_ = memory_[--remembered_];
+        return true;
+      case 0x0c:  // def_cfa
+        define(r.unsigned_leb());
+        now_.frame_address_offset = static_cast<std::int64_t>(r.unsigned_leb());
+        return true;
+      case 0x0d: define(r.unsigned_leb()); return true;
+      case 0x0e: now_.frame_address_offset = static_cast<std::int64_t>(r.unsigned_leb()); return true;
+      case 0x0f: {  // def_cfa_expression
+        std::uint64_t const bytes = r.unsigned_leb();
+        now_.frame_address_known = read_expression(r.at(), bytes, now_.frame_address_register,
+                                                   now_.frame_address_offset, now_.frame_address_in_memory);
+        r.skip(bytes);
+        return true;
+      }
+      case 0x10: {  // expression
+        std::uint64_t const reg = r.unsigned_leb();
+        std::uint64_t const bytes = r.unsigned_leb();
+        rule x{rule::at_register, 0, 0};
+        bool in_memory = false;
+        if (!read_expression(r.at(), bytes, x.base, x.offset, in_memory) || in_memory) x = {rule::unknown, 0, 0};
+        set(reg, x);
+        r.skip(bytes);
+        return true;
+      }
+      case 0x11: {  // offset_extended_sf
+        std::uint64_t const reg = r.unsigned_leb();
+        set(reg, {rule::at_frame_address, 0, r.signed_leb() * d_.data_factor});
+        return true;
+      }
+      case 0x12:  // def_cfa_sf
+        define(r.unsigned_leb());
+        now_.frame_address_offset = r.signed_leb() * d_.data_factor;
+        return true;
+      case 0x13: now_.frame_address_offset = r.signed_leb() * d_.data_factor; return true;
+      case 0x16: {  // val_expression
+        std::uint64_t const reg = r.unsigned_leb();
+        r.skip(r.unsigned_leb());
+        set(reg, {rule::unknown, 0, 0});
+        return true;
+      }
+      case 0x2e: r.unsigned_leb(); return true;  // GNU_args_size
+      default: return false;
+    }
+  }
+  void define(std::uint64_t reg) noexcept {
+    now_.frame_address_register = reg;
+    now_.frame_address_in_memory = false;
+    now_.frame_address_known = true;
+  }
+
+  description const& d_;
+  std::uint64_t const pc_;
+  std::uint64_t at_;
+  rules now_;
+  rules initial_;
+  std::array<rules, k_remembered_most> memory_;
+  std::size_t remembered_ = 0;
+};
+
+bool fits_short(std::int64_t x) noexcept {
+  return x >= std::numeric_limits<std::int16_t>::min() && x <= std::numeric_limits<std::int16_t>::max();
+}
+
+/// False where something is needed that is not known.
+bool put_rules(rules const& from, call_frame& to) noexcept {
+  std::uint64_t const base = preserved(from.frame_address_register);
+  rule const& ret = from.of[k_return_address];
+  if (!from.frame_address_known || base == k_unknown_register || ret.where != rule::at_frame_address) return false;
+  for (std::uint64_t reg = 0; reg < k_return_address; ++reg) {
+    std::uint64_t const name = preserved(reg);
+    rule const& x = from.of[reg];
+    if (name == k_unknown_register || name == frame_registers::rsp || x.where == rule::same) continue;
+    std::uint64_t const where = x.where == rule::at_frame_address ? call_frame::k_frame_address : preserved(x.base);
+    if (x.where == rule::unknown || where == k_unknown_register || !fits_short(x.offset)) return false;
+    to.save[to.saves++] = {static_cast<std::uint8_t>(name), static_cast<std::uint8_t>(where),
+                           static_cast<std::int16_t>(x.offset)};
+  }
+  to.frame_address_register = static_cast<std::uint8_t>(base);
+  to.frame_address_offset = static_cast<std::int32_t>(from.frame_address_offset);
+  to.return_address_offset = static_cast<std::int32_t>(ret.offset);
+  to.frame_address_is = from.frame_address_in_memory ? call_frame::base::memory : call_frame::base::value;
+  return true;
+}
+
+/// Of the tables that a description is made of: another library may come to lie at the same place.
+std::uint64_t check_of(description const& d) noexcept {
+  std::uint64_t sum = d.start * 0x9e3779b97f4a7c15;
+  auto const add = [&sum](std::uint8_t const* from, std::uint8_t const* to) {
+    for (; from < to; ++from) sum = (sum ^ *from) * 0x100000001b3;
+  };
+  add(d.common_program, d.common_program_end);
+  add(d.program, d.program_end);
+  if (d.exceptions) {
+    // Its length is in it: after one or two encodings, and the offset of the types.
+    table_reader r(d.exceptions);
+    std::uint64_t skipped = 0;
+    if (unsigned const e = r.byte(); e != k_encoding_omitted) r.encoded(e, skipped);
+    if (r.byte() != k_encoding_omitted) r.unsigned_leb();
+    r.byte();
+    std::uint64_t const bytes = r.unsigned_leb();
+    add(d.exceptions, r.at() + bytes);
+  }
+  return sum;
+}
+
+bool find_tables(std::uint64_t pc, description& d, bool& is_in_program) noexcept {
+  dl_find_object object;
+  if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0 || !object.dlfo_eh_frame) return false;
+  is_in_program = object.dlfo_link_map && object.dlfo_link_map->l_prev == nullptr;
+  return find_description(pc, static_cast<std::uint8_t const*>(object.dlfo_eh_frame), d);
+}
+
+}  // namespace
+
+call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
+  call_frame f;
+  f.ip = ip;
+  std::uint64_t const pc = is_return_address ? ip - 1 : ip;
+  description d;
+  rules r;
+  if (!find_tables(pc, d, f.is_in_program)) return f;
+  if (!f.is_in_program) f.check = check_of(d);
+  if (!machine(d, pc).run(r) || !put_rules(r, f)) return f;
+  if (is_return_address) {
+    landing_pad const pad = find_landing_pad(d.exceptions, d.start, ip);
+    f.pad = pad.address;
+    f.selector = pad.selector;
+  }
+  return f;
+}
+
+call_frame const& call_frame_cache::at(std::uint64_t ip) noexcept {
+  call_frame& f = entries_[(ip ^ ip >> 12) % k_entries];
+  if (f.ip == ip) [[likely]] {
+    if (f.is_in_program) [[likely]]
+      return f;
+    description d;
+    bool is_in_program = false;
+    if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) return f;
+  }
+  f = find_call_frame(ip, true);
+  return f;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

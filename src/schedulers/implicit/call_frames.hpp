@@ -1,0 +1,81 @@
+// Walking a stack by the call-frame information of its functions (DWARF 5, section 6.4, as in .eh_frame), a few
+// nanoseconds a frame: what was once worked out for a return address is remembered.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The registers that a function preserves for its caller, by these numbers, and where the code goes on.
+struct frame_registers {
+  enum name : unsigned char { rbx, rbp, r12, r13, r14, r15, rsp, count };
+
+  std::array<std::uint64_t, count> r;
+  std::uint64_t ip;
+
+  std::uint64_t operator[](name n) const noexcept { return r[n]; }
+};
+
+/// How to get from a frame to its caller's, and its landing pad for a continuation, if it has one.
+struct call_frame {
+  enum class base : unsigned char { none, value, memory };  // of the frame address: register + offset, or what is there
+
+  struct saved {
+    std::uint8_t what;  // frame_registers::name
+    std::uint8_t from;  // a register's name, or k_frame_address
+    std::int16_t offset;
+  };
+  static constexpr std::uint8_t k_frame_address = 0xff;
+
+  std::uint64_t ip = 0;  // 0: an empty entry
+  std::uint64_t pad = 0;
+  std::uint32_t selector = 0;
+  base frame_address_is = base::none;  // none: the stack ends here, or nothing is known
+  std::uint8_t frame_address_register = 0;
+  std::uint8_t saves = 0;
+  bool is_in_program = false;  // in the main program, which is never unloaded
+  std::int32_t frame_address_offset = 0;
+  std::int32_t return_address_offset = 0;  // from the frame address
+  std::array<saved, 6> save{};
+  std::uint64_t check = 0;  // of the tables it was made from, where they may be unloaded
+};
+
+/// What one thread remembers.
+class call_frame_cache {
+ public:
+  /// For a return address. Never fails; what is not known ends a walk.
+  call_frame const& at(std::uint64_t ip) noexcept;
+
+ private:
+  static constexpr std::size_t k_entries = 1024;  // a power of two
+  std::array<call_frame, k_entries> entries_{};
+};
+
+/// For the address of an instruction about to be executed, or a return address.
+call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept;
+
+/// From a frame to its caller's. False where the stack ends.
+inline bool step(frame_registers& at, call_frame const& f) noexcept {
+  if (f.frame_address_is == call_frame::base::none) return false;
+  std::uint64_t address = at.r[f.frame_address_register] + static_cast<std::uint64_t>(std::int64_t{f.frame_address_offset});
+  auto const word_at = [](std::uint64_t a) { return *reinterpret_cast<std::uint64_t const*>(a); };
+  if (f.frame_address_is == call_frame::base::memory) address = word_at(address);
+  frame_registers const before = at;
+  for (unsigned i = 0; i < f.saves; ++i) {
+    call_frame::saved const& s = f.save[i];
+    std::uint64_t const from = s.from == call_frame::k_frame_address ? address : before.r[s.from];
+    at.r[s.what] = word_at(from + static_cast<std::uint64_t>(std::int64_t{s.offset}));
+  }
+  at.ip = word_at(address + static_cast<std::uint64_t>(std::int64_t{f.return_address_offset}));
+  at.r[frame_registers::rsp] = address;
+  return true;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
+
+/// The registers of the caller, as they are when this returns.
+extern "C" void filch_implicit_registers(filch::detail::frame_registers*) noexcept;

@@ -1,0 +1,65 @@
+#include "schedulers/implicit/landing_pads.hpp"
+
+#include <filch/detail/implicit_join.hpp>
+
+#include "schedulers/implicit/table_reader.hpp"
+
+#include <typeinfo>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+/// In the chain of what a landing pad catches: the selector of `continuation`, or 0.
+std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t const* types, unsigned encoding) noexcept {
+  for (;;) {
+    table_reader r(action);
+    std::int64_t const filter = r.signed_leb();
+    std::uint8_t const* const next_from = r.at();
+    std::int64_t const next = r.signed_leb();
+    if (filter > 0) {
+      std::uint64_t type = 0;
+      table_reader entry(types - static_cast<std::size_t>(filter) * size_of_encoded(encoding));
+      if (entry.encoded(encoding, type) && type != 0 &&
+          *reinterpret_cast<std::type_info const*>(type) == typeid(continuation*)) {
+        return filter;
+      }
+    }
+    if (next == 0) return 0;
+    action = next_from + next;
+  }
+}
+
+}  // namespace
+
+landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std::uint64_t ip) noexcept {
+  if (!data) return {};
+  table_reader r(data);
+  std::uint64_t pads_from = start;
+  unsigned const start_encoding = r.byte();
+  if (start_encoding != k_encoding_omitted && !r.encoded(start_encoding, pads_from)) return {};
+  unsigned const types_encoding = r.byte();
+  if (types_encoding == k_encoding_omitted) return {};
+  std::uint64_t const types_after = r.unsigned_leb();
+  std::uint8_t const* const types = r.at() + types_after;
+  unsigned const call_encoding = r.byte();
+  std::uint64_t const calls_bytes = r.unsigned_leb();
+  std::uint8_t const* const actions = r.at() + calls_bytes;
+  while (r.at() < actions) {
+    std::uint64_t from = 0;
+    std::uint64_t length = 0;
+    std::uint64_t pad = 0;
+    if (!r.encoded(call_encoding, from) || !r.encoded(call_encoding, length) || !r.encoded(call_encoding, pad)) {
+      return {};
+    }
+    std::uint64_t const action = r.unsigned_leb();
+    if (ip - 1 < start + from) return {};
+    if (ip - 1 >= start + from + length) continue;
+    if (pad == 0 || action == 0) return {};
+    std::int64_t const selector = selector_of_continuation(actions + action - 1, types, types_encoding);
+    if (selector == 0) return {};
+    return {pads_from + pad, static_cast<std::uint32_t>(selector)};
+  }
+  return {};
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
