@@ -25,6 +25,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/arch/x86_64/call_on_stack.S
     src/arch/x86_64/continuation.S
     src/arch/x86_64/switch_stack.S
+    src/os/linux/interrupt.cpp
     src/runtime/strand_stack.cpp
     src/runtime/strand_team.cpp
     src/schedulers/cactus/frame.cpp
@@ -33,6 +34,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/schedulers/cactus/steal.cpp
     src/schedulers/implicit/frame.cpp
     src/schedulers/implicit/call_frames.cpp
+    src/schedulers/implicit/interrupt.cpp
     src/schedulers/implicit/landing_pads.cpp
     src/schedulers/implicit/offer.cpp
     src/schedulers/implicit/pool.cpp

@@ -108,27 +108,26 @@ void strand_team::wait_at(detail::strand_meeting& m, std::int64_t stolen) noexce
 
 /// On its home stack, the worker runs the strand on w.stack, and those that follow it, until there is none.
 void strand_team::run_strand(strand_member& w) noexcept {
-  for (;;) {
+  while (w.stack) {
     takes_up(w);
     w.home->switch_to(*w.stack, w.index);
     strand_parting const p = w.parting;
-    strand_stack* next = nullptr;
     if (p.what == strand_parting::suspends) {
       strand_stack* const suspended = std::exchange(w.stack, nullptr);
       // edge cactus-5: release, the stack is left; acquire, the results of all if this is the last.
-      if (std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) != -p.stolen) return;
-      next = suspended;
+      bool const is_last =
+          std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) == -p.stolen;
+      w.stack = is_last ? suspended : nullptr;
     } else {
+      strand_stack* const left = std::exchange(w.stack, p.next);
       if (w.spare) {
-        stacks_.give_back(std::exchange(w.stack, nullptr));
+        stacks_.give_back(left);
       } else {
-        w.spare = std::exchange(w.stack, nullptr);
+        w.spare = left;
       }
-      if (p.what == strand_parting::ended) return;
-      next = p.next;
     }
-    w.stack = next;
   }
+  is_free(w);
 }
 
 /// What runs on every stack of the pool: one strand after the other.

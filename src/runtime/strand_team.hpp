@@ -68,6 +68,8 @@ class strand_team : public team {
   virtual bool offers_task(strand_member const& victim) const noexcept = 0;
   /// The worker is about to go on with the strand on w.stack.
   virtual void takes_up(strand_member&) noexcept {}
+  /// The worker runs no strand any more.
+  virtual void is_free(strand_member&) noexcept {}
 
  private:
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;

@@ -56,6 +56,8 @@ class team {
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
+  /// The worker has looked in vain for half the time after which it sleeps.
+  virtual void insist(unsigned) noexcept {}
 
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);

@@ -3,7 +3,8 @@
 //
 //   join frame   the frame of the function that forked, while f runs: its rest is a continuation
 //   offer        a continuation that was made public, in a record that thieves find
-//   landing pad  where the exception tables say that a join frame goes on, should f throw a pointer to a `continuation`
+//   landing pad  where the exception tables say that a join frame goes on, should f throw a pointer to a
+//   `continuation`
 //
 // Nobody throws one. Who offers a frame runs its landing pad, as the unwinder would, as far as the destructor of
 // implicit_offering, which writes down what g is and how to go on from there. From then on the frame continues at
@@ -13,8 +14,8 @@
 #include <filch/detail/packet.hpp>
 #include <filch/detail/strand.hpp>
 
-// Whether a join is a call, or part of the function that joins: the faster one depends on the compiler, and is measured in
-// docs/decisions/0005-implicit.md.
+// Whether a join is a call, or part of the function that joins: the faster one depends on the compiler, and is
+// measured in docs/decisions/0005-implicit.md.
 #if !defined(FILCH_IMPLICIT_OUTLINE)
 #if defined(__clang__)
 #define FILCH_IMPLICIT_OUTLINE 1
@@ -204,8 +205,7 @@ template <class G> struct implicit_second {
 
 /// Room in the join frame for a result of g that does not fit into an offer.
 template <class G>
-using second_slot =
-    std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
+using second_slot = std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
 
 // ---- f -------------------------------------------------------------------------------------------
 
@@ -261,8 +261,8 @@ template <class F, class A> consteval auto implicit_child_of() {
   }
 }
 
-/// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an exception
-/// that f threw, nothing.
+/// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
+/// exception that f threw, nothing.
 template <class G, auto Child> struct implicit_offering {
   std::remove_reference_t<G>& g;
   second_slot<G>& slot;
@@ -285,7 +285,8 @@ template <class G, auto Child> struct implicit_offering {
     }
     void* where = nullptr;
     if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
-    // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for it.
+    // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for
+    // it.
     asm volatile(
         "movq filch_implicit_offering@gottpoff(%%rip), %%rax\n\t"
         "movq %%fs:(%%rax), %%rax\n\t"
@@ -295,8 +296,8 @@ template <class G, auto Child> struct implicit_offering {
         "jmp *filch_implicit_offered@GOTPCREL(%%rip)\n"
         "2:"
         :
-        // The child's address, so that compilers don't think they know all its callers, and leave its result where the
-        // calling convention puts it: the return barrier finds it there.
+        // The child's address, so that compilers don't think they know all its callers, and leave its result where
+        // the calling convention puts it: the return barrier finds it there.
         : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where), "r"(Child)
         : "rax", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
           "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");

@@ -28,7 +28,9 @@ std::uint64_t preserved(std::uint64_t dwarf) noexcept {
   }
 }
 
-std::uint8_t const* as_bytes(std::uint64_t address) noexcept { return reinterpret_cast<std::uint8_t const*>(address); }
+std::uint8_t const* as_bytes(std::uint64_t address) noexcept {
+  return reinterpret_cast<std::uint8_t const*>(address);
+}
 
 /// The description of a function, and what it shares with others.
 struct description {
@@ -98,7 +100,9 @@ bool find_description(std::uint64_t pc, std::uint8_t const* header, description&
     std::memcpy(&x, from + i * sizeof x, sizeof x);
     return x;
   };
-  auto const address = [data](std::int32_t offset) { return data + static_cast<std::uint64_t>(std::int64_t{offset}); };
+  auto const address = [data](std::int32_t offset) {
+    return data + static_cast<std::uint64_t>(std::int64_t{offset});
+  };
   if (pc < address(row_at(0).start)) return false;
   std::uint64_t low = 0;
   for (std::uint64_t high = count; high - low > 1;) {
@@ -358,6 +362,14 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
     f.selector = pad.selector;
   }
   return f;
+}
+
+void function_range(std::uint64_t address, std::uint64_t& begin, std::uint64_t& end) noexcept {
+  description d;
+  bool is_in_program = false;
+  if (!find_tables(address, d, is_in_program)) return;
+  begin = d.start;
+  end = d.end;
 }
 
 call_frame const& call_frame_cache::at(std::uint64_t ip) noexcept {

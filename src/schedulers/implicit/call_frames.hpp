@@ -22,7 +22,11 @@ struct frame_registers {
 
 /// How to get from a frame to its caller's, and its landing pad for a continuation, if it has one.
 struct call_frame {
-  enum class base : unsigned char { none, value, memory };  // of the frame address: register + offset, or what is there
+  enum class base : unsigned char {
+    none,
+    value,
+    memory
+  };  // of the frame address: register + offset, or what is there
 
   struct saved {
     std::uint8_t what;  // frame_registers::name
@@ -58,10 +62,14 @@ class call_frame_cache {
 /// For the address of an instruction about to be executed, or a return address.
 call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept;
 
+/// Where the function at this address begins and ends; left alone where that is not known.
+void function_range(std::uint64_t address, std::uint64_t& begin, std::uint64_t& end) noexcept;
+
 /// From a frame to its caller's. False where the stack ends.
 inline bool step(frame_registers& at, call_frame const& f) noexcept {
   if (f.frame_address_is == call_frame::base::none) return false;
-  std::uint64_t address = at.r[f.frame_address_register] + static_cast<std::uint64_t>(std::int64_t{f.frame_address_offset});
+  std::uint64_t address =
+      at.r[f.frame_address_register] + static_cast<std::uint64_t>(std::int64_t{f.frame_address_offset});
   auto const word_at = [](std::uint64_t a) { return *reinterpret_cast<std::uint64_t const*>(a); };
   if (f.frame_address_is == call_frame::base::memory) address = word_at(address);
   frame_registers const before = at;

@@ -52,11 +52,13 @@ void implicit_frame::leave_list() noexcept {
 }
 
 void implicit_frame::push(waiting& task) noexcept {
+  implicit_member& w = this_member();
+  w.begin_change();
   if (waiting_++ == 0) enlist();
   task.older = newest_;
   (newest_ ? newest_->newer : oldest_) = &task;
   newest_ = &task;
-  implicit_member& w = this_member();
+  w.end_change();
   // relaxed: as at a join's fork.
   if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
 }
@@ -79,23 +81,32 @@ implicit_frame::waiting& implicit_frame::take_newest() noexcept {
 
 void implicit_frame::drain() noexcept {
   for (;;) {
+    implicit_member& w = this_member();
+    w.begin_change();
     if (waiting_) {
       waiting& task = take_newest();
+      w.end_change();
       task.run(task);
       continue;
     }
-    if (offered_ == 0) return;
+    if (offered_ == 0) {
+      w.end_change();
+      return;
+    }
     // All that was newer has come to its end, so the stack's newest offers are this frame's.
-    implicit_member& w = this_member();
     implicit_team& team = team_of(w);
     if (team.take_back(w, *stack_)) {
       strand_task& task = *stack_->record(stack_->number_of_records()).task;
       --offered_;
+      w.end_change();
       task.run(task);
     } else {
       unsigned const stolen = std::exchange(offered_, 0);
+      w.end_change();
       team.wait_at(meeting_, stolen);
+      this_member().begin_change();
       stack_->forget_stolen(stolen);
+      this_member().end_change();
     }
   }
 }

@@ -31,7 +31,8 @@ class join_frame_walk {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
       if (is_over_ || rsp - 8 >= stop_ || rsp < low_ || rsp >= high_) return false;
-      call_frame const& f = cache_ && is_return_address_ ? cache_->at(at_.ip) : (own_ = find_call_frame(at_.ip, is_return_address_));
+      call_frame const& f =
+          cache_ && is_return_address_ ? cache_->at(at_.ip) : (own_ = find_call_frame(at_.ip, is_return_address_));
       is_return_address_ = true;
       bool const is_join = f.pad != 0;
       if (is_join) {

@@ -10,7 +10,8 @@ namespace filch::inline FILCH_ABI::detail {
 namespace {
 
 /// In the chain of what a landing pad catches: the selector of `continuation`, or 0.
-std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t const* types, unsigned encoding) noexcept {
+std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t const* types,
+                                      unsigned encoding) noexcept {
   for (;;) {
     table_reader r(action);
     std::int64_t const filter = r.signed_leb();

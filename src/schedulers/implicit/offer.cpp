@@ -114,41 +114,54 @@ std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk
   return count;
 }
 
-void implicit_team::publish(implicit_member& w, frame_registers const& begin) noexcept {
-  implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
-  std::uint64_t word = s.open.load(std::memory_order_relaxed);
-  std::uint32_t const first = implicit_public::of(word).head;
+join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const& begin,
+                                       bool begins_after_call) noexcept {
+  implicit_stack const& s = *w.offers.load(std::memory_order_relaxed);
   auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
   auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
   auto const stop = s.barrier_slot ? reinterpret_cast<std::uint64_t>(s.barrier_slot) : high;
-  std::uint32_t count = 0;
-  {
-    signals_blocked const for_now;
-    count = offer_oldest(s, join_frame_walk(begin, true, low, high, stop, &w.frames));
-    for (std::uint32_t i = count; i-- > 0;) {
-      implicit_record& r = s.record(first + i);
-      if (r.what != implicit_record::kind::join) continue;
-      if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
-      put_barrier(s, r);
-      break;
-    }
-  }
+  return {begin, begins_after_call, low, high, stop, &w.frames};
+}
+
+void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
+  implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
+  std::uint64_t word = s.open.load(std::memory_order_relaxed);
+  std::uint32_t const first = implicit_public::of(word).head;
+  std::uint32_t const count = offer_oldest(s, walk);
   if (count == 0) return;
+  for (std::uint32_t i = count; i-- > 0;) {
+    implicit_record& r = s.record(first + i);
+    if (r.what != implicit_record::kind::join) continue;
+    if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
+    put_barrier(s, r);
+    break;
+  }
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
   // edge implicit-4: takes the request away. A later one is not lost: it overwrites this.
   static_cast<void>(w.poll.exchange(0, std::memory_order_seq_cst));
+  w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: a hint
   counted(w.index).publications.bump();
   task_is_public(w.index);
 }
 
-/// What the calling frame and older ones have.
 void implicit_team::publish(implicit_member& w) noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
-  publish(w, here);
+  w.begin_change();
+  {
+    signals_blocked const for_now;
+    publish_from(w, walk_of(w, here, true));
+  }
+  w.end_change();
+}
+
+void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
+  w.begin_change();
+  publish_from(w, walk_of(w, there, false));
+  w.end_change();
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
@@ -189,7 +202,8 @@ namespace {
 
 /// On the stack of an offered frame, below it, when its child has come to its end.
 implicit_state* child_is_done(implicit_registers const* registers, std::exception_ptr thrown) noexcept {
-  implicit_member* w = &this_member();
+  implicit_member* const w = &this_member();
+  w->begin_change();  // until implicit_resumed()
   implicit_stack& s = *w->offers.load(std::memory_order_relaxed);
   implicit_record& r = s.record(s.number_of_records() - 1);
   if (registers) r.outcome.f = *registers;
@@ -197,7 +211,9 @@ implicit_state* child_is_done(implicit_registers const* registers, std::exceptio
   implicit_team& team = team_of(*w);
   if (!team.take_back(*w, s)) {
     r.outcome.is_stolen = true;
+    w->end_change();
     team.wait_at(r.meeting, 1);
+    this_member().begin_change();
     s.forget_stolen(1);
   }
   r.exceptions = runtime::take_exceptions();
@@ -218,6 +234,9 @@ implicit_outcome implicit_resumed() noexcept {
     implicit_member& w = this_member();
     r.~implicit_record();
     team_of(w).pop(*w.offers.load(std::memory_order_relaxed));
+    w.end_change();
+    // An interrupt that came meanwhile did nothing.
+    if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
   }
   return outcome;
 }
@@ -299,8 +318,10 @@ extern "C" {
 }
 
 /// The barrier's: it takes whatever comes, as the join frame above it would.
-[[gnu::visibility("hidden"), gnu::used]] _Unwind_Reason_Code filch_implicit_personality(
-    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception, _Unwind_Context* context) {
+[[gnu::visibility("hidden"), gnu::used]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action actions,
+                                                                                        _Unwind_Exception_Class,
+                                                                                        _Unwind_Exception* exception,
+                                                                                        _Unwind_Context* context) {
   if (actions & _UA_SEARCH_PHASE) return _URC_HANDLER_FOUND;
   if (!(actions & _UA_HANDLER_FRAME)) std::terminate();  // pthread_exit(), say: can't pass a join
   _Unwind_SetGR(context, 0, reinterpret_cast<_Unwind_Word>(exception));

@@ -1,4 +1,5 @@
 // The pool: its members, the way in, and the default pool.
+#include "os/linux/interrupt.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/worker.hpp"
 
@@ -22,13 +23,14 @@ implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
     : strand_team(std::move(s), tolerate_missing_threads, header_bytes) {
   std::size_t const whole = os::reservation::whole_bytes_for(stack_size(), header_bytes(stack_size()));
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
-  places_ = static_cast<std::uint32_t>((header_bytes(stack_size()) - sizeof(implicit_stack)) /
-                                       sizeof(implicit_record));
+  places_ =
+      static_cast<std::uint32_t>((header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record));
   for (unsigned i = 0; i < workers(); ++i) {
     auto* const m = ::new (static_cast<void*>(space(i).middle())) implicit_member;
     static_assert(std::is_trivially_destructible_v<implicit_member>);
     add(*m);
   }
+  if (workers() > 1) answer_interrupts();
   start();
 }
 
@@ -38,13 +40,19 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   // Zeroed by the kernel, which is what an empty header is.
   // edge implicit-2: release, what the strand's owner before wrote in it.
+  // relaxed: who interrupts the wrong thread interrupts in vain.
+  w.is_interrupted.store(false, std::memory_order_relaxed);
+  w.thread.store(os::this_thread(), std::memory_order_relaxed);
   w.offers.store(reinterpret_cast<implicit_stack*>(w.stack->memory().lower()), std::memory_order_release);
 }
 
+void implicit_team::is_free(runtime::strand_member& m) noexcept {
+  static_cast<implicit_member&>(m).thread.store(0, std::memory_order_relaxed);  // relaxed: as above
+}
+
 void implicit_join_in_default_pool(void (*first)(void*), void* argument, implicit_offer& offer) {
-  implicit::default_pool().run([&] {
-    implicit::join([=] { first(argument); }, [&offer] { static_cast<void>(offer.run(offer)); });
-  });
+  implicit::default_pool().run(
+      [&] { implicit::join([=] { first(argument); }, [&offer] { static_cast<void>(offer.run(offer)); }); });
 }
 
 }  // namespace detail

@@ -22,8 +22,8 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
     return nullptr;
   }
   // edge implicit-1 and implicit-3: the offer is ours, and what it points to is there.
-  if (!s->open.compare_exchange_strong(word, implicit_public{now.tail + 1, now.head}.word(), std::memory_order_acq_rel,
-                                       std::memory_order_relaxed)) {
+  if (!s->open.compare_exchange_strong(word, implicit_public{now.tail + 1, now.head}.word(),
+                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
     counted(me.index).backoffs.bump();
     return nullptr;
   }
@@ -34,8 +34,7 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
 }
 
 bool implicit_team::offers_task(runtime::strand_member const& victim) const noexcept {
-  implicit_stack const* const s =
-      static_cast<implicit_member const&>(victim).offers.load(std::memory_order_seq_cst);
+  implicit_stack const* const s = static_cast<implicit_member const&>(victim).offers.load(std::memory_order_seq_cst);
   if (!s) return false;
   // edge idle-1: in order after the announcement.
   implicit_public const now = implicit_public::of(s->open.load(std::memory_order_seq_cst));

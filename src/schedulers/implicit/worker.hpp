@@ -72,9 +72,25 @@ struct alignas(64) implicit_member : runtime::strand_member {
   // owner writes, thieves read
   alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the strand that it runs
 
-  // owner
-  alignas(64) call_frame_cache frames;
+  std::atomic<pid_t> thread{0};  // that it is; 0: none
+  // thieves set, owner clears
+  std::atomic<bool> is_interrupted{false};
 
+  // owner
+  /// The handler of an interrupt keeps its hands off: records, lists or the walk's memory are being changed.
+  /// Written and read by one thread.
+  alignas(64) std::atomic<bool> is_busy{false};
+  call_frame_cache frames;
+
+  // relaxed, all: one thread and its signal handlers.
+  void begin_change() noexcept {
+    is_busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void end_change() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    is_busy.store(false, std::memory_order_relaxed);
+  }
 };
 
 class implicit_team final : public runtime::strand_team {
@@ -82,9 +98,10 @@ class implicit_team final : public runtime::strand_team {
   implicit_team(runtime::settings s, bool tolerate_missing_threads);
   ~implicit_team() override;
 
-  /// Offers the oldest of what the worker has and has not offered, of the frames from `begin` on.
-  void publish(implicit_member& w, frame_registers const& begin) noexcept;
+  /// Offers the oldest of what the worker has and has not offered.
   void publish(implicit_member& w) noexcept;
+  /// The same, in the handler of a signal that interrupted the worker there.
+  void publish_interrupted(implicit_member& w, frame_registers const& there) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
   /// After the last of a stack's offers came to its end, one way or the other: the barrier moves to the next older.
@@ -101,10 +118,15 @@ class implicit_team final : public runtime::strand_team {
   void ask(runtime::strand_member& victim) noexcept override;
   bool offers_task(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member& w) noexcept override;
+  void is_free(runtime::strand_member& w) noexcept override;
+  void insist(unsigned me) noexcept override;
 
   void put_barrier(implicit_stack& s, implicit_record& r) noexcept;
+  void publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
   std::uint32_t offer_oldest(implicit_stack& s, join_frame_walk const& walk) noexcept;
   std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
+
+  join_frame_walk walk_of(implicit_member& w, frame_registers const& begin, bool begins_after_call) noexcept;
 
   std::uint64_t barrier_ = 0;  // its address, for stacks of this size
   std::uint32_t places_ = 0;   // records of a stack
@@ -112,6 +134,9 @@ class implicit_team final : public runtime::strand_team {
 
 inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
 inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(strand_self()); }
+
+/// Once a process: lets thieves interrupt who does not look.
+void answer_interrupts() noexcept;
 
 /// Runs the landing pad of a join frame as far as it takes to fill the record.
 void offer_frame(implicit_record& r, join_frame const& frame) noexcept;

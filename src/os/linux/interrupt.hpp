@@ -1,0 +1,18 @@
+// Interrupting a thread that does not look.
+#pragma once
+
+#include <sys/types.h>
+#include <ucontext.h>
+
+namespace filch::os {
+
+/// Once a process: from now on a thread that is interrupted calls f, in a signal handler, with all signals blocked.
+/// The signal is SIGURG, whose default is to be ignored; what comes from elsewhere goes to the handler that was there
+/// before.
+void on_interrupt(void (*f)(ucontext_t const&)) noexcept;
+/// The calling thread, as interrupt() wants it.
+pid_t this_thread() noexcept;
+/// Costs the interrupted thread some microseconds. A thread that is gone is no error.
+void interrupt(pid_t thread) noexcept;
+
+}  // namespace filch::os
