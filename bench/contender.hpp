@@ -79,6 +79,7 @@ contender serial_contender();
 contender direct_contender();
 #if FILCH_HAS_CACTUS
 contender cactus_contender();
+contender implicit_contender();
 #endif
 #if BENCH_WITH_TBB
 contender onetbb_contender();

@@ -54,7 +54,7 @@ std::vector<contender> const& contenders() {
   static std::vector<contender> const all = {
       serial_contender(), direct_contender(),
 #if FILCH_HAS_CACTUS
-      cactus_contender(),
+      cactus_contender(), implicit_contender(),
 #endif
 #if BENCH_WITH_TBB
       onetbb_contender(),

@@ -275,7 +275,7 @@ template <class G, auto Child> struct implicit_offering {
   FILCH_INLINE void dismiss() noexcept { is_on = false; }
 
   // Nothing here may call or push anything: below the stack pointer lie younger frames.
-  FILCH_INLINE ~implicit_offering() {
+  [[gnu::no_instrument_function]] FILCH_INLINE ~implicit_offering() {
     if (!is_on) return;
     std::uint64_t words[2] = {0, 0};
     if constexpr (travels_by_value<G>) {

@@ -143,6 +143,7 @@ filch_implicit_registers:
         movq    %rdx, 8(%rsp)
         movq    %xmm0, 16(%rsp)
         movq    %rsp, %rdi
+        movl    $\bits, %esi
         call    filch_implicit_child_returned
         addq    $48, %rsp
         .cfi_def_cfa_offset 0
@@ -151,6 +152,8 @@ filch_implicit_registers:
         subq    $48, %rsp
         .cfi_def_cfa_offset 48
         movq    %rax, %rdi
+        movq    %rsp, %rsi
+        movl    $\bits, %edx
         call    filch_implicit_child_threw
         addq    $48, %rsp
         .cfi_def_cfa_offset 0

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -45,6 +47,8 @@ constinit thread_local implicit_record* resumed __attribute__((tls_model("initia
 // The offer of a frame outside all pools whose child is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
+bool const volatile throws_indeed = false;
+
 [[gnu::noinline]] void set_resumed(implicit_record* r) noexcept { resumed = r; }
 
 // What the unwinder calls at the end of a handler of the marker: it belongs to the record.
@@ -69,12 +73,6 @@ void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
   r.return_slot = frame.return_slot();
 }
 
-void implicit_team::put_barrier(implicit_stack& s, implicit_record& r) noexcept {
-  s.barrier_slot = r.return_slot;
-  s.hidden_return = *r.return_slot;
-  *r.return_slot = barrier_;
-}
-
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
 std::uint32_t implicit_team::offer_oldest(implicit_stack& s, join_frame_walk const& walk) noexcept {
   std::uint32_t const first = s.number_of_records();
@@ -94,6 +92,7 @@ std::uint32_t implicit_team::offer_oldest(implicit_stack& s, join_frame_walk con
       r.task = &f->take_oldest();
     } else {
       make_ready(r, implicit_record::kind::join);
+      r.stack = &s;
       offer_frame(r, found.from_oldest(frames++));
     }
   }
@@ -109,6 +108,7 @@ std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk
   for (std::uint32_t i = count; i-- > 0 && walk.next(frame);) {
     implicit_record& r = s.record(first + i);
     make_ready(r, implicit_record::kind::join);
+    r.stack = &s;
     offer_frame(r, frame);
   }
   return count;
@@ -133,7 +133,7 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
     implicit_record& r = s.record(first + i);
     if (r.what != implicit_record::kind::join) continue;
     if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
-    put_barrier(s, r);
+    s.put_barrier(r);
     break;
   }
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
@@ -181,11 +181,18 @@ bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
   }
 }
 
-void implicit_team::pop(implicit_stack& s) noexcept {
-  s.barrier_slot = nullptr;
-  for (std::uint32_t i = s.number_of_records(); i-- > 0;) {
-    if (s.record(i).what != implicit_record::kind::join) continue;
-    put_barrier(s, s.record(i));
+void implicit_stack::put_barrier(implicit_record& r) noexcept {
+  barrier_slot = r.return_slot;
+  hidden_return = *r.return_slot;
+  *r.return_slot = barrier;
+}
+
+/// After the newest record came to its end: the barrier moves to the next older join.
+void implicit_stack::pop() noexcept {
+  barrier_slot = nullptr;
+  for (std::uint32_t i = number_of_records(); i-- > 0;) {
+    if (record(i).what != implicit_record::kind::join) continue;
+    put_barrier(record(i));
     return;
   }
 }
@@ -200,21 +207,38 @@ void implicit_team::leave_for_other_pool(runtime::strand_member& m) noexcept {
 
 namespace {
 
+/// In a child of fork() there are no thieves, and no workers but in name: what was not stolen is the caller's.
+[[gnu::cold]] void take_back_in_child_of_fork(implicit_stack& s) noexcept {
+  implicit_public const now = implicit_public::of(s.open.load(std::memory_order_relaxed));
+  if (now.tail == now.head) {
+    std::fputs("filch: a child of fork() came to a join whose other side runs in its parent, and can't go on\n",
+               stderr);
+    std::abort();
+  }
+  s.open.store(implicit_public{now.tail, now.head - 1}.word(), std::memory_order_relaxed);
+}
+
 /// On the stack of an offered frame, below it, when its child has come to its end.
-implicit_state* child_is_done(implicit_registers const* registers, std::exception_ptr thrown) noexcept {
-  implicit_member* const w = &this_member();
-  w->begin_change();  // until implicit_resumed()
-  implicit_stack& s = *w->offers.load(std::memory_order_relaxed);
+implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_registers const* registers,
+                              std::exception_ptr thrown) noexcept {
+  auto const header = reinterpret_cast<std::uint64_t>(on_stack) >> bits << bits;
+  auto& s = *reinterpret_cast<implicit_stack*>(header);
   implicit_record& r = s.record(s.number_of_records() - 1);
   if (registers) r.outcome.f = *registers;
   r.outcome.f_threw = std::move(thrown);
-  implicit_team& team = team_of(*w);
-  if (!team.take_back(*w, s)) {
-    r.outcome.is_stolen = true;
-    w->end_change();
-    team.wait_at(r.meeting, 1);
-    this_member().begin_change();
-    s.forget_stolen(1);
+  if (strand_self().kind != strand_kind::implicit) {
+    take_back_in_child_of_fork(s);
+  } else {
+    implicit_member& w = this_member();
+    w.begin_change();  // until implicit_resumed()
+    implicit_team& team = team_of(w);
+    if (!team.take_back(w, s)) {
+      r.outcome.is_stolen = true;
+      w.end_change();
+      team.wait_at(r.meeting, 1);
+      this_member().begin_change();
+      s.forget_stolen(1);
+    }
   }
   r.exceptions = runtime::take_exceptions();
   set_resumed(&r);
@@ -231,12 +255,15 @@ implicit_outcome implicit_resumed() noexcept {
   if (r.what == implicit_record::kind::outside) {
     delete &r;
   } else {
-    implicit_member& w = this_member();
+    implicit_stack& s = *r.stack;
     r.~implicit_record();
-    team_of(w).pop(*w.offers.load(std::memory_order_relaxed));
-    w.end_change();
-    // An interrupt that came meanwhile did nothing.
-    if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
+    s.pop();
+    if (strand_self().kind == strand_kind::implicit) {
+      implicit_member& w = this_member();
+      w.end_change();
+      // An interrupt that came meanwhile did nothing.
+      if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
+    }
   }
   return outcome;
 }
@@ -257,6 +284,8 @@ std::exception_ptr implicit_release_exception(void* raw) noexcept {
 }
 
 implicit_polled_as implicit_polled() {
+  // Never: but no compiler, not even one that sees the whole program, may find that a child throws nothing.
+  if (throws_indeed) throw static_cast<continuation*>(nullptr);
   strand_worker& w = strand_self();
   if (w.kind == strand_kind::implicit) {
     auto& m = static_cast<implicit_member&>(w);
@@ -298,16 +327,18 @@ using filch::detail::implicit_state;
 extern "C" {
 
 [[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_returned(
-    filch::detail::implicit_registers const* registers) noexcept {
-  return filch::detail::child_is_done(registers, nullptr);
+    filch::detail::implicit_registers const* registers, unsigned bits) noexcept {
+  return filch::detail::child_is_done(registers, bits, registers, nullptr);
 }
 
-[[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_threw(void* exception) noexcept {
+[[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_threw(void* exception,
+                                                                                    void const* on_stack,
+                                                                                    unsigned bits) noexcept {
   abi::__cxa_begin_catch(exception);
   std::exception_ptr thrown = std::current_exception();
   if (!thrown) std::terminate();  // not a C++ exception: nothing that could be thrown again
   abi::__cxa_end_catch();
-  return filch::detail::child_is_done(nullptr, std::move(thrown));
+  return filch::detail::child_is_done(on_stack, bits, nullptr, std::move(thrown));
 }
 
 [[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_returned_outside() noexcept {

@@ -43,7 +43,9 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   // relaxed: who interrupts the wrong thread interrupts in vain.
   w.is_interrupted.store(false, std::memory_order_relaxed);
   w.thread.store(os::this_thread(), std::memory_order_relaxed);
-  w.offers.store(reinterpret_cast<implicit_stack*>(w.stack->memory().lower()), std::memory_order_release);
+  auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
+  s->barrier = barrier_;
+  w.offers.store(s, std::memory_order_release);
 }
 
 void implicit_team::is_free(runtime::strand_member& m) noexcept {

@@ -28,6 +28,7 @@ struct implicit_record : implicit_offer {
   runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
   _Unwind_Exception marker{};                  // what the landing pad takes for the exception
   strand_task* task = nullptr;                 // spawned: what to run
+  struct implicit_stack* stack = nullptr;      // join: that it is a record of
 };
 
 /// Which of a stack's records are public: [tail, head). One word, so that every change is one exchange.
@@ -49,6 +50,7 @@ struct implicit_stack {
   alignas(64) std::atomic<std::uint64_t> open;  // an implicit_public
   alignas(64) std::uint64_t hidden_return;      // the return address that the barrier took away; see continuation.S
   std::uint64_t* barrier_slot;                  // where the barrier stands; null: nowhere
+  std::uint64_t barrier;                        // its address, for stacks of this size
   implicit_frame* newest_scope;                 // of those with tasks that wait
   implicit_frame* oldest_scope;
 
@@ -57,6 +59,8 @@ struct implicit_stack {
   std::uint32_t number_of_records() const noexcept {
     return implicit_public::of(open.load(std::memory_order_relaxed)).head;
   }
+  void put_barrier(implicit_record& r) noexcept;
+  void pop() noexcept;
   /// The newest records, all stolen and done with.
   void forget_stolen(std::uint32_t count) noexcept {
     // All that is older was stolen too, so nobody else changes the word.
@@ -104,8 +108,6 @@ class implicit_team final : public runtime::strand_team {
   void publish_interrupted(implicit_member& w, frame_registers const& there) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
-  /// After the last of a stack's offers came to its end, one way or the other: the barrier moves to the next older.
-  void pop(implicit_stack& s) noexcept;
 
   /// The same pool once more, for a child of fork().
   std::unique_ptr<implicit_team> again() const { return std::make_unique<implicit_team>(asked_for(), true); }
@@ -121,7 +123,6 @@ class implicit_team final : public runtime::strand_team {
   void is_free(runtime::strand_member& w) noexcept override;
   void insist(unsigned me) noexcept override;
 
-  void put_barrier(implicit_stack& s, implicit_record& r) noexcept;
   void publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
   std::uint32_t offer_oldest(implicit_stack& s, join_frame_walk const& walk) noexcept;
   std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
