@@ -93,7 +93,7 @@ void strand_team::add(strand_member& m) {
 // ---- strands ----------------------------------------------------------------------------------
 
 void strand_team::wait_at(detail::strand_meeting& m, std::int64_t stolen) noexcept {
-  // edge cactus-5: acquire, the results of those who have arrived.
+  // edge strand-1: acquire, the results of those who have arrived.
   if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -stolen) {
     std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
     return;
@@ -114,7 +114,7 @@ void strand_team::run_strand(strand_member& w) noexcept {
     strand_parting const p = w.parting;
     if (p.what == strand_parting::suspends) {
       strand_stack* const suspended = std::exchange(w.stack, nullptr);
-      // edge cactus-5: release, the stack is left; acquire, the results of all if this is the last.
+      // edge strand-1: release, the stack is left; acquire, the results of all if this is the last.
       bool const is_last =
           std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) == -p.stolen;
       w.stack = is_last ? suspended : nullptr;
@@ -138,7 +138,7 @@ void strand_team::strand_main(void*) noexcept {
     strand_parting parting;
     if (detail::strand_task* const task = std::exchange(w->next_task, nullptr)) {
       detail::strand_meeting& m = task->run(*task);
-      // edge cactus-5: release, the result; acquire, the suspended stack and the results of the others. Who is
+      // edge strand-1: release, the result; acquire, the suspended stack and the results of the others. Who is
       // not the last may not touch it any more.
       if (std::atomic_ref(m.balance).fetch_sub(1, std::memory_order_acq_rel) == 1) {
         parting = {strand_parting::resumes, nullptr, 0, m.suspended};

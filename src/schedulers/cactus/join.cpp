@@ -78,12 +78,12 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint32_t const first = cactus_public::of(word).split;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) static_cast<cactus_task*>(w.base[i])->meeting.balance = 0;
+  // edge cactus-4: takes the request away, before the offer: who asks when all of it is taken already asks anew.
+  static_cast<void>(w.split.exchange(w.base + first + count, std::memory_order_seq_cst));
   // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
   while (!w.open.compare_exchange_weak(word, cactus_public{cactus_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
-  // edge cactus-4: takes the request away. A later one is not lost: it overwrites this.
-  static_cast<void>(w.split.exchange(w.base + first + count, std::memory_order_seq_cst));
   w.taken_back_in_a_row = 0;
   counted(w.index).publications.bump();
   task_is_public(w.index);

@@ -70,7 +70,7 @@ void interrupted(ucontext_t const& context) {
   if (self.kind != strand_kind::implicit) return;
   auto& w = static_cast<implicit_member&>(self);
   frame_registers const there = registers_of(context);
-  // relaxed: the thread's own.
+  // edge implicit-5: not while the worker changes what this would change. relaxed: the thread's own.
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
   refuses = refuses || (there.ip >= reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_begin) &&
                         there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end));
@@ -96,7 +96,7 @@ void answer_interrupts() noexcept {
 #endif
 }
 
-/// Interrupts those who hold back a request, each once until it offers something.
+/// Interrupts those who hold back a request, each once until it offers something. Edge implicit-5.
 void implicit_team::insist(unsigned me) noexcept {
 #if !defined(FILCH_TSAN)
   for (unsigned i = 0; i < workers(); ++i) {
@@ -105,6 +105,7 @@ void implicit_team::insist(unsigned me) noexcept {
     // relaxed, all: hints. A poll that stands for as long as a thief insists is one that nobody answers.
     pid_t const thread = victim.thread.load(std::memory_order_relaxed);
     if (thread == 0 || victim.poll.load(std::memory_order_relaxed) == 0 || offers_task(victim)) continue;
+    // edge implicit-5: once for each request.
     if (victim.is_interrupted.exchange(true, std::memory_order_relaxed)) continue;
     os::interrupt(thread);
   }

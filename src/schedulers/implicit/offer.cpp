@@ -136,12 +136,12 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
     s.put_barrier(r);
     break;
   }
+  // edge implicit-4: takes the request away, before the offer: who asks when this is taken already asks anew.
+  static_cast<void>(w.poll.exchange(0, std::memory_order_seq_cst));
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
-  // edge implicit-4: takes the request away. A later one is not lost: it overwrites this.
-  static_cast<void>(w.poll.exchange(0, std::memory_order_seq_cst));
   w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: a hint
   counted(w.index).publications.bump();
   task_is_public(w.index);

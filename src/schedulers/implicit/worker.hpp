@@ -86,7 +86,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   alignas(64) std::atomic<bool> is_busy{false};
   call_frame_cache frames;
 
-  // relaxed, all: one thread and its signal handlers.
+  // edge implicit-5. relaxed, all: one thread and its signal handlers.
   void begin_change() noexcept {
     is_busy.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
