@@ -88,7 +88,8 @@ class implicit_frame {
   FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
   waiting& take_oldest() noexcept;
   waiting& take_newest() noexcept;
-  bool is_older_than(std::uint64_t rsp) const noexcept;
+  std::uint64_t rank() const noexcept;
+  bool may_follow_newest() const noexcept;
   void enlist() noexcept;
   void leave_list() noexcept;
 

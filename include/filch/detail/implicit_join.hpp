@@ -24,6 +24,27 @@
 #endif
 #endif
 
+// The barrier finds the child's result where the calling convention puts it, so compilers must not change the convention
+// for what looks like a function of their own. GCC before 14 drops a result only where it is not used; others also find
+// out that it is always the same, and must think that somebody else may call the child.
+#if !defined(__clang__) && __GNUC__ < 14
+#define FILCH_IMPLICIT_USES_RESULT 1
+#else
+#define FILCH_IMPLICIT_USES_RESULT 0
+#endif
+
+// Sanitizers turn copies into calls, and on a landing pad nothing may be called.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FILCH_IMPLICIT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define FILCH_IMPLICIT_SANITIZED 1
+#endif
+#endif
+#if !defined(FILCH_IMPLICIT_SANITIZED)
+#define FILCH_IMPLICIT_SANITIZED 0
+#endif
+
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -112,7 +133,9 @@ template <class A> inline constexpr bool comes_in_slot = std::is_same_v<carrier_
 /// What a child returns.
 template <class A> using child_returns = std::conditional_t<comes_in_slot<A>, void, carrier_of<A>>;
 
-struct no_slot {};
+struct no_slot {
+  no_slot() noexcept {}
+};
 template <class A> using child_slot = std::conditional_t<comes_in_slot<A>, result_slot<A>, no_slot>;
 
 template <class A, class F> FILCH_INLINE child_returns<A> call_and_carry(F&& f, child_slot<A>& slot) {
@@ -172,6 +195,22 @@ template <class A> carried<A> carried_from(implicit_registers const& r) noexcept
 
 // ---- g, for whoever runs it ----------------------------------------------------------------------
 
+/// How g gets into an offer: its bytes; or where it is; or where a copy of it is, which is made on the landing pad, so that
+/// on the way of those that are not offered nobody has g's address, and it stays in registers.
+enum class way_of_g { bytes, address, address_of_copy };
+template <class G> consteval way_of_g choose_way() {
+  if constexpr (FILCH_IMPLICIT_SANITIZED) {
+    return way_of_g::address;
+  } else if constexpr (travels_by_value<G>) {
+    return way_of_g::bytes;
+  } else if constexpr (is_small_and_trivial<G>(64, 16)) {
+    return way_of_g::address_of_copy;
+  } else {
+    return way_of_g::address;
+  }
+}
+template <class G> inline constexpr way_of_g way = choose_way<G>();
+
 template <class G> struct implicit_second {
   using R = result_of<G>;
   static constexpr bool fits = sizeof(result_slot<R>) <= implicit_outcome::k_storage &&
@@ -189,7 +228,7 @@ template <class G> struct implicit_second {
     auto& offer = static_cast<implicit_offer&>(task);
     auto* const room = ::new (static_cast<void*>(std::addressof(slot(offer.outcome, offer.g_slot)))) result_slot<R>;
     try {
-      if constexpr (travels_by_value<G>) {
+      if constexpr (way<G> == way_of_g::bytes) {
         raw_bytes_of<std::remove_cvref_t<G>> g;
         std::memcpy(g.bytes(), offer.words, sizeof(G));
         room->make(static_cast<G&&>(g.value));
@@ -206,6 +245,9 @@ template <class G> struct implicit_second {
 /// Room in the join frame for a result of g that does not fit into an offer.
 template <class G>
 using second_slot = std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
+/// The same for a copy of g.
+template <class G>
+using copy_slot = std::conditional_t<way<G> == way_of_g::address_of_copy, raw_bytes_of<std::remove_cvref_t<G>>, no_slot>;
 
 // ---- f -------------------------------------------------------------------------------------------
 
@@ -243,8 +285,14 @@ template <class F, class A> FILCH_COLD child_returns<A> implicit_child_polled(tr
 template <class F, class A> FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f) {
   no_slot none;
   // relaxed: a request may as well be seen at the next fork.
-  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), none);
+  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if constexpr (is_small_and_trivial<F>(128, 16)) {
+      F copy(f);  // nobody has f's address then, and what it captured may come in registers
+      return implicit_child_polled<F, A>(hand_on<F>(copy), none);
+    } else {
+      return implicit_child_polled<F, A>(hand_on<F>(f), none);
+    }
+  }
   return call_and_carry<A>(static_cast<F&&>(f), none);
 }
 template <class F, class A> FILCH_OUTLINE void implicit_child_in_slot(travels_as<F> f, result_slot<A>& slot) {
@@ -261,15 +309,30 @@ template <class F, class A> consteval auto implicit_child_of() {
   }
 }
 
+template <class C> FILCH_INLINE void use_result(C& c) noexcept {
+#if FILCH_IMPLICIT_USES_RESULT
+  if constexpr (std::is_floating_point_v<C>) {
+    asm volatile("" : "+x"(c));
+  } else if constexpr (std::is_same_v<C, two_words>) {
+    asm volatile("" : "+r"(c.a), "+r"(c.b));
+  } else {
+    asm volatile("" : "+r"(c));
+  }
+#else
+  static_cast<void>(c);
+#endif
+}
+
 /// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
 /// exception that f threw, nothing.
 template <class G, auto Child> struct implicit_offering {
   std::remove_reference_t<G>& g;
   second_slot<G>& slot;
+  copy_slot<G>& copy;
   bool is_on = true;
 
-  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s) noexcept
-      : g(closure), slot(s) {}
+  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s, copy_slot<G>& c) noexcept
+      : g(closure), slot(s), copy(c) {}
   implicit_offering(implicit_offering const&) = delete;
   implicit_offering& operator=(implicit_offering const&) = delete;
   FILCH_INLINE void dismiss() noexcept { is_on = false; }
@@ -278,8 +341,11 @@ template <class G, auto Child> struct implicit_offering {
   [[gnu::no_instrument_function]] FILCH_INLINE ~implicit_offering() {
     if (!is_on) return;
     std::uint64_t words[2] = {0, 0};
-    if constexpr (travels_by_value<G>) {
+    if constexpr (way<G> == way_of_g::bytes) {
       __builtin_memcpy(&words, __builtin_addressof(g), sizeof g);
+    } else if constexpr (way<G> == way_of_g::address_of_copy) {
+      __builtin_memcpy(static_cast<void*>(__builtin_addressof(copy.value)), __builtin_addressof(g), sizeof g);
+      words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(copy.value));
     } else {
       words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
     }
@@ -287,6 +353,7 @@ template <class G, auto Child> struct implicit_offering {
     if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
     // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for
     // it.
+    constexpr auto k_known_to = FILCH_IMPLICIT_USES_RESULT ? nullptr : Child;
     asm volatile(
         "movq filch_implicit_offering@gottpoff(%%rip), %%rax\n\t"
         "movq %%fs:(%%rax), %%rax\n\t"
@@ -296,9 +363,7 @@ template <class G, auto Child> struct implicit_offering {
         "jmp *filch_implicit_offered@GOTPCREL(%%rip)\n"
         "2:"
         :
-        // The child's address, so that compilers don't think they know all its callers, and leave its result where
-        // the calling convention puts it: the return barrier finds it there.
-        : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where), "r"(Child)
+        : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where), "r"(k_known_to)
         : "rax", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
           "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
   }
@@ -357,15 +422,17 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   void* of_f;
   child_slot<A> f_slot;
   second_slot<G> g_slot;
+  copy_slot<G> g_copy;
   carried<A> a;
   try {
-    implicit_offering<G, implicit_child_of<F, A>()> offering(g, g_slot);
+    implicit_offering<G, implicit_child_of<F, A>()> offering(g, g_slot, g_copy);
     if constexpr (comes_in_slot<A>) {
       implicit_child_in_slot<F, A>(hand_on<F>(f), f_slot);
     } else if constexpr (std::is_same_v<A, nothing>) {
       implicit_child<F, A>(hand_on<F>(f));
     } else {
       a.value = implicit_child<F, A>(hand_on<F>(f));
+      use_result(a.value);
     }
     offering.dismiss();
   } catch (continuation*) {
@@ -382,14 +449,14 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
     return {a.take(), call(static_cast<G&&>(g))};
   }
 offered:
-  if constexpr (travels_by_value<G>) {
+  if constexpr (is_small_and_trivial<G>(64, 16)) {
     std::remove_reference_t<G> copy(g);  // nobody has g's address: it stays in registers
     return implicit_after_offer<F, G>(f_slot, copy, g_slot);
   } else {
     return implicit_after_offer<F, G>(f_slot, g, g_slot);
   }
 threw:
-  if constexpr (travels_by_value<G>) {
+  if constexpr (is_small_and_trivial<G>(64, 16)) {
     std::remove_reference_t<G> copy(g);
     implicit_after_throw<G>(of_f, copy);
   } else {

@@ -18,18 +18,19 @@ implicit_frame::where implicit_frame::place_for_next() noexcept {
   strand_worker& w = strand_self();
   if (w.kind != strand_kind::implicit) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.load(std::memory_order_relaxed) != stack_) return where::foreign;
-  // What is older than something offered already would come too late.
-  if (stack_->barrier_slot && is_older_than(reinterpret_cast<std::uint64_t>(stack_->barrier_slot) + 8)) {
-    return where::here;
-  }
-  return waiting_ + offered_ < k_pending_most ? where::stack : where::here;
+  if (!may_follow_newest() || waiting_ + offered_ >= k_pending_most) return where::here;
+  return where::stack;
 }
 
-/// Than a join frame that goes on at this address.
-bool implicit_frame::is_older_than(std::uint64_t rsp) const noexcept {
-  // A call from the function that began it pushed a return address and a frame pointer; from within the same function
-  // the frame is the older one.
-  return position_ + 16 >= rsp;
+/// Its place among join frames, which are ranked by the stack pointer that they go on with: the higher the older, and of
+/// equals the scope is the older one. The call of begin() pushed a return address and a frame pointer.
+std::uint64_t implicit_frame::rank() const noexcept { return position_ + 16; }
+
+/// False where something newer was offered already: what is older would come too late.
+bool implicit_frame::may_follow_newest() const noexcept {
+  implicit_record const* const newest = stack_->newest();
+  if (!newest) return true;
+  return newest->what == implicit_record::kind::join ? rank() < newest->rank : rank() <= newest->rank;
 }
 
 void implicit_frame::enlist() noexcept {
@@ -96,8 +97,9 @@ void implicit_frame::drain() noexcept {
     // All that was newer has come to its end, so the stack's newest offers are this frame's.
     implicit_team& team = team_of(w);
     if (team.take_back(w, *stack_)) {
-      strand_task& task = *stack_->record(stack_->number_of_records()).task;
-      --offered_;
+      // As a rule one of this frame's. Frames of one function rank alike, so it may be another one's.
+      auto& task = static_cast<waiting&>(*stack_->record(stack_->number_of_records()).task);
+      --task.frame.offered_;
       w.end_change();
       task.run(task);
     } else {
@@ -105,6 +107,7 @@ void implicit_frame::drain() noexcept {
       w.end_change();
       team.wait_at(meeting_, stolen);
       this_member().begin_change();
+      // So many of the newest records: of spawned tasks that were stolen nobody needs them any more.
       stack_->forget_stolen(stolen);
       this_member().end_change();
     }

@@ -21,16 +21,19 @@ struct join_frame {
 class join_frame_walk {
  public:
   /// From `begin`, where the next instruction of its frame is, or its call returns to; as long as frames lie in
-  /// [low, high) and below `stop`. Without a cache everything is worked out anew.
+  /// [low, high), and their calls return below `stop`. Without a cache everything is worked out anew.
   join_frame_walk(frame_registers const& begin, bool begins_after_call, std::uint64_t low, std::uint64_t high,
                   std::uint64_t stop, call_frame_cache* cache) noexcept
       : at_(begin), is_return_address_(begins_after_call), low_(low), high_(high), stop_(stop), cache_(cache) {}
+
+  /// Where it had to end for want of unwind information, if it had to: it saw what lies below.
+  std::uint64_t reach() const noexcept { return reach_; }
 
   /// The next one, older than the last. False: there is none.
   bool next(join_frame& found) noexcept {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
-      if (is_over_ || rsp - 8 >= stop_ || rsp < low_ || rsp >= high_) return false;
+      if (is_over_ || rsp >= stop_ || rsp < low_ || rsp >= high_) return false;
       call_frame const& f =
           cache_ && is_return_address_ ? cache_->at(at_.ip) : (own_ = find_call_frame(at_.ip, is_return_address_));
       is_return_address_ = true;
@@ -38,7 +41,10 @@ class join_frame_walk {
       if (is_join) {
         found = {at_.r[0], at_.r[1], at_.r[2], at_.r[3], at_.r[4], at_.r[5], rsp, f.pad, f.selector};
       }
-      is_over_ = !step(at_, f);
+      if (!step(at_, f)) {
+        is_over_ = true;
+        reach_ = rsp;
+      }
       if (is_join) return true;
     }
   }
@@ -47,6 +53,7 @@ class join_frame_walk {
   frame_registers at_;
   bool is_return_address_;
   bool is_over_ = false;
+  std::uint64_t reach_ = ~std::uint64_t{0};
   std::uint64_t low_;
   std::uint64_t high_;
   std::uint64_t stop_;
@@ -61,13 +68,16 @@ class oldest_join_frames {
 
   explicit oldest_join_frames(join_frame_walk walk) noexcept {
     while (walk.next(frames_[found_ % k_most])) ++found_;
+    reach_ = walk.reach();
   }
+  std::uint64_t reach() const noexcept { return reach_; }
   std::size_t found() const noexcept { return found_; }
   /// Of those found, number i from the oldest; i < min(found(), k_most - 1).
   join_frame const& from_oldest(std::size_t i) const noexcept { return frames_[(found_ - 1 - i) % k_most]; }
 
  private:
   std::size_t found_ = 0;
+  std::uint64_t reach_ = 0;
   std::array<join_frame, k_most> frames_;
 };
 

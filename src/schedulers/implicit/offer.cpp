@@ -71,6 +71,7 @@ void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
   r.words[1] = r.state.rdx;
   r.g_slot = reinterpret_cast<void*>(r.state.rcx);
   r.return_slot = frame.return_slot();
+  r.rank = frame.rsp;
 }
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
@@ -78,18 +79,23 @@ std::uint32_t implicit_team::offer_oldest(implicit_stack& s, join_frame_walk con
   std::uint32_t const first = s.number_of_records();
   oldest_join_frames const found(walk);
   if (found.found() > k_share_begins && !s.oldest_scope) return offer_share(s, walk, found.found());
+  // Of the scopes, those that come after what was offered, and before what the walk could not see.
+  implicit_frame* scope = s.oldest_scope;
+  while (scope && (scope->position_ >= found.reach() || !scope->may_follow_newest())) scope = scope->newer_;
   std::size_t all = found.found();
-  for (implicit_frame* f = s.oldest_scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
+  for (implicit_frame* f = scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
   std::size_t const wanted = std::min((all + 1) / 2, k_offer_most);
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
   std::size_t frames = 0;
   for (std::uint32_t i = 0; i != count; ++i) {
     implicit_record& r = s.record(first + i);
-    implicit_frame* const f = s.oldest_scope;
-    if (f && (frames == found.found() || f->is_older_than(found.from_oldest(frames).rsp))) {
+    if (scope && (frames == found.found() || scope->rank() >= found.from_oldest(frames).rsp)) {
       make_ready(r, implicit_record::kind::spawned);
-      ++f->offered_;
-      r.task = &f->take_oldest();
+      implicit_frame& f = *scope;
+      if (f.waiting_ == 1) scope = f.newer_;
+      ++f.offered_;
+      r.task = &f.take_oldest();
+      r.rank = f.rank();
     } else {
       make_ready(r, implicit_record::kind::join);
       r.stack = &s;
@@ -116,10 +122,13 @@ std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk
 
 join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const& begin,
                                        bool begins_after_call) noexcept {
-  implicit_stack const& s = *w.offers.load(std::memory_order_relaxed);
+  implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
   auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
-  auto const stop = s.barrier_slot ? reinterpret_cast<std::uint64_t>(s.barrier_slot) : high;
+  // Newer ones than what was offered; of equals the spawned task is the older one.
+  implicit_record const* const newest = s.newest();
+  std::uint64_t stop = high;
+  if (newest) stop = newest->what == implicit_record::kind::join ? newest->rank : newest->rank + 1;
   return {begin, begins_after_call, low, high, stop, &w.frames};
 }
 

@@ -28,6 +28,7 @@ struct implicit_record : implicit_offer {
   runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
   _Unwind_Exception marker{};                  // what the landing pad takes for the exception
   strand_task* task = nullptr;                 // spawned: what to run
+  std::uint64_t rank = 0;                      // its place on the stack: the higher the older; see implicit_frame::rank
   struct implicit_stack* stack = nullptr;      // join: that it is a record of
 };
 
@@ -58,6 +59,11 @@ struct implicit_stack {
   implicit_record& record(std::uint32_t i) noexcept { return reinterpret_cast<implicit_record*>(this + 1)[i]; }
   std::uint32_t number_of_records() const noexcept {
     return implicit_public::of(open.load(std::memory_order_relaxed)).head;
+  }
+  /// What is offered next must be newer than this record; null: anything goes.
+  implicit_record* newest() noexcept {
+    std::uint32_t const n = number_of_records();
+    return n ? &record(n - 1) : nullptr;
   }
   void put_barrier(implicit_record& r) noexcept;
   void pop() noexcept;

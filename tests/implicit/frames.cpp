@@ -1,0 +1,143 @@
+// Join frames of unusual functions.
+#include "blind.hpp"
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <array>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+using S = filch::implicit;
+
+/// Calls body() on one of two workers, while the other one asks for work.
+template <class Body> void beside_a_thief(Body body) {
+  S::pool pool({.workers = 2});
+  pool.run([&] {
+    wait_for_thief<S>();
+    body();
+  });
+  EXPECT_GT(pool.stats().steals, 0u);
+}
+
+TEST(frames, of_children_that_throw_nothing_are_found) {
+  beside_a_thief([] {
+    gate begun;
+    filch::join<S>([&]() noexcept { EXPECT_TRUE(begun.pass()); }, [&]() noexcept { begun.open(); });
+  });
+}
+
+TEST(frames, of_children_whose_result_is_known_give_it) {
+  beside_a_thief([] {
+    static gate* the_gate;
+    gate begun;
+    the_gate = &begun;
+    auto const [a, b] = filch::join<S>(
+        [] {
+          EXPECT_TRUE(the_gate->pass());
+          return std::array<long, 2>{7, 0};
+        },
+        [] {
+          the_gate->open();
+          return 5;
+        });
+    EXPECT_EQ(a[0], 7);
+    EXPECT_EQ(a[1], 0);
+    EXPECT_EQ(b, 5);
+  });
+}
+
+TEST(frames, with_over_aligned_locals_keep_them) {
+  beside_a_thief([] {
+    struct alignas(64) block {
+      std::array<int, 48> v;
+    };
+    block before;
+    for (int i = 0; i < 48; ++i) before.v[static_cast<std::size_t>(i)] = i * i;
+    gate begun;
+    auto const [a, b] = filch::join<S>(
+        [&] {
+          block mine = before;
+          EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&mine) % 64, 0u);
+          EXPECT_TRUE(begun.pass());
+          for (auto& x : mine.v) x += 1;
+          return mine;
+        },
+        [&] {
+          begun.open();
+          block mine = before;
+          EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&mine) % 64, 0u);
+          for (auto& x : mine.v) x += 2;
+          return mine;
+        });
+    for (int i = 0; i < 48; ++i) {
+      auto const k = static_cast<std::size_t>(i);
+      ASSERT_EQ(before.v[k], i * i);
+      ASSERT_EQ(a.v[k], i * i + 1);
+      ASSERT_EQ(b.v[k], i * i + 2);
+    }
+  });
+}
+
+TEST(frames, hold_a_variable_number_of_bytes) {
+  for (std::size_t bytes : {1u, 100u, 5000u}) {
+    beside_a_thief([bytes] {
+      auto* const room = static_cast<char*>(__builtin_alloca(bytes));
+      for (std::size_t i = 0; i < bytes; ++i) room[i] = static_cast<char>(i);
+      gate begun;
+      std::string const text(bytes, 'x');
+      auto const [a, b] = filch::join<S>(
+          [&] {
+            EXPECT_TRUE(begun.pass());
+            return text + "f";
+          },
+          [&] {
+            begun.open();
+            return text.size();
+          });
+      for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(room[i], static_cast<char>(i));
+      EXPECT_EQ(a.size(), bytes + 1);
+      EXPECT_EQ(b, bytes);
+    });
+  }
+}
+
+TEST(frames, may_lie_on_both_sides_of_a_function_without_unwind_information) {
+  beside_a_thief([] {
+    gate inner;
+    long outer = 0;
+    auto const [a, b] = filch::join<S>(
+        [&] {
+          call_blindly(
+              [](void* p) {
+                auto& g = *static_cast<gate*>(p);
+                filch::join<S>([&] { EXPECT_TRUE(g.pass()); }, [&] { g.open(); });
+              },
+              &inner);
+          return 1;
+        },
+        [&] {
+          outer = 3;
+          return 2;
+        });
+    EXPECT_EQ(a + b + outer, 6);
+  });
+}
+
+TEST(frames, are_resumed_in_the_right_order_when_many_were_offered) {
+  S::pool pool({.workers = 3});
+  struct deep {
+    static long down(int n) {
+      if (n == 0) return 0;
+      auto const [a, b] = filch::join<S>([=] { return down(n - 1); }, [=] { return static_cast<long>(n); });
+      return a + b;
+    }
+  };
+  for (int i = 0; i < static_cast<int>(scaled(100)); ++i) {
+    ASSERT_EQ(pool.run([] { return deep::down(2000); }), 2000L * 2001 / 2);
+  }
+}
+
+}  // namespace
+}  // namespace filch_test

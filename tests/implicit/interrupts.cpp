@@ -1,0 +1,130 @@
+// Victims that do not fork for long, and interrupts at any moment.
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+namespace filch_test {
+namespace {
+
+using S = filch::implicit;
+
+/// ThreadSanitizer puts signal handlers off, so nobody is interrupted there.
+constexpr bool are_delivered = !is_thread_sanitized;
+
+TEST(interrupts, get_a_continuation_from_a_victim_that_does_not_fork) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  S::pool pool({.workers = 2});
+  for (int i = 0; i < 20; ++i) {
+    gate inner;
+    bool outer_ran = false;
+    pool.run([&] {
+      // The thief that sleeps gets the outer join's rest. When it is done with that, only an interrupt brings it the
+      // inner one's: the victim waits without a fork.
+      filch::join<S>([&] { filch::join<S>([&] { EXPECT_TRUE(inner.pass()); }, [&] { inner.open(); }); },
+                     [&] { outer_ran = true; });
+    });
+    EXPECT_TRUE(outer_ran);
+  }
+}
+
+TEST(interrupts, find_spawned_tasks_too) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  S::pool pool({.workers = 2});
+  for (int i = 0; i < 20; ++i) {
+    gate all;
+    std::atomic<int> ran{0};
+    pool.run([&] {
+      filch::scope<S>([&](auto& s) {
+        for (int k = 0; k < 10; ++k) {
+          s.spawn([&] {
+            if (++ran == 10) all.open();
+          });
+        }
+        EXPECT_TRUE(all.pass());
+      });
+    });
+  }
+}
+
+/// Sends the calling thread the library's signal, over and over, as long as it lives.
+class storm {
+ public:
+  storm() : target_(static_cast<pid_t>(syscall(SYS_gettid))), sender_([this] { blow(); }) {}
+  storm(storm const&) = delete;
+  storm& operator=(storm const&) = delete;
+  ~storm() {
+    over_.store(true);
+    sender_.join();
+  }
+
+ private:
+  void blow() {
+    while (!over_.load()) {
+      syscall(SYS_tgkill, getpid(), target_, SIGURG);
+      for (int i = 0; i < 200; ++i) __builtin_ia32_pause();
+    }
+  }
+  pid_t target_;
+  std::atomic<bool> over_{false};
+  std::thread sender_;
+};
+
+struct joins_at_the_end {
+  long& sum;
+  ~joins_at_the_end() {
+    auto const [a, b] = filch::join<S>([] { return 1L; }, [] { return 2L; });
+    sum += a + b;
+  }
+};
+
+/// A tree in which every seventh node throws, through joins, scopes and destructors that join.
+long tree(int depth, unsigned seed) {
+  if (depth == 0) return 1;
+  unsigned const next = seed * 1664525u + 1013904223u;
+  if (next >> 16 & 1) {
+    long x = 0;
+    long y = 0;
+    filch::scope<S>([&](auto& s) {
+      s.spawn([&] { x = tree(depth - 1, next); });
+      y = tree(depth - 1, next + 1);
+    });
+    return x + y + 1;
+  }
+  if ((next >> 8) % 7 == 0) {
+    long at_end = 0;
+    try {
+      joins_at_the_end const guard{at_end};
+      filch::join<S>([&]() -> long { throw std::runtime_error("from f"); }, [&] { return tree(depth - 1, next); });
+    } catch (std::runtime_error const&) {
+      auto const [a, b] =
+          filch::join<S>([=] { return tree(depth - 1, next); }, [=] { return tree(depth - 1, next + 1); });
+      EXPECT_EQ(at_end, 3);
+      return a + b + 1;
+    }
+    ADD_FAILURE() << "nothing was thrown";
+  }
+  auto const [a, b] = filch::join<S>([=] { return tree(depth - 1, next); }, [=] { return tree(depth - 1, next + 1); });
+  return a + b + 1;
+}
+
+long nodes(int depth) { return (2L << depth) - 1; }
+
+TEST(interrupts, may_come_at_any_moment) {
+  for (unsigned workers : {1u, 2u, 3u}) {
+    S::pool pool({.workers = workers});
+    storm const s;
+    for (unsigned i = 0; i < scaled(200); ++i) {
+      ASSERT_EQ(pool.run([&] { return tree(9, i); }), nodes(9)) << "seed " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
