@@ -110,7 +110,8 @@ long tree(int depth, unsigned seed) {
     }
     ADD_FAILURE() << "nothing was thrown";
   }
-  auto const [a, b] = filch::join<S>([=] { return tree(depth - 1, next); }, [=] { return tree(depth - 1, next + 1); });
+  auto const [a, b] =
+      filch::join<S>([=] { return tree(depth - 1, next); }, [=] { return tree(depth - 1, next + 1); });
   return a + b + 1;
 }
 

@@ -24,9 +24,9 @@
 #endif
 #endif
 
-// The barrier finds the child's result where the calling convention puts it, so compilers must not change the convention
-// for what looks like a function of their own. GCC before 14 drops a result only where it is not used; others also find
-// out that it is always the same, and must think that somebody else may call the child.
+// The barrier finds the child's result where the calling convention puts it, so compilers must not change the
+// convention for what looks like a function of their own. GCC before 14 drops a result only where it is not used;
+// others also find out that it is always the same, and must think that somebody else may call the child.
 #if !defined(__clang__) && __GNUC__ < 14
 #define FILCH_IMPLICIT_USES_RESULT 1
 #else
@@ -195,8 +195,8 @@ template <class A> carried<A> carried_from(implicit_registers const& r) noexcept
 
 // ---- g, for whoever runs it ----------------------------------------------------------------------
 
-/// How g gets into an offer: its bytes; or where it is; or where a copy of it is, which is made on the landing pad, so that
-/// on the way of those that are not offered nobody has g's address, and it stays in registers.
+/// How g gets into an offer: its bytes; or where it is; or where a copy of it is, which is made on the landing pad,
+/// so that on the way of those that are not offered nobody has g's address, and it stays in registers.
 enum class way_of_g { bytes, address, address_of_copy };
 template <class G> consteval way_of_g choose_way() {
   if constexpr (FILCH_IMPLICIT_SANITIZED) {
@@ -247,7 +247,8 @@ template <class G>
 using second_slot = std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
 /// The same for a copy of g.
 template <class G>
-using copy_slot = std::conditional_t<way<G> == way_of_g::address_of_copy, raw_bytes_of<std::remove_cvref_t<G>>, no_slot>;
+using copy_slot =
+    std::conditional_t<way<G> == way_of_g::address_of_copy, raw_bytes_of<std::remove_cvref_t<G>>, no_slot>;
 
 // ---- f -------------------------------------------------------------------------------------------
 

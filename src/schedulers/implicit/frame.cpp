@@ -22,8 +22,8 @@ implicit_frame::where implicit_frame::place_for_next() noexcept {
   return where::stack;
 }
 
-/// Its place among join frames, which are ranked by the stack pointer that they go on with: the higher the older, and of
-/// equals the scope is the older one. The call of begin() pushed a return address and a frame pointer.
+/// Its place among join frames, which are ranked by the stack pointer that they go on with: the higher the older, and
+/// of equals the scope is the older one. The call of begin() pushed a return address and a frame pointer.
 std::uint64_t implicit_frame::rank() const noexcept { return position_ + 16; }
 
 /// False where something newer was offered already: what is older would come too late.

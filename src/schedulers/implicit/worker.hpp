@@ -28,8 +28,8 @@ struct implicit_record : implicit_offer {
   runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
   _Unwind_Exception marker{};                  // what the landing pad takes for the exception
   strand_task* task = nullptr;                 // spawned: what to run
-  std::uint64_t rank = 0;                      // its place on the stack: the higher the older; see implicit_frame::rank
-  struct implicit_stack* stack = nullptr;      // join: that it is a record of
+  std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
+  struct implicit_stack* stack = nullptr;  // join: that it is a record of
 };
 
 /// Which of a stack's records are public: [tail, head). One word, so that every change is one exchange.
