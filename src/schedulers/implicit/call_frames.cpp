@@ -149,6 +149,7 @@ struct rules {
   bool frame_address_known = true;
   std::uint64_t frame_address_register = 0;
   std::int64_t frame_address_offset = 0;
+  std::uint64_t arguments = 0;
 };
 
 /// "register + offset", and perhaps what is stored there: all that compilers use to describe frames that they align.
@@ -232,7 +233,8 @@ class machine {
         return true;
       case 0x0b:  // restore_state
         if (remembered_ == 0) return false;
-        now_ = memory_[--remembered_];
+        memory_[--remembered_].arguments = now_.arguments;  // it is not among what is remembered
+        now_ = memory_[remembered_];
         return true;
       case 0x0c:  // def_cfa
         define(r.unsigned_leb());
@@ -273,7 +275,7 @@ class machine {
         set(reg, {rule::unknown, 0, 0});
         return true;
       }
-      case 0x2e: r.unsigned_leb(); return true;  // GNU_args_size
+      case 0x2e: now_.arguments = r.unsigned_leb(); return true;  // GNU_args_size
       default: return false;
     }
   }
@@ -313,6 +315,7 @@ bool put_rules(rules const& from, call_frame& to) noexcept {
   to.frame_address_register = static_cast<std::uint8_t>(base);
   to.frame_address_offset = static_cast<std::int32_t>(from.frame_address_offset);
   to.return_address_offset = static_cast<std::int32_t>(ret.offset);
+  to.arguments = static_cast<std::uint32_t>(from.arguments);
   to.frame_address_is = from.frame_address_in_memory ? call_frame::base::memory : call_frame::base::value;
   return true;
 }
@@ -362,14 +365,6 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
     f.selector = pad.selector;
   }
   return f;
-}
-
-void function_range(std::uint64_t address, std::uint64_t& begin, std::uint64_t& end) noexcept {
-  description d;
-  bool is_in_program = false;
-  if (!find_tables(address, d, is_in_program)) return;
-  begin = d.start;
-  end = d.end;
 }
 
 call_frame const& call_frame_cache::at(std::uint64_t ip) noexcept {

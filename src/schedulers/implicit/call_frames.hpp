@@ -38,6 +38,7 @@ struct call_frame {
   std::uint64_t ip = 0;  // 0: an empty entry
   std::uint64_t pad = 0;
   std::uint32_t selector = 0;
+  std::uint32_t arguments = 0;         // bytes of them that were pushed for the call, and are gone on the landing pad
   base frame_address_is = base::none;  // none: the stack ends here, or nothing is known
   std::uint8_t frame_address_register = 0;
   std::uint8_t saves = 0;
@@ -61,9 +62,6 @@ class call_frame_cache {
 
 /// For the address of an instruction about to be executed, or a return address.
 call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept;
-
-/// Where the function at this address begins and ends; left alone where that is not known.
-void function_range(std::uint64_t address, std::uint64_t& begin, std::uint64_t& end) noexcept;
 
 /// From a frame to its caller's. False where the stack ends.
 inline bool step(frame_registers& at, call_frame const& f) noexcept {

@@ -11,8 +11,9 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// The registers at a landing pad. Laid out for src/arch/x86_64/continuation.S.
 struct join_frame {
-  std::uint64_t rbx, rbp, r12, r13, r14, r15, rsp, pad;
+  std::uint64_t rbx, rbp, r12, r13, r14, r15, pad_rsp, pad;
   std::uint64_t selector;
+  std::uint64_t rsp;  // after the call; on the landing pad, arguments that were pushed are gone
 
   std::uint64_t* return_slot() const noexcept { return reinterpret_cast<std::uint64_t*>(rsp) - 1; }
 };
@@ -39,7 +40,8 @@ class join_frame_walk {
       is_return_address_ = true;
       bool const is_join = f.pad != 0;
       if (is_join) {
-        found = {at_.r[0], at_.r[1], at_.r[2], at_.r[3], at_.r[4], at_.r[5], rsp, f.pad, f.selector};
+        found = {at_.r[0], at_.r[1],          at_.r[2], at_.r[3],   at_.r[4],
+                 at_.r[5], rsp + f.arguments, f.pad,    f.selector, rsp};
       }
       if (!step(at_, f)) {
         is_over_ = true;
