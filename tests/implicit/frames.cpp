@@ -109,6 +109,7 @@ TEST(frames, may_lie_on_both_sides_of_a_function_without_unwind_information) {
     long outer = 0;
     auto const [a, b] = filch::join<S>(
         [&] {
+          wait_for_thief<S>();
           call_blindly(
               [](void* p) {
                 auto& g = *static_cast<gate*>(p);
