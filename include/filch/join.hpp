@@ -16,12 +16,19 @@ namespace filch::inline FILCH_ABI {
 /// g's is dropped. May be called from any thread: outside a pool it enters the default pool, and may then
 /// end the process with one line if that pool can't be made (a bad FILCH_NUM_THREADS, say).
 ///
-/// Continues on the thread that called it under `direct` and `serial`. A worker that waits here for a
-/// stolen g may meanwhile run other tasks that g forked (leapfrogging), so a lock held across a join can
-/// meet itself.
+/// Continues on the thread that called it under `direct` and `serial`; perhaps on another thread of the pool
+/// under `cactus` and `implicit`, so nothing that belongs to a thread (a std::mutex, errno, a thread_local's
+/// address) may be held across it.
 ///
-/// Cost under `direct`, where nothing is stolen: three stores and two compares, 1 to 2 ns.
-/// Paper: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP 2010.
+/// While a stolen g is not done: under `direct` the worker may run other tasks that g forked (leapfrogging), so a
+/// lock held across a join can meet itself; under `cactus` and `implicit` the frame is left on its stack and
+/// the worker does other work on another one.
+///
+/// Cost where nothing is stolen: under `direct` three stores and two compares, 1 to 2 ns; under `implicit` a call, two
+/// loads and a compare, and no store beyond what calls and larger closures need; under `cactus` about twice direct's.
+/// Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP 2010 (`direct`); C. Yang,
+/// J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al.,
+/// Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014 (`implicit`).
 template <scheduler S = default_scheduler, class F, class G>
 FILCH_INLINE std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
   return S::join(std::forward<F>(f), std::forward<G>(g));

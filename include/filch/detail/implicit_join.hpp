@@ -48,6 +48,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -275,25 +276,22 @@ template <class F, class A> FILCH_COLD child_returns<A> implicit_child_outside(t
   if constexpr (!std::is_void_v<child_returns<A>>) return {};
 }
 
-template <class F, class A> FILCH_COLD child_returns<A> implicit_child_polled(travels_as<F> f, child_slot<A>& slot) {
+template <class F, class A, class... Slot>
+FILCH_COLD child_returns<A> implicit_child_polled(travels_as<F> f, Slot&... slot) {
+  no_slot none;
+  child_slot<A>& to = std::get<0>(std::tie(slot..., none));
   if (implicit_polled() == implicit_polled_as::outside) {
-    return implicit_child_outside<F, A>(static_cast<travels_as<F>>(f), slot);
+    return implicit_child_outside<F, A>(static_cast<travels_as<F>>(f), to);
   }
-  return call_and_carry<A>(static_cast<F&&>(f), slot);
+  return call_and_carry<A>(static_cast<F&&>(f), to);
 }
 
 /// f of a join, in a call of its own: while it runs, its caller is a join frame.
 template <class F, class A> FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f) {
-  no_slot none;
   // relaxed: a request may as well be seen at the next fork.
-  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    if constexpr (is_small_and_trivial<F>(128, 16)) {
-      F copy(f);  // nobody has f's address then, and what it captured may come in registers
-      return implicit_child_polled<F, A>(hand_on<F>(copy), none);
-    } else {
-      return implicit_child_polled<F, A>(hand_on<F>(f), none);
-    }
-  }
+  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f));
+  no_slot none;
   return call_and_carry<A>(static_cast<F&&>(f), none);
 }
 template <class F, class A> FILCH_OUTLINE void implicit_child_in_slot(travels_as<F> f, result_slot<A>& slot) {
