@@ -4,6 +4,7 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/for_index.hpp>
 #include <filch/join.hpp>
+#include <filch/mutex.hpp>
 #include <filch/scope.hpp>
 #include <filch/version.hpp>
 #include <filch/worker.hpp>
