@@ -12,6 +12,7 @@ set(FILCH_SOURCES
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
   src/runtime/team.cpp
+  src/runtime/thread_number.cpp
   src/runtime/worker_space.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp

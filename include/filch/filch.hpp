@@ -8,3 +8,4 @@
 #include <filch/scope.hpp>
 #include <filch/version.hpp>
 #include <filch/worker.hpp>
+#include <filch/worker_local.hpp>
