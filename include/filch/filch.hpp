@@ -6,6 +6,7 @@
 #include <filch/join.hpp>
 #include <filch/mutex.hpp>
 #include <filch/scope.hpp>
+#include <filch/stay.hpp>
 #include <filch/version.hpp>
 #include <filch/worker.hpp>
 #include <filch/worker_local.hpp>
