@@ -63,7 +63,7 @@ template <class T> class worker_local {
 
   /// Calls f(T&) for each T there is, in no particular order.
   template <class F> void for_each(F&& f) {
-    for_each_node([&f](node*& n) { f(n->value); });
+    for_each_node([&f](node*& place) { f(place->value); });
   }
 
   /// Folds copies of all values with op(T, T const&), which should not depend on their order. What make() returns
@@ -82,7 +82,7 @@ template <class T> class worker_local {
 
   /// Destroys all values: local() begins with new ones.
   void clear() noexcept {
-    for_each_node([](node*& n) { delete std::exchange(n, nullptr); });
+    for_each_node([](node*& place) { delete std::exchange(place, nullptr); });
   }
 
  private:
