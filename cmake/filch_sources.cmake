@@ -6,11 +6,13 @@ set(FILCH_SOURCES
   src/os/linux/processors.cpp
   src/runtime/fork_generation.cpp
   src/runtime/idle.cpp
+  src/runtime/mutex.cpp
   src/runtime/pools.cpp
   src/runtime/settings.cpp
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
   src/runtime/team.cpp
+  src/runtime/thread_number.cpp
   src/runtime/worker_space.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp

@@ -25,6 +25,13 @@ template <> inline constexpr bool steals<filch::serial> = false;
 template <class S> inline constexpr bool spawns_in_order = false;
 template <> inline constexpr bool spawns_in_order<filch::serial> = true;
 
+/// May the code after a join be on another thread than the code before it?
+template <class S> inline constexpr bool migrates = false;
+#if FILCH_HAS_CACTUS
+template <> inline constexpr bool migrates<filch::cactus> = true;
+template <> inline constexpr bool migrates<filch::implicit> = true;
+#endif
+
 /// Is the caller outside until it enters a pool?
 template <class S> inline constexpr bool has_an_outside = true;
 template <> inline constexpr bool has_an_outside<filch::serial> = false;

@@ -41,6 +41,24 @@ template <class S> struct stolen_join {
   }
 };
 
+/// A join at which the thief comes last, unless the machine stops the owner in the wrong moment. Where code migrates,
+/// it is on another thread then.
+template <class S> void join_with_late_thief() {
+  gate begun;
+  gate ended;
+  wait_for_thief<S>();
+  filch::join<S>(
+      [&] {
+        EXPECT_TRUE(begun.pass()) << "the task was not stolen";
+        ended.open();
+      },
+      [&] {
+        begun.open();
+        EXPECT_TRUE(ended.pass());
+        work_for(std::chrono::microseconds(100));
+      });
+}
+
 /// Calls body(join) on a worker for each way in which a join can go.
 template <class S, class Body> void in_every_way(Body body) {
   {

@@ -4,6 +4,9 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/for_index.hpp>
 #include <filch/join.hpp>
+#include <filch/mutex.hpp>
 #include <filch/scope.hpp>
+#include <filch/stay.hpp>
 #include <filch/version.hpp>
 #include <filch/worker.hpp>
+#include <filch/worker_local.hpp>

@@ -49,7 +49,7 @@ struct implicit {
     auto const kind = detail::strand_self().kind;
     return kind == detail::strand_kind::implicit || kind == detail::strand_kind::staying;
   }
-  static unsigned worker_index() noexcept { return detail::strand_worker_index(); }
+  static unsigned worker_index() noexcept { return detail::strand_worker_index(detail::strand_kind::implicit); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();

@@ -16,10 +16,10 @@ namespace filch::inline FILCH_ABI {
 ///    leaves.
 ///  - `S::frame` forks many times: `frame.spawn(f)` any number of times, then `frame.sync()`.
 ///  - `S::wanted()` is true while a thief waits for work: a load and a compare. Loops split only then.
-///  - `S::inside()` is true on a thread that is a worker of one of S's pools.
+///  - `S::inside()` is true where joins enter no pool: on a worker of one of S's pools, and inside filch::stay.
 ///  - `S::pool` holds the workers; `pool.run(f)` enters; `S::default_pool()` is the one that a call from
 ///    outside enters.
-///  - `S::worker_index()` is the calling worker's index in its pool; meaningful where inside() is true.
+///  - `S::worker_index()` is the calling worker's index in its pool; detail::k_no_worker outside S's pools.
 ///  - `S::name` is its name on command lines and in tables.
 template <class S>
 concept scheduler = requires(int (*f)(), void (*task)(), typename S::frame& frame, typename S::pool& pool) {

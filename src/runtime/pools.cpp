@@ -45,6 +45,11 @@ void forget_in_child(std::atomic<void*>& place) {
   forgettable.store(n + 1, std::memory_order_release);
 }
 
+void not_the_scope_s_owner() noexcept {
+  std::fputs("filch: a scope was synced by a strand that does not own it, or inside a stay\n", stderr);
+  std::abort();
+}
+
 void no_default_pool(std::exception const& why) noexcept {
   bool const explains_itself = dynamic_cast<setup_error const*>(&why) != nullptr;
   std::fprintf(stderr, "%s%s\n", explains_itself ? "" : "filch: the default pool can't be made: ", why.what());

@@ -59,14 +59,6 @@ void leave_pools_in_child() { become(&outside); }
 
 }  // namespace
 
-void strand_stay(void (*call)(void*), void* argument) {
-  strand_worker staying(strand_kind::staying, 1, strand_raised());
-  staying.outer = &strand_self();
-  become(&staying);
-  call(argument);
-  become(staying.outer);
-}
-
 std::uint32_t next_random(strand_member& me) noexcept {
   std::uint32_t x = me.random;
   x ^= x << 13;
@@ -162,7 +154,8 @@ void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) 
   strand_member& me = *members_[index];
   if (!need_spare(me)) {
     // No stack to be had: on this one, and nothing of it is forked.
-    strand_stay(call, argument);
+    detail::strand_staying const here;
+    call(argument);
     return;
   }
   me.next_call = call;
@@ -248,8 +241,9 @@ void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
                 life& root = *static_cast<life*>(q);
                 root.call(root.argument);
                 strand_team& of = root.team;
+                bool const is_elsewhere = of.place_of_caller()->index != 0;
                 root.done.store(true, std::memory_order_seq_cst);  // root may be gone
-                if (detail::strand_worker_index() != 0) of.sleepers().wake(0);
+                if (is_elsewhere) of.sleepers().wake(0);
               },
               p);
           l.team.work_until(0, l.done);
@@ -273,7 +267,8 @@ void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
       call(argument);
     } else {
       // Inside another pool inside this one: nothing of it may leave that pool's stack.
-      strand_stay(call, argument);
+      detail::strand_staying const stays;
+      call(argument);
     }
     return;
   }
@@ -284,11 +279,21 @@ void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
 
 namespace filch::inline FILCH_ABI::detail {
 
-unsigned strand_worker_index() noexcept {
-  for (strand_worker* w = &strand_self(); w; w = w->outer) {
-    if (auto const* m = runtime::member_or_null(w)) return m->index;
-  }
-  return 0;
+unsigned strand_worker_index(strand_kind kind) noexcept {
+  strand_worker* w = &strand_self();
+  while (w->kind == strand_kind::staying) w = w->outer;
+  return w->kind == kind ? static_cast<runtime::strand_member*>(w)->index : k_no_worker;
+}
+
+strand_staying::strand_staying() noexcept : strand_worker(strand_kind::staying, 1, strand_raised()) {
+  outer = &strand_self();
+  if (auto* const m = runtime::member_or_null(outer)) m->team->leave_for_other_pool(*m);
+  runtime::become(this);
+}
+
+strand_staying::~strand_staying() {
+  // A child that was forked meanwhile is outside all pools.
+  if (&strand_self() == this) runtime::become(outer);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

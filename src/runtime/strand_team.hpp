@@ -48,7 +48,7 @@ class strand_team : public team {
   strand_member* place_of_caller() const noexcept;
   /// pool::enter, for the team of this process.
   void enter_or_nest(void (*call)(void*), void* argument);
-  /// Before a task of this team enters another pool.
+  /// Before a task of this team enters another pool, or stays.
   virtual void leave_for_other_pool(strand_member&) noexcept = 0;
 
  protected:
@@ -87,9 +87,6 @@ class strand_team : public team {
   strand_stack_pool stacks_;
   std::vector<strand_member*> members_;  // each at the start of its worker's space
 };
-
-/// Calls call(argument) as a worker that forks nothing: joins in it run in order, on this thread.
-void strand_stay(void (*call)(void*), void* argument);
 
 /// xorshift: any spread will do.
 std::uint32_t next_random(strand_member& me) noexcept;

@@ -32,6 +32,11 @@ TEST(a_child_of_fork, may_return_from_the_task_in_which_it_was_born) {
   expect_quiet_end(run("fork-in-task-and-return"), 0, "child exited with 5\nparent: 1\n");
 }
 
+TEST(a_child_of_fork, may_return_from_the_stay_in_which_it_was_born) {
+  std::string const one = "child exited with 5\nparent: 10\n";
+  expect_quiet_end(run("fork-in-stay"), 0, one + one + one);
+}
+
 TEST(a_child_of_fork, says_so_where_it_waits_for_what_only_its_parent_has) {
   auto const e = run("fork-in-task-and-return-to-stolen");
   EXPECT_EQ(e.exit_code, 0) << e;

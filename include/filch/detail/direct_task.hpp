@@ -62,13 +62,23 @@ inline direct_task* direct_raised() noexcept { return reinterpret_cast<direct_ta
 /// same compare that looks for requests finds threads that are no workers.
 extern FILCH_API constinit thread_local direct_worker* direct_self __attribute__((tls_model("initial-exec")));
 
+/// As long as it exists, joins run in order on the thread that made it: a worker without room for tasks.
+struct direct_staying : direct_worker {
+  direct_worker* outer;  // what the thread was before
+
+  FILCH_API direct_staying() noexcept;
+  FILCH_API ~direct_staying();
+  direct_staying(direct_staying const&) = delete;
+  direct_staying& operator=(direct_staying const&) = delete;
+};
+
 enum class [[nodiscard]] join_outcome { run_it, returned, threw };
 
 /// After a push in a slow fork: makes the task public where its place is, or answers a request.
 FILCH_API void direct_pushed_slow(direct_worker&, direct_task&) noexcept;
 /// A join whose compare failed: answers a request, takes a public task back, or waits for its thief.
 FILCH_API join_outcome direct_join_slow(direct_worker&, direct_task&) noexcept;
-/// The calling worker's index in its pool.
+/// The calling worker's index in the innermost of direct's pools, or k_no_worker.
 FILCH_API unsigned direct_worker_index() noexcept;
 /// Runs call(argument) as a worker of the default pool. `call` must not throw.
 FILCH_API void direct_enter_default(void (*call)(void*), void* argument);

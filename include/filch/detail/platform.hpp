@@ -9,6 +9,10 @@
 #define FILCH_API __attribute__((visibility("default")))
 #endif
 
+namespace filch::inline FILCH_ABI::detail {
+inline constexpr unsigned k_no_worker = ~0u;
+}
+
 // Always part of the caller: a thin wrapper whose own frame would cost more than its work.
 #define FILCH_INLINE [[gnu::always_inline]] inline
 // A frame of its own. A fork needs callee-saved registers; a leaf of the recursion does not, and should

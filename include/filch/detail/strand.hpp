@@ -62,6 +62,15 @@ FILCH_INLINE strand_worker& strand_self() noexcept {
   return *w;
 }
 
-FILCH_API unsigned strand_worker_index() noexcept;
+/// The calling worker's index in the innermost of that scheduler's pools, or k_no_worker.
+FILCH_API unsigned strand_worker_index(strand_kind) noexcept;
+
+/// As long as it exists, joins of strands run in order on the thread that made it.
+struct strand_staying : strand_worker {
+  FILCH_API strand_staying() noexcept;
+  FILCH_API ~strand_staying();
+  strand_staying(strand_staying const&) = delete;
+  strand_staying& operator=(strand_staying const&) = delete;
+};
 
 }  // namespace filch::inline FILCH_ABI::detail

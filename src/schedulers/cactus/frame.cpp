@@ -1,4 +1,5 @@
 // frame: many spawned tasks, one meeting.
+#include "runtime/pools.hpp"
 #include "schedulers/cactus/worker.hpp"
 
 #include <utility>
@@ -36,6 +37,10 @@ void cactus_frame::push(strand_task* task) noexcept {
 }
 
 void cactus_frame::drain() noexcept {
+  strand_worker& self = strand_self();
+  if (self.kind != strand_kind::cactus || static_cast<cactus_member&>(self).stack != strand_) {
+    runtime::not_the_scope_s_owner();
+  }
   while (pending_) {
     auto& w = static_cast<cactus_member&>(strand_self());
     if (team_of(w).take_back(w)) {

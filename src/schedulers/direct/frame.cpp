@@ -1,8 +1,6 @@
 // frame: taking many spawned tasks off the stack again.
+#include "runtime/pools.hpp"
 #include "schedulers/direct/worker.hpp"
-
-#include <cstdio>
-#include <cstdlib>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -14,10 +12,7 @@ void direct_frame::finish(direct_task& t, join_outcome outcome) noexcept {
 }
 
 void direct_frame::drain() noexcept {
-  if (direct_self != worker_ || worker_->top != base_ + pending_) {
-    std::fputs("filch: a scope was synced by a strand that does not own it\n", stderr);
-    std::abort();
-  }
+  if (direct_self != worker_ || worker_->top != base_ + pending_) runtime::not_the_scope_s_owner();
   while (pending_) {
     direct_task& t = base_[--pending_];
     worker_->top = &t;

@@ -14,7 +14,18 @@ namespace {
 // No room, so that a fork's compare sends its callers to the slow path; never written.
 constinit direct_worker outside(nullptr);
 
+// Where the task arrays of those who stay begin and end.
+constinit direct_task no_room{};
+
+bool is_staying(direct_worker const* w) noexcept { return w->end == &no_room; }
+
+direct_worker* around_stays(direct_worker* w) noexcept {
+  while (is_staying(w)) w = static_cast<direct_staying*>(w)->outer;
+  return w;
+}
+
 direct_member* member_or_null(direct_worker* w) noexcept {
+  w = around_stays(w);
   return w == &outside ? nullptr : static_cast<direct_member*>(w);
 }
 
@@ -27,11 +38,31 @@ namespace {
 // A child of fork() is outside all pools, also where it was forked by a task.
 void leave_pools_in_child() { direct_self = &outside; }
 
+// A run of another pool inside a stay is not part of it.
+void* hide_stay() {
+  direct_worker* const w = direct_self;
+  direct_self = around_stays(w);
+  return direct_self == w ? nullptr : w;
+}
+void show_stay(void* w) { direct_self = static_cast<direct_worker*>(w); }
+
 }  // namespace
+
+direct_staying::direct_staying() noexcept : direct_worker(nullptr), outer(direct_self) {
+  [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide_stay, show_stay}), true);
+  if (direct_member* const m = member_or_null(outer)) m->team->leave_for_other_pool(*m);
+  top = end = &no_room;
+  direct_self = this;
+}
+
+direct_staying::~direct_staying() {
+  // A child that was forked meanwhile is outside all pools.
+  if (direct_self == this) direct_self = outer;
+}
 
 unsigned direct_worker_index() noexcept {
   direct_member const* const w = member_or_null(direct_self);
-  return w ? w->index : 0;
+  return w ? w->index : k_no_worker;
 }
 
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
@@ -78,7 +109,7 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_self = outer;
 }
 
-/// A task of this team enters another pool: what it forked here would wait for its return, so thieves that
+/// A task of this team enters another pool, or stays: what it forked here would wait for its return, so thieves that
 /// ask get some of it now.
 void direct_team::leave_for_other_pool(direct_member& w) noexcept {
   bool const asked = w.split.load(std::memory_order_relaxed) == direct_raised();
@@ -113,7 +144,8 @@ direct::pool::~pool() {
 void direct::pool::enter(void (*call)(void*), void* argument) {
   detail::direct_team& team = runtime::team_of_this_process(team_);
   if (detail::direct_member* const here = team.place_of_caller()) {
-    detail::direct_worker* const inner = std::exchange(detail::direct_self, here);
+    detail::direct_worker* const inner = detail::direct_self;
+    if (!detail::is_staying(inner)) detail::direct_self = here;
     call(argument);
     detail::direct_self = inner;
     return;

@@ -1,4 +1,5 @@
 // frame: many spawned tasks, one meeting.
+#include "runtime/pools.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <utility>
@@ -81,6 +82,12 @@ implicit_frame::waiting& implicit_frame::take_newest() noexcept {
 }
 
 void implicit_frame::drain() noexcept {
+  strand_worker& self = strand_self();
+  // relaxed: the worker's own.
+  if (self.kind != strand_kind::implicit ||
+      static_cast<implicit_member&>(self).offers.load(std::memory_order_relaxed) != stack_) {
+    runtime::not_the_scope_s_owner();
+  }
   for (;;) {
     implicit_member& w = this_member();
     w.begin_change();

@@ -143,6 +143,35 @@ scenario const comes_back{"fork-in-task-and-return", [](int) {
                             std::printf("parent: %d\n", ok);
                           }};
 
+template <class S> void fork_in_stay() {
+  typename S::pool pool({.workers = 2});
+  pool.run([] {
+    pid_t child = -1;
+    long sum = 0;
+    filch::stay([&] {
+      child = fork_now();
+      auto const [a, b] = filch::join<S>([] { return 1; }, [] { return 2; });
+      sum = a + b;
+    });
+    // In the child the stay has ended, too, and is not what the pool was before.
+    auto const [a, b] = filch::join<S>([] { return 3; }, [] { return 4; });
+    sum += a + b;
+    if (child == 0) std::exit(right(sum == 10 && !filch::current_worker<S>()));
+    wait_for(child);
+    std::printf("parent: %ld\n", sum);
+  });
+}
+scenario const stays{"fork-in-stay", [](int) {
+                       fork_in_stay<filch::direct>();
+#if FILCH_HAS_CACTUS
+                       fork_in_stay<filch::cactus>();
+                       fork_in_stay<filch::implicit>();
+#else
+                       fork_in_stay<filch::direct>();
+                       fork_in_stay<filch::direct>();
+#endif
+                     }};
+
 scenario const comes_back_to_stolen{"fork-in-task-and-return-to-stolen", [](int) {
                                       static std::atomic<bool> hold{true};
                                       pid_t child = -1;

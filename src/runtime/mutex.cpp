@@ -1,0 +1,23 @@
+#include <filch/mutex.hpp>
+
+#include "os/linux/futex.hpp"
+#include "runtime/team.hpp"
+
+namespace filch::inline FILCH_ABI {
+
+void mutex::lock_slow() noexcept {
+  // Where others sleep already, it takes longer than a spin.
+  for (runtime::spin_wait spin(false); spin.turns() < 64; spin.once()) {
+    // relaxed: a hint; try_lock() synchronises.
+    std::uint32_t const state = state_.load(std::memory_order_relaxed);
+    if (state == k_awaited) break;
+    if (state == k_free && try_lock()) return;
+  }
+  // Who has it from here on says "awaited", for there may be more sleepers: at worst a wake that nobody needs.
+  // edge mutex-1: acquire, as in try_lock().
+  while (state_.exchange(k_awaited, std::memory_order_acquire) != k_free) os::futex_wait(state_, k_awaited);
+}
+
+void mutex::wake_one(std::atomic<std::uint32_t>& state) noexcept { os::futex_wake(state); }
+
+}  // namespace filch::inline FILCH_ABI

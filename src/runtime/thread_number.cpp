@@ -1,0 +1,67 @@
+// Numbers of threads, from zero on: a bit for each that is taken.
+#include <filch/worker_local.hpp>
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <new>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+constexpr unsigned k_none = ~0u;
+constexpr unsigned k_bits = 64;
+
+constinit std::array<std::atomic<std::uint64_t>, k_thread_numbers / k_bits> taken{};
+constinit thread_local unsigned number __attribute__((tls_model("initial-exec"))) = k_none;
+
+unsigned take_smallest() {
+  for (unsigned i = 0; i < taken.size(); ++i) {
+    // relaxed: a hint; the exchange decides.
+    std::uint64_t word = taken[i].load(std::memory_order_relaxed);
+    while (~word != 0) {
+      auto const bit = static_cast<unsigned>(std::countr_one(word));
+      // edge local-2: acquire, what the thread that had the number before wrote into its values.
+      if (taken[i].compare_exchange_weak(word, word | std::uint64_t{1} << bit, std::memory_order_acquire,
+                                         std::memory_order_relaxed)) {
+        return i * k_bits + bit;
+      }
+    }
+  }
+  throw std::bad_alloc();
+}
+
+/// When a thread ends, after the destructors of its thread-locals.
+void give_back(void* number_plus_one) {
+  auto const n = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(number_plus_one)) - 1;
+  number = k_none;
+  // edge local-2: release, the thread's values.
+  taken[n / k_bits].fetch_and(~(std::uint64_t{1} << n % k_bits), std::memory_order_release);
+}
+
+/// Where the system has no key left, or no memory for one, numbers are not given back: nobody gets them twice.
+void give_back_at_end(unsigned n) {
+  static struct end_of_thread {
+    pthread_key_t key{};
+    bool const is_there = pthread_key_create(&key, give_back) == 0;
+  } const at_end;
+  if (at_end.is_there) pthread_setspecific(at_end.key, reinterpret_cast<void*>(std::uintptr_t{n} + 1));
+}
+
+[[gnu::noinline]] unsigned first_number() {
+  unsigned const n = take_smallest();
+  give_back_at_end(n);
+  return number = n;
+}
+
+}  // namespace
+
+[[gnu::noinline]] unsigned thread_number() {
+  unsigned const n = number;
+  return n != k_none ? n : first_number();
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
