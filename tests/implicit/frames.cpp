@@ -28,6 +28,51 @@ TEST(frames, of_children_that_throw_nothing_are_found) {
   });
 }
 
+/// A tree none of whose functions may throw.
+long without_exceptions(int depth) noexcept {
+  if (depth == 0) return 1;
+  auto const [a, b] = filch::join<S>([=]() noexcept { return without_exceptions(depth - 1); },
+                                     [=]() noexcept { return without_exceptions(depth - 1); });
+  return a + b;
+}
+
+TEST(frames, of_functions_that_throw_nothing_are_found) {
+  S::pool pool({.workers = 3});
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_EQ(pool.run([] { return without_exceptions(10); }), 1024);
+    return pool.stats().steals >= 50;
+  }));
+}
+
+/// Calling conventions hand it over on the stack, however small it is.
+struct [[gnu::packed]] packed {
+  char depth;
+  long value;
+};
+
+long with_arguments_on_the_stack(packed x) {
+  if (x.depth == 0) return x.value;
+  packed const left{static_cast<char>(x.depth - 1), x.value * 2};
+  packed const right{static_cast<char>(x.depth - 1), x.value * 2 + 1};
+  auto const [a, b] = filch::join<S>([left] { return with_arguments_on_the_stack(left); },
+                                     [right] { return with_arguments_on_the_stack(right); });
+  return a + b;
+}
+
+TEST(frames, that_push_arguments_keep_them) {
+  S::pool pool({.workers = 3});
+  for (std::size_t i = 0; i < scaled(500); ++i) {
+    ASSERT_EQ(pool.run([] { return with_arguments_on_the_stack({10, 1}); }), (1024L + 2047) * 512);
+  }
+  // Around them, others are found.
+  std::uint64_t const before = pool.stats().steals;
+  pool.run([] {
+    stolen_join<S>{}([] { return with_arguments_on_the_stack({5, 1}); },
+                     [] { return with_arguments_on_the_stack({5, 1}); });
+  });
+  EXPECT_GT(pool.stats().steals, before);
+}
+
 TEST(frames, of_children_whose_result_is_known_give_it) {
   beside_a_thief([] {
     static gate* the_gate;
