@@ -19,6 +19,11 @@ struct pool_stats {
   std::uint64_t publications = 0;   ///< times that an owner made private tasks public because a thief asked
   std::uint64_t sleeps = 0;         ///< times that a worker went to sleep
   std::uint64_t wakeups = 0;        ///< times that a worker woke a sleeping one
+  std::uint64_t suspensions = 0;    ///< joins that gave up their stack because a thief was not done
+  std::uint64_t give_backs = 0;     ///< times that pages of a stack were returned to the system
+  std::uint64_t page_faults = 0;    ///< minor ones, of the whole process, since the pool was made
+  std::size_t stacks_in_use = 0;    ///< with a strand on them, or at hand for one: all but the free ones
+  std::size_t stacks_peak = 0;      ///< the most of them at once
   std::size_t stack_bytes = 0;      ///< bytes of stack that are reserved for each worker
 };
 

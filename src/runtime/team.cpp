@@ -99,6 +99,7 @@ team::team(settings s, bool tolerate_missing_threads)
       counters_(std::make_unique<counters[]>(settings_.workers)),
       idle_(settings_.workers) {
   oversubscribed_ = settings_.workers > settings_.available;
+  page_faults_before_ = os::page_faults();
   os::install_overflow_handler();
   reserve_spaces();
 }
@@ -184,6 +185,8 @@ pool_stats team::stats() const noexcept {
     counters_[i].add_to(sum);
     sum.forks += forks_of(i);
   }
+  add_to(sum);
+  sum.page_faults = os::page_faults() - page_faults_before_;
   sum.stack_bytes = stack_size_;
   return sum;
 }

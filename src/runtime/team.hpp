@@ -55,6 +55,8 @@ class team {
   virtual void ask_everybody(unsigned me) noexcept = 0;
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
+  /// What the pool counts that no worker does.
+  virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// The worker has looked in vain for half the time after which it sleeps.
   virtual void insist(unsigned) noexcept {}
@@ -93,6 +95,7 @@ class team {
   bool const tolerate_missing_threads_;
   unsigned const fork_generation_;
   bool oversubscribed_ = false;
+  std::uint64_t page_faults_before_ = 0;
   std::size_t stack_size_ = 0;
   std::vector<worker_space> spaces_;
   std::vector<std::thread> threads_;

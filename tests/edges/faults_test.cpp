@@ -1,6 +1,8 @@
 // A system that refuses threads, address space or memory: clear errors, nothing lost, nothing leaked.
 #include "edges/process.hpp"
 
+#include <filch/config.hpp>
+
 namespace filch_test {
 namespace {
 
@@ -75,6 +77,12 @@ TEST_F(system_faults, of_any_allocation_of_the_default_pool_end_in_a_line_or_in_
   }
   EXPECT_FALSE(reached);
 }
+
+#if FILCH_HAS_CACTUS
+TEST_F(system_faults, of_giving_stack_pages_back_lose_nothing) {
+  expect_quiet_end(run("give-back"), 0, "1024 leaves, 1024 leaves, 1024 leaves, 1024 leaves, ");
+}
+#endif
 
 TEST_F(system_faults, of_address_space_refuse_stacks_that_were_asked_for) {
   auto const e = run("address-space-explicit", 100);
