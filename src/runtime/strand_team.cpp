@@ -87,6 +87,7 @@ void strand_team::add_to(pool_stats& sum) const noexcept {
   auto const stacks = stacks_.count();
   sum.stacks_in_use = stacks.in_use;
   sum.stacks_peak = stacks.made;
+  sum.kept_stack_pages = strand_stack_pool::k_kept_pages;
 }
 
 void strand_team::add(strand_member& m) {
