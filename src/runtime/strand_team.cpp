@@ -76,7 +76,13 @@ std::uint32_t next_random(strand_member& me) noexcept {
 }
 
 strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t))
-    : team(std::move(s), tolerate_missing_threads),
+    : team(std::move(s), tolerate_missing_threads,
+           [lower_bytes](std::size_t stack) {
+             // For the strand that it runs, one at hand, and some that wait. There may be more, or fewer.
+             constexpr std::size_t k_stacks = 4;
+             std::size_t const lower = lower_bytes ? lower_bytes(stack) : 0;
+             return k_stacks * os::reservation::whole_bytes_for(stack, lower);
+           }),
       stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back,
               strand_main, this) {
   watch_forks(leave_pools_in_child);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -38,7 +39,10 @@ class team {
   virtual char const* scheduler_name() const noexcept = 0;
 
  protected:
-  team(settings s, bool tolerate_missing_threads);
+  /// Where no size of stacks is asked for, they get smaller until each worker can have so much address space beside
+  /// its own, too.
+  using bytes_beside = std::function<std::size_t(std::size_t stack_bytes)>;
+  team(settings s, bool tolerate_missing_threads, bytes_beside const& beside = {});
   /// The last step of a scheduler's constructor: from here on its hooks are called.
   void start();
   /// The first step of its destructor: waits for runs under way, then ends the threads.
@@ -86,7 +90,7 @@ class team {
   visitor* take_from_line(std::deque<visitor*>::iterator at) noexcept;
   void visit_as_worker_zero(void (*call)(void*), void* argument);
 
-  void reserve_spaces();
+  void reserve_spaces(bytes_beside const& beside);
   bool start_thread(unsigned i);
   void end_threads() noexcept;
 

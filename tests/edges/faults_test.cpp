@@ -97,6 +97,15 @@ TEST_F(system_faults, of_address_space_leave_smaller_stacks_where_none_were_aske
   expect_quiet_end(run("address-space-default", 400), 0, "610 with less stack\n");
 }
 
+#if FILCH_HAS_CACTUS
+TEST_F(system_faults, of_address_space_leave_strands_smaller_stacks) {
+  expect_quiet_end(run("address-space-strands", 20'000), 0,
+                   "665, with steals, all the stack, 665, with steals, all the stack, ");
+  expect_quiet_end(run("address-space-strands", 1'000), 0,
+                   "665, with steals, less stack, 665, with steals, less stack, ");
+}
+#endif
+
 TEST_F(system_faults, of_nearly_all_address_space_end_in_a_line_or_in_the_answer) {
   for (int mebibytes : {0, 1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64}) {
     auto const e = run("address-space-default", mebibytes);

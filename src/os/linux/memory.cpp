@@ -51,6 +51,12 @@ std::byte* reserve_aligned(std::size_t bytes) noexcept {
 
 }  // namespace
 
+bool can_reserve(std::size_t bytes) noexcept {
+  std::byte* const p = reserve(bytes);
+  if (p) munmap(p, bytes);
+  return p != nullptr;
+}
+
 reservation::reservation(std::size_t bytes) noexcept {
   std::size_t const page = page_size();
   std::size_t const rounded = (bytes + page - 1) / page * page;

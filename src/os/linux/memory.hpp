@@ -50,6 +50,8 @@ class reservation {
 };
 
 std::size_t page_size() noexcept;
+/// Is there that much address space left?
+bool can_reserve(std::size_t bytes) noexcept;
 /// For each page, is it in memory? False where the kernel does not say.
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept;
 /// Minor ones of this process so far.

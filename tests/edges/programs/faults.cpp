@@ -201,6 +201,36 @@ scenario const no_give_back{"give-back", [](int) {
                             }};
 #endif
 
+#if FILCH_HAS_CACTUS
+/// On another worker, at least once.
+template <class S> void steal_with_less_stack() {
+  typename S::pool pool;
+  long const result = pool.run([] {
+    std::atomic<bool> begun{false};
+    while (!S::wanted()) std::this_thread::yield();
+    auto const [a, b] = filch::join<S>(
+        [&] {
+          while (!begun.load()) std::this_thread::yield();
+          return fib(15);
+        },
+        [&] {
+          begun.store(true);
+          return fib(10);
+        });
+    return a + b;
+  });
+  auto const stats = pool.stats();
+  std::printf("%ld, %s steals, %s stack, ", result, stats.steals ? "with" : "without",
+              stats.stack_bytes < 64 * k_mebibyte ? "less" : "all the");
+}
+
+scenario const limit_strands{"address-space-strands", [](int mebibytes) {
+                               leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+                               steal_with_less_stack<filch::cactus>();
+                               steal_with_less_stack<filch::implicit>();
+                             }};
+#endif
+
 scenario const limit_explicit{"address-space-explicit", [](int mebibytes) {
                                 leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
                                 try {
