@@ -28,11 +28,17 @@ class running_pool {
   /// Runs both, perhaps in parallel, on the pool.
   virtual void join(std::function<void()> const& f, std::function<void()> const& g) = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;
+  /// What the pool's stacks hold, of schedulers whose strands have stacks of their own.
+  virtual std::optional<std::size_t> written_stack_bytes() const = 0;
 };
+
+/// Whose strands have stacks of their own.
+template <class Pool>
+concept pool_of_strands = requires(Pool const& p) { p.written_stack_bytes(); };
 
 template <class S> class pool_of final : public running_pool {
  public:
-  explicit pool_of(unsigned workers) : pool_(options(workers)) {
+  explicit pool_of(filch::pool_options const& options) : pool_(options) {
     all_workloads::for_each([this]<class W>() {
       runs_[W::name] = [](pool& p, job& j) {
         auto& mine = static_cast<job_of<W>&>(j);
@@ -49,14 +55,13 @@ template <class S> class pool_of final : public running_pool {
     if constexpr (requires { pool_.stats(); }) return pool_.stats();
     return std::nullopt;
   }
+  std::optional<std::size_t> written_stack_bytes() const override {
+    if constexpr (pool_of_strands<pool>) return pool_.written_stack_bytes();
+    return std::nullopt;
+  }
 
  private:
   using pool = typename S::pool;
-  static filch::pool_options options(unsigned workers) {
-    filch::pool_options o;
-    o.workers = workers;
-    return o;
-  }
   pool pool_;
   std::map<std::string_view, void (*)(pool&, job&)> runs_;
 };
@@ -66,12 +71,18 @@ struct contender {
   std::string_view about;
   bool is_peer;
   bool has_workers;  // else one, whatever is asked for
-  std::unique_ptr<running_pool> (*make)(unsigned workers);
+  bool has_strands;  // with stacks of their own
+  std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
 };
 
 template <class S> contender contender_of(std::string_view about, bool is_peer, bool has_workers = true) {
-  return {S::name, about, is_peer, has_workers,
-          [](unsigned workers) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(workers); }};
+  return {
+      S::name,
+      about,
+      is_peer,
+      has_workers,
+      pool_of_strands<typename S::pool>,
+      [](filch::pool_options const& o) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(o); }};
 }
 
 // Each in a file of its own, so that they compile side by side.
@@ -88,7 +99,11 @@ contender onetbb_contender();
 contender openmp_contender();
 #endif
 
-/// How many forks the workload makes.
-std::uint64_t count_forks(std::string_view workload, job& j);
+struct fork_count {
+  std::uint64_t forks = 0;
+  std::uint64_t depth = 0;  // of the most deeply nested one
+};
+/// Of the workload, by a serial run.
+fork_count count_forks(std::string_view workload, job& j);
 
 }  // namespace bench

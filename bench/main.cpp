@@ -1,6 +1,7 @@
 // filch-bench: see README.md beside this file.
 #include "micro.hpp"
 #include "report.hpp"
+#include "space.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -33,6 +34,7 @@ struct options {
   bool quick = false;
   bool list = false;
   bool micro = false;
+  bool space = false;
 };
 
 constexpr unsigned k_pairs = 15;
@@ -187,6 +189,32 @@ std::vector<row> run(options const& o) {
   return rows;
 }
 
+/// Pages of stack, of the schedulers whose strands have stacks of their own. False if the bound does not hold.
+bool show_space(options const& o) {
+  if (o.format == "csv") throw bad_request("--space has no csv");
+  bool const as_json = o.format == "json";
+  auto all = nlohmann::ordered_json::array();
+  bool holds = true;
+  if (!as_json) print_space_head();
+  for (request const& what : wanted_workloads(o)) {
+    for (std::string const& name : wanted_schedulers(o)) {
+      contender const* const c = find_contender(name);
+      if (!c || !c->has_strands) continue;
+      for (unsigned p : wanted_workers(o)) {
+        space_row const r = measure_space(find_workload(what.workload), what.size, *c, p);
+        holds = holds && r.holds();
+        if (as_json) {
+          all.push_back(to_json(r));
+        } else {
+          print_space_row(r);
+        }
+      }
+    }
+  }
+  if (as_json) fmt::print("{}\n", all.dump(2));
+  return holds;
+}
+
 int main_of(int argc, char** argv) {
   options o;
   CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
@@ -198,6 +226,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
   app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
   app.add_flag("--micro", o.micro, "flat joins, the cost of entering a pool, the rest of an idle one");
+  app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& e) {
@@ -212,6 +241,11 @@ int main_of(int argc, char** argv) {
   if (o.micro) {
     run_micro(o.format == "json");
     return 0;
+  }
+  if (o.space) {
+    if (show_space(o)) return 0;
+    std::fputs("filch-bench: more pages of stack than P(S1 + D + H)\n", stderr);
+    return 1;
   }
   auto const rows = run(o);
   if (o.format == "json") {

@@ -34,11 +34,11 @@ std::uint64_t peak_rss() {
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 meter::meter(workload const& w, std::string_view size, unsigned most_workers)
-    : workload_(w), size_(size), serial_pool_(serial_contender().make(1)) {
+    : workload_(w), size_(size), serial_pool_(serial_contender().make({.workers = 1})) {
   for (unsigned i = 0; i < most_workers; ++i) jobs_.push_back(w.make(size));
   job& j = *jobs_[0];
   j.reset();
-  baseline_.tasks = count_forks(w.name, j);
+  baseline_.tasks = count_forks(w.name, j).forks;
   check(j, "counting");
   std::vector<double> plain;
   std::vector<double> elision;
@@ -103,8 +103,8 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   r.size = size_;
   r.scheduler = c.name;
   r.workers = workers;
-  auto const pool = c.make(workers);
-  auto const pool_of_one = workers == 1 ? nullptr : c.make(1);
+  auto const pool = c.make({.workers = workers});
+  auto const pool_of_one = workers == 1 ? nullptr : c.make({.workers = 1});
   job& j = *jobs_[0];
 
   // Once unmeasured: threads start, pages are touched.

@@ -26,5 +26,6 @@ refused --workers two
 refused --repeat 0
 refused --repeat -3
 refused --format yaml
+refused --space --format csv
 refused --nonsense
 exit $failed

@@ -2,25 +2,40 @@
 
 #include <filch/serial.hpp>
 
+#include <algorithm>
+
 namespace bench {
 
 contender serial_contender() { return contender_of<filch::serial>("the serial elision", false, false); }
 
 namespace {
 
-thread_local std::uint64_t forks = 0;
+thread_local fork_count counted;
+thread_local std::uint64_t depth = 0;
+
+/// A fork, as long as it is not joined.
+class counted_fork {
+ public:
+  counted_fork() {
+    ++counted.forks;
+    counted.depth = std::max(counted.depth, ++depth);
+  }
+  counted_fork(counted_fork const&) = delete;
+  counted_fork& operator=(counted_fork const&) = delete;
+  ~counted_fork() { --depth; }
+};
 
 /// The serial elision that counts its forks.
 struct counting {
   static constexpr std::string_view name = "counting";
   template <class F, class G> static auto join(F&& f, G&& g) {
-    ++forks;
+    counted_fork const here;
     return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
   }
   class frame : public filch::serial::frame {
    public:
     template <class F> void spawn(F&& f) {
-      ++forks;
+      counted_fork const here;
       filch::serial::frame::spawn(std::forward<F>(f));
     }
   };
@@ -33,11 +48,11 @@ struct counting {
 
 }  // namespace
 
-std::uint64_t count_forks(std::string_view workload, job& j) {
-  pool_of<counting> pool(1);
-  forks = 0;
+fork_count count_forks(std::string_view workload, job& j) {
+  pool_of<counting> pool({});
+  counted = {};
   pool.run(workload, j);
-  return forks;
+  return counted;
 }
 
 }  // namespace bench

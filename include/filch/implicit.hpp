@@ -77,6 +77,9 @@ class implicit::pool {
   FILCH_API unsigned workers() const noexcept;
   /// What the workers counted so far.
   FILCH_API pool_stats stats() const noexcept;
+  /// Bytes of this pool's stacks, in pages, that hold something. Asks the kernel for every page: some hundred
+  /// microseconds for each stack.
+  FILCH_API std::size_t written_stack_bytes() const noexcept;
 
  private:
   friend struct implicit;

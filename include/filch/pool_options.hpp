@@ -8,6 +8,15 @@
 
 namespace filch::inline FILCH_ABI {
 
+/// How a pool of `cactus` or `implicit` returns stack pages to the system that lie below a waiting frame, or on a
+/// free stack.
+enum class give_back_policy : unsigned char {
+  from_environment,  ///< FILCH_STACK_GIVE_BACK, else madvise
+  madvise,           ///< by MADV_DONTNEED: about a microsecond
+  mmap,              ///< by a fresh map over them: several microseconds, and threads wait for each other
+  none,              ///< not at all: a stack keeps what it ever touched
+};
+
 /// Settings of a pool. A field left at its default takes the environment's value, else the machine's.
 struct pool_options {
   /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
@@ -19,6 +28,9 @@ struct pool_options {
   /// Bind each worker thread to a processor of its own. The thread that calls `run` keeps its affinity.
   /// FILCH_PIN=1 does the same for pools that do not ask.
   bool pin = false;
+  /// Which pages of stacks that wait or are free go back to the system. Pools of `direct` and `serial` have no such
+  /// stacks.
+  give_back_policy stack_give_back = give_back_policy::from_environment;
 };
 
 /// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the

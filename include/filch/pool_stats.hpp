@@ -11,15 +11,21 @@ namespace filch::inline FILCH_ABI {
 /// Sums over all workers since the pool was made. Read without stopping anybody: exact when the pool is
 /// idle, a little behind otherwise. FILCH_STATS=1 prints them per worker when the process ends.
 struct pool_stats {
-  std::uint64_t forks = 0;          ///< forks; counted only where the library is built with FILCH_COUNT_FORKS
-  std::uint64_t steals = 0;         ///< tasks taken from another worker and run, leapfrogs included
-  std::uint64_t failed_steals = 0;  ///< looks around all victims that brought nothing
-  std::uint64_t backoffs = 0;       ///< tasks that a thief claimed and gave back after the re-check of `bot`
-  std::uint64_t leapfrogs = 0;      ///< steals made while waiting in a join, from the thief waited for
-  std::uint64_t publications = 0;   ///< times that an owner made private tasks public because a thief asked
-  std::uint64_t sleeps = 0;         ///< times that a worker went to sleep
-  std::uint64_t wakeups = 0;        ///< times that a worker woke a sleeping one
-  std::size_t stack_bytes = 0;      ///< bytes of stack that are reserved for each worker
+  std::uint64_t forks = 0;           ///< forks; counted only where the library is built with FILCH_COUNT_FORKS
+  std::uint64_t steals = 0;          ///< tasks taken from another worker and run, leapfrogs included
+  std::uint64_t failed_steals = 0;   ///< looks around all victims that brought nothing
+  std::uint64_t backoffs = 0;        ///< tasks that a thief claimed and gave back after the re-check of `bot`
+  std::uint64_t leapfrogs = 0;       ///< steals made while waiting in a join, from the thief waited for
+  std::uint64_t publications = 0;    ///< times that an owner made private tasks public because a thief asked
+  std::uint64_t sleeps = 0;          ///< times that a worker went to sleep
+  std::uint64_t wakeups = 0;         ///< times that a worker woke a sleeping one
+  std::uint64_t suspensions = 0;     ///< joins that gave up their stack because a thief was not done
+  std::uint64_t give_backs = 0;      ///< times that pages of a stack were returned to the system
+  std::uint64_t page_faults = 0;     ///< minor ones, of the whole process, since the pool was made
+  std::size_t stacks_in_use = 0;     ///< with a strand on them, or at hand for one: all but the free ones
+  std::size_t stacks_peak = 0;       ///< the most of them at once
+  std::size_t kept_stack_pages = 0;  ///< of stack, for each worker, that are kept though nothing is in them
+  std::size_t stack_bytes = 0;       ///< bytes of stack that are reserved for each worker
 };
 
 }  // namespace filch::inline FILCH_ABI

@@ -18,7 +18,7 @@ class counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// A cache line of its own, so that counting disturbs nobody.
+/// Cache lines of its own, so that counting disturbs nobody.
 struct alignas(64) counters {
   counter steals;
   counter failed_steals;
@@ -27,6 +27,8 @@ struct alignas(64) counters {
   counter publications;
   counter sleeps;
   counter wakeups;
+  counter suspensions;
+  counter give_backs;
 
   void add_to(pool_stats& sum) const noexcept {
     sum.steals += steals.read();
@@ -36,8 +38,10 @@ struct alignas(64) counters {
     sum.publications += publications.read();
     sum.sleeps += sleeps.read();
     sum.wakeups += wakeups.read();
+    sum.suspensions += suspensions.read();
+    sum.give_backs += give_backs.read();
   }
 };
-static_assert(sizeof(counters) == 64);
+static_assert(sizeof(counters) == 128);
 
 }  // namespace filch::runtime

@@ -59,6 +59,19 @@ std::size_t checked_stack(std::string const& setting, std::string const& text, s
   return bytes;
 }
 
+give_back_policy resolve_give_back(give_back_policy asked) {
+  if (asked > give_back_policy::none) {
+    refuse("pool_options::stack_give_back", std::to_string(static_cast<unsigned>(asked)), "one of its names");
+  }
+  if (asked != give_back_policy::from_environment) return asked;
+  std::string room;
+  auto const* const text = environment("FILCH_STACK_GIVE_BACK", room);
+  if (!text || *text == "madvise") return give_back_policy::madvise;
+  if (*text == "mmap") return give_back_policy::mmap;
+  if (*text == "none") return give_back_policy::none;
+  refuse("FILCH_STACK_GIVE_BACK", *text, "madvise, mmap or none");
+}
+
 }  // namespace
 
 unsigned long long parse_number(std::string const& setting, std::string const& text, unsigned long long least,
@@ -111,6 +124,7 @@ settings resolve(pool_options const& options) {
 
   s.pin = switch_from_environment("FILCH_PIN") || options.pin;
   if (s.pin && fork_generation() == 0) os::spread_over_cores(s.processors);
+  s.give_back = resolve_give_back(options.stack_give_back);
   s.stats = switch_from_environment("FILCH_STATS");
   if (auto const* const text = environment("FILCH_TRACE", room)) {
     refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");

@@ -18,6 +18,7 @@ namespace {
 struct section {
   std::string title;
   std::vector<pool_stats> workers;
+  pool_stats whole;
 };
 
 struct registry {
@@ -38,34 +39,26 @@ section figures_of(team const& t, unsigned number) {
   s.title = std::string("pool ") + std::to_string(number) + " (" + t.scheduler_name() + ", " +
             std::to_string(t.workers()) + " workers)";
   for (unsigned i = 0; i < t.workers(); ++i) s.workers.push_back(t.stats_of(i));
+  s.whole = t.stats();
   return s;
 }
 
 void print_row(char const* who, pool_stats const& w) {
   std::fprintf(stderr,
                "%8s %12" PRIu64 " %12" PRIu64 " %14" PRIu64 " %9" PRIu64 " %9" PRIu64 " %13" PRIu64 " %8" PRIu64
-               " %8" PRIu64 "\n",
-               who, w.forks, w.steals, w.failed_steals, w.backoffs, w.leapfrogs, w.publications, w.sleeps, w.wakeups);
+               " %8" PRIu64 " %11" PRIu64 " %10" PRIu64 "\n",
+               who, w.forks, w.steals, w.failed_steals, w.backoffs, w.leapfrogs, w.publications, w.sleeps, w.wakeups,
+               w.suspensions, w.give_backs);
 }
 
 void print_section(section const& s) {
-  std::fprintf(stderr, "filch: %s\n%8s %12s %12s %14s %9s %9s %13s %8s %8s\n", s.title.c_str(), "worker",
+  std::fprintf(stderr, "filch: %s\n%8s %12s %12s %14s %9s %9s %13s %8s %8s %11s %10s\n", s.title.c_str(), "worker",
                FILCH_COUNT_FORKS ? "forks" : "forks (off)", "steals", "failed steals", "back-offs", "leapfrogs",
-               "publications", "sleeps", "wake-ups");
-  pool_stats sum;
-  for (std::size_t i = 0; i < s.workers.size(); ++i) {
-    auto const& w = s.workers[i];
-    print_row(std::to_string(i).c_str(), w);
-    sum.forks += w.forks;
-    sum.steals += w.steals;
-    sum.failed_steals += w.failed_steals;
-    sum.backoffs += w.backoffs;
-    sum.leapfrogs += w.leapfrogs;
-    sum.publications += w.publications;
-    sum.sleeps += w.sleeps;
-    sum.wakeups += w.wakeups;
-  }
-  print_row("all", sum);
+               "publications", "sleeps", "wake-ups", "suspensions", "give-backs");
+  for (std::size_t i = 0; i < s.workers.size(); ++i) print_row(std::to_string(i).c_str(), s.workers[i]);
+  print_row("all", s.whole);
+  std::fprintf(stderr, "%8s %zu stacks at the peak, %zu in use; %" PRIu64 " page faults of the process\n", "",
+               s.whole.stacks_peak, s.whole.stacks_in_use, s.whole.page_faults);
 }
 
 void print_at_exit() {

@@ -1,13 +1,13 @@
 #include "runtime/strand_stack.hpp"
 
-#include <filch/pool_options.hpp>
-
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/sanitizer.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -25,6 +25,7 @@ strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*ma
     throw setup_error("filch: can't reserve a stack of " + std::to_string(bytes / 1024) + " KiB (" +
                       os::describe_errno(errno) + "): lower FILCH_STACK_SIZE or raise the limit (ulimit -v)");
   }
+  memory_.use_small_pages();
   guard_ = std::make_unique<os::guarded_stack>(memory_, bytes);
   tsan_fiber_ = new_fiber();
   asan_low_ = memory_.low();
@@ -67,6 +68,16 @@ void strand_stack::arrived() noexcept {
 
 namespace {
 
+/// Does the page look like one that came from the system and was not written to? Some words of it tell: frames that
+/// cover a page leave addresses in it.
+[[gnu::noinline]] __attribute__((no_sanitize("address", "thread"))) bool looks_blank(std::byte const* page) noexcept {
+  constexpr std::size_t k_words_between = 65;
+  auto const* const words = reinterpret_cast<std::uint64_t const volatile*>(page);
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < 4096 / sizeof *words; i += k_words_between) any |= words[i];
+  return any == 0;
+}
+
 /// A processor that compares return addresses with its own list of them lets nobody change stacks.
 bool has_shadow_stack() noexcept {
   constexpr int k_status = 0x5005;  // ARCH_SHSTK_STATUS
@@ -85,24 +96,74 @@ bool has_shadow_stack() noexcept {
 strand_stack* strand_stack_pool::take() noexcept {
   std::lock_guard const lock(mutex_);
   if (all_.empty() && has_shadow_stack()) return nullptr;
+  for (auto* free : {&free_with_slack_, &free_}) {
+    if (free->empty()) continue;
+    strand_stack* const s = free->back();
+    free->pop_back();
+    return s;
+  }
   try {
-    if (free_.empty()) {
-      free_.reserve(all_.size() + 1);
-      all_.reserve(all_.size() + 1);
-      free_.push_back(
-          all_.emplace_back(std::make_unique<strand_stack>(bytes_, lower_bytes_, main_, argument_)).get());
-    }
+    bool const has_slack = all_.size() < most_with_slack_;
+    auto& free = has_slack ? free_with_slack_ : free_;
+    free.reserve(all_.size() + 1);
+    all_.reserve(all_.size() + 1);
+    auto& s = all_.emplace_back(std::make_unique<strand_stack>(bytes_, lower_bytes_, main_, argument_));
+    s->has_slack_ = has_slack;
+    return s.get();
   } catch (std::exception const&) {
     return nullptr;
   }
-  strand_stack* const s = free_.back();
-  free_.pop_back();
-  return s;
 }
 
 void strand_stack_pool::give_back(strand_stack* s) noexcept {
   std::lock_guard const lock(mutex_);
-  free_.push_back(s);
+  (s->has_slack_ ? free_with_slack_ : free_).push_back(s);
+}
+
+bool strand_stack_pool::trim(strand_stack& s) noexcept {
+  if (policy_ == give_back_policy::none) return false;
+  std::byte* const end = end_of_unused(s);
+  if (end - s.memory_.low() < static_cast<std::ptrdiff_t>(os::page_size()) || !was_deeper(s, end)) return false;
+  return policy_ == give_back_policy::mmap ? s.memory_.replace_pages_below(end) : s.memory_.drop_pages_below(end);
+}
+
+std::byte* strand_stack_pool::end_of_unused(strand_stack const& s) const noexcept {
+  auto* const in_use = static_cast<std::byte*>(s.resume_at_);
+  std::size_t const step = (s.has_slack_ ? k_slack_pages / 2 : 1) * os::page_size();
+  return in_use - (reinterpret_cast<std::uintptr_t>(in_use) & (step - 1)) - (s.has_slack_ ? step : 0);
+}
+
+/// Has the strand touched pages below `end` since they came from the system? Reading one is nearly free. To ask the
+/// system takes a microsecond: only now and then, for frames that leave pages as they are, or zero.
+bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexcept {
+  std::size_t const page = os::page_size();
+  if (s.has_slack_) {
+    if (!looks_blank(end - page)) return true;
+    std::uint64_t const now = __builtin_ia32_rdtsc();
+    if (now - s.looked_at_ < k_cycles_between_looks) return false;
+    s.looked_at_ = now;
+  }
+  std::array<unsigned char, 4 * k_slack_pages> in_memory{};
+  std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(end - s.memory_.low()) / page);
+  if (!os::pages_in_memory(end - all * page, all, in_memory.data())) return true;
+  for (std::size_t i = 1; i <= all; ++i) {
+    // Pages that were only read are there, too: with slack, the first of each step.
+    bool const is_read = s.has_slack_ && i % (k_slack_pages / 2) == 1;
+    if (!is_read && in_memory[all - i]) return true;
+  }
+  return false;
+}
+
+strand_stack_pool::numbers strand_stack_pool::count() const noexcept {
+  std::lock_guard const lock(mutex_);
+  return {all_.size() - free_.size() - free_with_slack_.size(), all_.size()};
+}
+
+std::size_t strand_stack_pool::written_bytes() const noexcept {
+  std::lock_guard const lock(mutex_);
+  std::size_t sum = 0;
+  for (auto const& s : all_) sum += s->memory_.written_bytes();
+  return sum;
 }
 
 }  // namespace filch::runtime

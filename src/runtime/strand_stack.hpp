@@ -2,10 +2,13 @@
 // be resumed by another thread.
 #pragma once
 
+#include <filch/pool_options.hpp>
+
 #include "os/linux/memory.hpp"
 #include "os/linux/overflow.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,6 +36,7 @@ class strand_stack {
   os::reservation const& memory() const noexcept { return memory_; }
 
  private:
+  friend class strand_stack_pool;
   os::reservation memory_;
   void* resume_at_ = nullptr;
   void* asan_kept_ = nullptr;
@@ -40,27 +44,56 @@ class strand_stack {
   std::size_t asan_bytes_ = 0;
   strand_stack* came_from_ = nullptr;
   void* tsan_fiber_ = nullptr;
+  bool has_slack_ = false;       // fixed by the pool
+  std::uint64_t looked_at_ = 0;  // the holder's: when the system was asked for its pages
   std::unique_ptr<os::guarded_stack> guard_;
 };
 
-/// Free stacks of one size and one main.
+/// Stacks of one size and one main, and the pages of theirs that are kept without being in use.
 class strand_stack_pool {
  public:
-  strand_stack_pool(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument) noexcept
-      : bytes_(bytes), lower_bytes_(lower_bytes), main_(main), argument_(argument) {}
+  strand_stack_pool(std::size_t bytes, std::size_t lower_bytes, unsigned workers, give_back_policy policy,
+                    void (*main)(void*), void* argument) noexcept
+      : bytes_(bytes),
+        lower_bytes_(lower_bytes),
+        main_(main),
+        argument_(argument),
+        policy_(policy),
+        most_with_slack_(workers * std::size_t{k_kept_pages / k_slack_pages}) {}
 
   /// Null where no more can be had.
   strand_stack* take() noexcept;
   void give_back(strand_stack*) noexcept;
+  /// Returns the pages below those in use to the system, of a stack that nobody is on and nobody can resume; true if
+  /// there were any. Some stacks keep their next pages, so that those which are used over and over cost nothing: up
+  /// to k_slack_pages each, and k_kept_pages for each worker in all.
+  bool trim(strand_stack&) noexcept;
+
+  struct numbers {
+    std::size_t in_use, made;
+  };
+  numbers count() const noexcept;
+  /// Of all stacks; asks the kernel for each page.
+  std::size_t written_bytes() const noexcept;
+  static constexpr unsigned k_kept_pages = 32;
 
  private:
+  static constexpr unsigned k_slack_pages = 8;
+  static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
+
+  std::byte* end_of_unused(strand_stack const&) const noexcept;
+  bool was_deeper(strand_stack&, std::byte* end) const noexcept;
+
   std::size_t const bytes_;
   std::size_t const lower_bytes_;
   void (*const main_)(void*);
   void* const argument_;
-  std::mutex mutex_;
+  give_back_policy const policy_;
+  std::size_t const most_with_slack_;
+  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<strand_stack>> all_;  // under mutex_
-  std::vector<strand_stack*> free_;                 // under mutex_; has room for all
+  std::vector<strand_stack*> free_;                 // under mutex_; has room for all, as the next
+  std::vector<strand_stack*> free_with_slack_;
 };
 
 }  // namespace filch::runtime

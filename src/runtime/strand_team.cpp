@@ -68,10 +68,24 @@ std::uint32_t next_random(strand_member& me) noexcept {
 }
 
 strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t))
-    : team(std::move(s), tolerate_missing_threads),
-      stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, strand_main, this) {
+    : team(std::move(s), tolerate_missing_threads,
+           [lower_bytes](std::size_t stack) {
+             // For the strand that it runs, one at hand, and some that wait. There may be more, or fewer.
+             constexpr std::size_t k_stacks = 4;
+             std::size_t const lower = lower_bytes ? lower_bytes(stack) : 0;
+             return k_stacks * os::reservation::whole_bytes_for(stack, lower);
+           }),
+      stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back,
+              strand_main, this) {
   watch_forks(leave_pools_in_child);
   hide_on_entry({hide, show});
+}
+
+void strand_team::add_to(pool_stats& sum) const noexcept {
+  auto const stacks = stacks_.count();
+  sum.stacks_in_use = stacks.in_use;
+  sum.stacks_peak = stacks.made;
+  sum.kept_stack_pages = strand_stack_pool::k_kept_pages;
 }
 
 void strand_team::add(strand_member& m) {
@@ -106,12 +120,16 @@ void strand_team::run_strand(strand_member& w) noexcept {
     strand_parting const p = w.parting;
     if (p.what == strand_parting::suspends) {
       strand_stack* const suspended = std::exchange(w.stack, nullptr);
+      counted(w.index).suspensions.bump();
+      // relaxed: a hint; all parts may have arrived meanwhile.
+      if (std::atomic_ref(p.meeting->balance).load(std::memory_order_relaxed) != -p.stolen) trim(w, *suspended);
       // edge strand-1: release, the stack is left; acquire, the results of all if this is the last.
       bool const is_last =
           std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) == -p.stolen;
       w.stack = is_last ? suspended : nullptr;
     } else {
       strand_stack* const left = std::exchange(w.stack, p.next);
+      trim(w, *left);
       if (w.spare) {
         stacks_.give_back(left);
       } else {
@@ -120,6 +138,11 @@ void strand_team::run_strand(strand_member& w) noexcept {
     }
   }
   is_free(w);
+}
+
+/// After the switch away from the stack, and before anybody else can come to it.
+void strand_team::trim(strand_member& w, strand_stack& left) noexcept {
+  if (stacks_.trim(left)) counted(w.index).give_backs.bump();
 }
 
 /// What runs on every stack of the pool: one strand after the other.

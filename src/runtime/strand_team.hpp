@@ -48,6 +48,7 @@ class strand_team : public team {
   strand_member* place_of_caller() const noexcept;
   /// pool::enter, for the team of this process.
   void enter_or_nest(void (*call)(void*), void* argument);
+  std::size_t written_stack_bytes() const noexcept { return stacks_.written_bytes(); }
   /// Before a task of this team enters another pool, or stays.
   virtual void leave_for_other_pool(strand_member&) noexcept = 0;
 
@@ -56,6 +57,8 @@ class strand_team : public team {
   strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t));
   /// From the scheduler's constructor, for each worker.
   void add(strand_member& m);
+
+  void add_to(pool_stats& sum) const noexcept override;
 
   strand_member& member(unsigned i) const noexcept { return *members_[i]; }
   /// After an offer: wakes who sleeps.
@@ -82,6 +85,7 @@ class strand_team : public team {
   static void strand_main(void*) noexcept;
   void pass_on(unsigned me) noexcept;
   void run_strand(strand_member& w) noexcept;
+  void trim(strand_member& w, strand_stack& left) noexcept;
   bool need_spare(strand_member& w) noexcept;
 
   strand_stack_pool stacks_;

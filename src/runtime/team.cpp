@@ -92,20 +92,21 @@ void spin_wait::once() noexcept {
   }
 }
 
-team::team(settings s, bool tolerate_missing_threads)
+team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside)
     : settings_(std::move(s)),
       tolerate_missing_threads_(tolerate_missing_threads),
       fork_generation_(runtime::fork_generation()),
       counters_(std::make_unique<counters[]>(settings_.workers)),
       idle_(settings_.workers) {
   oversubscribed_ = settings_.workers > settings_.available;
+  page_faults_before_ = os::page_faults();
   os::install_overflow_handler();
-  reserve_spaces();
+  reserve_spaces(beside);
 }
 
 team::~team() = default;
 
-void team::reserve_spaces() {
+void team::reserve_spaces(bytes_beside const& beside) {
   stack_size_ = settings_.stack_size;
   for (;;) {
     spaces_.clear();
@@ -114,9 +115,11 @@ void team::reserve_spaces() {
       spaces_.emplace_back(stack_size_, stack_size_);
       if (!spaces_.back().valid()) break;
     }
-    if (spaces_.back().valid()) return;
     int const why = errno;
-    if (settings_.stack_size_is_asked_for || stack_size_ / 2 < k_smallest_fallback_stack) {
+    bool const is_last = settings_.stack_size_is_asked_for || stack_size_ / 2 < k_smallest_fallback_stack;
+    bool const is_valid = spaces_.back().valid();
+    if (is_valid && (is_last || !beside || os::can_reserve(settings_.workers * beside(stack_size_)))) return;
+    if (is_last) {
       throw setup_error("filch: can't reserve " + std::to_string(settings_.workers) + " stacks of " +
                         std::to_string(stack_size_ / 1024) + " KiB (" + os::describe_errno(why) +
                         "): lower FILCH_STACK_SIZE or FILCH_NUM_THREADS, or raise the limit (ulimit -v)");
@@ -184,6 +187,8 @@ pool_stats team::stats() const noexcept {
     counters_[i].add_to(sum);
     sum.forks += forks_of(i);
   }
+  add_to(sum);
+  sum.page_faults = os::page_faults() - page_faults_before_;
   sum.stack_bytes = stack_size_;
   return sum;
 }

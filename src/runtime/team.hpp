@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -38,7 +39,10 @@ class team {
   virtual char const* scheduler_name() const noexcept = 0;
 
  protected:
-  team(settings s, bool tolerate_missing_threads);
+  /// Where no size of stacks is asked for, they get smaller until each worker can have so much address space beside
+  /// its own, too.
+  using bytes_beside = std::function<std::size_t(std::size_t stack_bytes)>;
+  team(settings s, bool tolerate_missing_threads, bytes_beside const& beside = {});
   /// The last step of a scheduler's constructor: from here on its hooks are called.
   void start();
   /// The first step of its destructor: waits for runs under way, then ends the threads.
@@ -55,6 +59,8 @@ class team {
   virtual void ask_everybody(unsigned me) noexcept = 0;
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
+  /// What the pool counts that no worker does.
+  virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// The worker has looked in vain for half the time after which it sleeps.
   virtual void insist(unsigned) noexcept {}
@@ -84,7 +90,7 @@ class team {
   visitor* take_from_line(std::deque<visitor*>::iterator at) noexcept;
   void visit_as_worker_zero(void (*call)(void*), void* argument);
 
-  void reserve_spaces();
+  void reserve_spaces(bytes_beside const& beside);
   bool start_thread(unsigned i);
   void end_threads() noexcept;
 
@@ -93,6 +99,7 @@ class team {
   bool const tolerate_missing_threads_;
   unsigned const fork_generation_;
   bool oversubscribed_ = false;
+  std::uint64_t page_faults_before_ = 0;
   std::size_t stack_size_ = 0;
   std::vector<worker_space> spaces_;
   std::vector<std::thread> threads_;

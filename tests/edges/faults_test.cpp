@@ -1,6 +1,8 @@
 // A system that refuses threads, address space or memory: clear errors, nothing lost, nothing leaked.
 #include "edges/process.hpp"
 
+#include <filch/config.hpp>
+
 namespace filch_test {
 namespace {
 
@@ -76,6 +78,12 @@ TEST_F(system_faults, of_any_allocation_of_the_default_pool_end_in_a_line_or_in_
   EXPECT_FALSE(reached);
 }
 
+#if FILCH_HAS_CACTUS
+TEST_F(system_faults, of_giving_stack_pages_back_lose_nothing) {
+  expect_quiet_end(run("give-back"), 0, "1024 leaves, 1024 leaves, 1024 leaves, 1024 leaves, ");
+}
+#endif
+
 TEST_F(system_faults, of_address_space_refuse_stacks_that_were_asked_for) {
   auto const e = run("address-space-explicit", 100);
   EXPECT_EQ(e.exit_code, 0) << e;
@@ -88,6 +96,15 @@ TEST_F(system_faults, of_address_space_leave_smaller_stacks_where_none_were_aske
   expect_quiet_end(run("address-space-default", 10'000), 0, "610 with all the stack\n");
   expect_quiet_end(run("address-space-default", 400), 0, "610 with less stack\n");
 }
+
+#if FILCH_HAS_CACTUS
+TEST_F(system_faults, of_address_space_leave_strands_smaller_stacks) {
+  expect_quiet_end(run("address-space-strands", 20'000), 0,
+                   "665, with steals, all the stack, 665, with steals, all the stack, ");
+  expect_quiet_end(run("address-space-strands", 1'000), 0,
+                   "665, with steals, less stack, 665, with steals, less stack, ");
+}
+#endif
 
 TEST_F(system_faults, of_nearly_all_address_space_end_in_a_line_or_in_the_answer) {
   for (int mebibytes : {0, 1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64}) {

@@ -32,21 +32,21 @@ TEST_P(bad_setting, ends_the_process_at_the_first_use_of_the_default_pool) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, bad_setting,
-    ::testing::Values(setting{"FILCH_NUM_THREADS", "0"}, setting{"FILCH_NUM_THREADS", "-1"},
-                      setting{"FILCH_NUM_THREADS", "abc"}, setting{"FILCH_NUM_THREADS", ""},
-                      setting{"FILCH_NUM_THREADS", "1e9"}, setting{"FILCH_NUM_THREADS", "99999999999999999999"},
-                      setting{"FILCH_NUM_THREADS", "4 "}, setting{"FILCH_NUM_THREADS", " 4"},
-                      setting{"FILCH_NUM_THREADS", "+4"}, setting{"FILCH_NUM_THREADS", "4,2"},
-                      setting{"FILCH_NUM_THREADS", "0x4"}, setting{"FILCH_NUM_THREADS", "1025"},
-                      setting{"FILCH_NUM_THREADS", "4294967297"}, setting{"FILCH_STACK_SIZE", "0"},
-                      setting{"FILCH_STACK_SIZE", "abc"}, setting{"FILCH_STACK_SIZE", "1"},
-                      setting{"FILCH_STACK_SIZE", "64x"}, setting{"FILCH_STACK_SIZE", "99999999999g"},
-                      setting{"FILCH_STACK_SIZE", ""}, setting{"FILCH_STACK_SIZE", "-64m"},
-                      setting{"FILCH_STACK_SIZE", "63k"}, setting{"FILCH_STACK_SIZE", "1025g"},
-                      setting{"FILCH_STACK_SIZE", "64mb"}, setting{"FILCH_STACK_SIZE", "64 m"},
-                      setting{"FILCH_STACK_SIZE", "17179869184g"}, setting{"FILCH_PIN", "2"},
-                      setting{"FILCH_PIN", "yes"}, setting{"FILCH_PIN", ""}, setting{"FILCH_STATS", "yes"},
-                      setting{"FILCH_STATS", "2"}, setting{"FILCH_STATS", ""}));
+    ::testing::Values(
+        setting{"FILCH_NUM_THREADS", "0"}, setting{"FILCH_NUM_THREADS", "-1"}, setting{"FILCH_NUM_THREADS", "abc"},
+        setting{"FILCH_NUM_THREADS", ""}, setting{"FILCH_NUM_THREADS", "1e9"},
+        setting{"FILCH_NUM_THREADS", "99999999999999999999"}, setting{"FILCH_NUM_THREADS", "4 "},
+        setting{"FILCH_NUM_THREADS", " 4"}, setting{"FILCH_NUM_THREADS", "+4"}, setting{"FILCH_NUM_THREADS", "4,2"},
+        setting{"FILCH_NUM_THREADS", "0x4"}, setting{"FILCH_NUM_THREADS", "1025"},
+        setting{"FILCH_NUM_THREADS", "4294967297"}, setting{"FILCH_STACK_SIZE", "0"},
+        setting{"FILCH_STACK_SIZE", "abc"}, setting{"FILCH_STACK_SIZE", "1"}, setting{"FILCH_STACK_SIZE", "64x"},
+        setting{"FILCH_STACK_SIZE", "99999999999g"}, setting{"FILCH_STACK_SIZE", ""},
+        setting{"FILCH_STACK_SIZE", "-64m"}, setting{"FILCH_STACK_SIZE", "63k"}, setting{"FILCH_STACK_SIZE", "1025g"},
+        setting{"FILCH_STACK_SIZE", "64mb"}, setting{"FILCH_STACK_SIZE", "64 m"},
+        setting{"FILCH_STACK_SIZE", "17179869184g"}, setting{"FILCH_PIN", "2"}, setting{"FILCH_PIN", "yes"},
+        setting{"FILCH_PIN", ""}, setting{"FILCH_STATS", "yes"}, setting{"FILCH_STATS", "2"},
+        setting{"FILCH_STATS", ""}, setting{"FILCH_STACK_GIVE_BACK", ""}, setting{"FILCH_STACK_GIVE_BACK", "yes"},
+        setting{"FILCH_STACK_GIVE_BACK", "MADVISE"}, setting{"FILCH_STACK_GIVE_BACK", "madvise,mmap"}));
 
 TEST(bad_settings, of_any_length_are_told_in_one_short_line) {
   for (std::string const& value :
@@ -81,6 +81,7 @@ TEST(good_settings, are_used_by_both_kinds_of_pool) {
     expect({{"FILCH_STACK_SIZE", "1g"}, {"FILCH_NUM_THREADS", "2"}}, "on 2 workers with 1073741824 bytes");
     expect({{"FILCH_PIN", "1"}}, "610 on");
     expect({{"FILCH_PIN", "0"}, {"FILCH_STATS", "0"}}, "610 on");
+    for (char const* policy : {"madvise", "mmap", "none"}) expect({{"FILCH_STACK_GIVE_BACK", policy}}, "610 on");
     expect({}, "610 on");
   }
 }
@@ -88,6 +89,10 @@ TEST(good_settings, are_used_by_both_kinds_of_pool) {
 TEST(good_settings, stand_back_behind_a_pool_s_options) {
   auto const e = run("options-beat-the-environment", {{"FILCH_NUM_THREADS", "3"}, {"FILCH_STACK_SIZE", "8m"}});
   expect_quiet_end(e, 0, "5 workers with 1048576 bytes of stack\n");
+}
+
+TEST(good_settings, of_a_pool_name_a_give_back_policy_or_are_refused) {
+  expect_quiet_end(run("give-back-options", {}), 0, "refused: 2, 3 of 3 policies run\n");
 }
 
 TEST(good_settings, bind_workers_but_never_the_caller) {
@@ -98,12 +103,13 @@ TEST(statistics, are_printed_at_exit_for_every_pool) {
   auto const e = run("three-pools", {{"FILCH_STATS", "1"}, {"FILCH_NUM_THREADS", "2"}});
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.out, "end of main\n") << e;
-  for (char const* word : {"steals", "failed steals", "back-offs", "leapfrogs", "publications", "sleeps", "wake-ups",
-                           "pool 1 ", "pool 2 ", "pool 3 ", "3 workers"}) {
+  for (char const* word :
+       {"steals", "failed steals", "back-offs", "leapfrogs", "publications", "sleeps", "wake-ups", "suspensions",
+        "give-backs", "stacks at the peak", "page faults", "pool 1 ", "pool 2 ", "pool 3 ", "3 workers"}) {
     EXPECT_TRUE(e.says(word)) << word << "; " << e;
   }
-  // Three tables: a title, a heading, a row for each worker, and the sum.
-  EXPECT_EQ(e.error_lines(), 3 * 3 + 2 + 2 + 3) << e;
+  // Three tables: a title, a heading, a row for each worker, the sum, and the pool's stacks.
+  EXPECT_EQ(e.error_lines(), 3 * 4 + 2 + 2 + 3) << e;
 }
 
 TEST(statistics, are_not_printed_unless_asked_for) {

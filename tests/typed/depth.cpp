@@ -75,5 +75,14 @@ TYPED_TEST(depth, of_two_hundred_thousand_scopes) {
   }
 }
 
+/// The published tree T3L of the benchmark uts is 17,844 levels deep.
+TYPED_TEST(depth, of_eighteen_thousand_scopes_needs_no_settings) {
+  if (is_sanitized) GTEST_SKIP() << "frames are much larger";
+  if constexpr (has_stacks<TypeParam>) {
+    typename TypeParam::pool pool({.workers = 2});
+    EXPECT_EQ(pool.run([] { return down_scopes<TypeParam>(18'000); }), 18'000);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

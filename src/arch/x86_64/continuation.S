@@ -7,6 +7,11 @@
 
         .text
 
+// Call-frame information where rsp is the frame's: the cfa of filch_implicit_run_pad is *(state + 120) + 56.
+        .macro  STATE_FINDS_CFA breg
+        .cfi_escape 0x0f, 0x06, \breg, 0xf8, 0x00, 0x06, 0x23, 0x38
+        .endm
+
 // void filch_implicit_run_pad(state*, pad const*, exception*): goes to the landing pad as an unwinder would. It comes
 // back through filch_implicit_offered. Signals are blocked: the stack below the pad's rsp is in use.
         .globl  filch_implicit_run_pad
@@ -47,17 +52,25 @@ filch_implicit_run_pad:
         movq    32(%r11), %r14
         movq    40(%r11), %r15
         movq    48(%r11), %rsp
+        STATE_FINDS_CFA 0x75    // rdi
         jmp     *56(%r11)
         .cfi_endproc
         .size   filch_implicit_run_pad, . - filch_implicit_run_pad
 
-// Jumped to from a landing pad: rax the state, r11 where to go on.
+// Jumped to from a landing pad: rax the state, r11 where to go on. Returns for filch_implicit_run_pad, whose frame it
+// takes up.
         .globl  filch_implicit_offered
         .type   filch_implicit_offered, @function
         .p2align 4
 filch_implicit_offered:
         .cfi_startproc
-        .cfi_undefined %rip
+        STATE_FINDS_CFA 0x70    // rax
+        .cfi_offset %rbp, -16
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        .cfi_offset %r15, -56
         endbr64
         movq    %rbx, (%rax)
         movq    %rbp, 8(%rax)
@@ -191,6 +204,8 @@ filch_implicit_barriers_begin:
         nop
 filch_implicit_barrier_outside:
         call    filch_implicit_returned_outside
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x16, 0x10, 0x03, 0x70, 0x38, 0x06  // rip: where it goes on, *(rax + 56)
         GO_ON
         .cfi_endproc
         .size   filch_implicit_barrier_outside, . - filch_implicit_barrier_outside

@@ -1,19 +1,37 @@
 #include "os/linux/memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 namespace filch::os {
 
-namespace {
+std::size_t page_size() noexcept {
+  static auto const size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
 
-std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+std::uint64_t page_faults() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::uint64_t>(used.ru_minflt);
+}
+
+bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept {
+  return mincore(from, pages * page_size(), are) == 0;
+}
+
+namespace {
 
 std::byte* reserve(std::size_t bytes) noexcept {
   void* const p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -32,6 +50,12 @@ std::byte* reserve_aligned(std::size_t bytes) noexcept {
 }
 
 }  // namespace
+
+bool can_reserve(std::size_t bytes) noexcept {
+  std::byte* const p = reserve(bytes);
+  if (p) munmap(p, bytes);
+  return p != nullptr;
+}
 
 reservation::reservation(std::size_t bytes) noexcept {
   std::size_t const page = page_size();
@@ -86,6 +110,48 @@ reservation& reservation::operator=(reservation&& other) noexcept {
 reservation::~reservation() {
   if (start_) munmap(start_, whole_);
 }
+
+bool reservation::drop_pages_below(std::byte* end) const noexcept {
+  return madvise(low_, static_cast<std::size_t>(end - low_), MADV_DONTNEED) == 0;
+}
+
+bool reservation::replace_pages_below(std::byte* end) const noexcept {
+  auto const bytes = static_cast<std::size_t>(end - low_);
+  if (mmap(low_, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+      MAP_FAILED) {
+    madvise(low_, bytes, MADV_NOHUGEPAGE);
+    return true;
+  }
+  // Some kernels take the old map away before they fail. Whoever mapped something next would get a place in the
+  // middle of a stack.
+  unsigned char in_memory = 0;
+  if (mincore(low_, page_size(), &in_memory) == 0) return false;
+  static constexpr char k_message[] =
+      "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n";
+  if (write(STDERR_FILENO, k_message, sizeof k_message - 1) < 0) {  // nothing more can be done
+  }
+  std::abort();
+}
+
+std::size_t reservation::written_bytes() const noexcept {
+  constexpr std::uint64_t k_own_page = std::uint64_t{1} << 56;  // in memory, and not the zeros that all share
+  std::array<std::uint64_t, 1024> entries{};
+  std::size_t const page = page_size();
+  std::size_t pages = 0;
+  int const map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (map < 0) return 0;
+  for (std::byte* p = low_; p < high();) {
+    std::size_t const all = std::min<std::size_t>(entries.size(), static_cast<std::size_t>(high() - p) / page);
+    auto const at = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(p) / page * sizeof entries[0]);
+    if (pread(map, entries.data(), all * sizeof entries[0], at) <= 0) break;
+    for (std::size_t i = 0; i < all; ++i) pages += (entries[i] & k_own_page) != 0;
+    p += all * page;
+  }
+  close(map);
+  return pages * page;
+}
+
+void reservation::use_small_pages() const noexcept { madvise(low_, bytes_, MADV_NOHUGEPAGE); }
 
 bool reservation::guards(void const* address) const noexcept {
   auto const* const p = static_cast<std::byte const*>(address);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace filch::os {
 
@@ -27,6 +28,15 @@ class reservation {
   std::byte* low() const noexcept { return low_; }
   std::byte* high() const noexcept { return low_ + bytes_; }
   std::size_t bytes() const noexcept { return bytes_; }
+  /// Pages [low(), end), of which nobody needs anything, cost no memory until they are touched again: then they are
+  /// zero. `end` is a multiple of the page size. False: they stay as they are.
+  bool drop_pages_below(std::byte* end) const noexcept;
+  /// The same by a fresh map in their place.
+  bool replace_pages_below(std::byte* end) const noexcept;
+  /// Bytes of [low(), high()), in pages, that were written to and are in memory. Asks the kernel for each page.
+  std::size_t written_bytes() const noexcept;
+  /// Memory is to come in pages, one by one, as they are touched, not 512 at once.
+  void use_small_pages() const noexcept;
   /// Is this the address of a byte of the guard?
   bool guards(void const* address) const noexcept;
 
@@ -38,6 +48,14 @@ class reservation {
   std::byte* low_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+std::size_t page_size() noexcept;
+/// Is there that much address space left?
+bool can_reserve(std::size_t bytes) noexcept;
+/// For each page, is it in memory? False where the kernel does not say.
+bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept;
+/// Minor ones of this process so far.
+std::uint64_t page_faults() noexcept;
 
 /// errno as words, safe from any thread.
 char const* describe_errno(int error) noexcept;

@@ -57,6 +57,10 @@ unsigned cactus::pool::workers() const noexcept { return team_.load(std::memory_
 
 pool_stats cactus::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
 
+std::size_t cactus::pool::written_stack_bytes() const noexcept {
+  return team_.load(std::memory_order_acquire)->written_stack_bytes();
+}
+
 cactus::pool& cactus::default_pool() {
   static constinit std::atomic<void*> the_default{nullptr};
   return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });

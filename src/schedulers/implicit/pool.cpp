@@ -78,6 +78,10 @@ unsigned implicit::pool::workers() const noexcept { return team_.load(std::memor
 
 pool_stats implicit::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
 
+std::size_t implicit::pool::written_stack_bytes() const noexcept {
+  return team_.load(std::memory_order_acquire)->written_stack_bytes();
+}
+
 implicit::pool& implicit::default_pool() {
   static constinit std::atomic<void*> the_default{nullptr};
   return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });

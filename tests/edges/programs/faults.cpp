@@ -43,6 +43,7 @@ class fault {
 
 constinit fault thread_fault;
 constinit fault map_fault;
+constinit fault advice_fault;
 constinit fault new_fault;
 
 template <class F> F next(char const* name) { return reinterpret_cast<F>(dlsym(RTLD_NEXT, name)); }
@@ -64,6 +65,15 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int file, off
     return MAP_FAILED;
   }
   return real(address, bytes, protection, flags, file, offset);
+}
+
+int madvise(void* address, size_t bytes, int advice) noexcept {
+  static auto* const real = next<int (*)(void*, size_t, int)>("madvise");
+  if (advice == MADV_DONTNEED && advice_fault.strikes()) {
+    errno = EINVAL;
+    return -1;
+  }
+  return real(address, bytes, advice);
 }
 
 int mprotect(void* address, size_t bytes, int protection) noexcept {
@@ -162,6 +172,64 @@ void leave_address_space(std::size_t bytes) {
   rlimit const limit{status_bytes("VmSize").value() + bytes, RLIM_INFINITY};
   if (setrlimit(RLIMIT_AS, &limit) != 0) std::puts("no limit");
 }
+
+#if FILCH_HAS_CACTUS
+/// Frames of several pages, and steals: waiting and free stacks have pages to give back.
+template <class S> long wide(int depth) {
+  if (depth == 0) return 1;
+  char volatile mine[32 * 1024];
+  for (char volatile& x : mine) x = 1;
+  auto const [a, b] = filch::join<S>([=] { return wide<S>(depth - 1); }, [=] { return wide<S>(depth - 1); });
+  return a + b + mine[depth] - 1;
+}
+
+template <class S> void give_back_in_vain(filch::give_back_policy policy, fault& f) {
+  typename S::pool pool({.workers = 3, .stack_give_back = policy});
+  pool.run([] { return wide<S>(10); });
+  f.arm(1, true);
+  long leaves = 0;
+  for (int i = 0; i < 20; ++i) leaves = pool.run([] { return wide<S>(10); });  // each ends with one at least
+  f.disarm();
+  std::printf("%ld leaves, ", leaves);
+}
+
+scenario const no_give_back{"give-back", [](int) {
+                              give_back_in_vain<filch::cactus>(filch::give_back_policy::madvise, advice_fault);
+                              give_back_in_vain<filch::cactus>(filch::give_back_policy::mmap, map_fault);
+                              give_back_in_vain<filch::implicit>(filch::give_back_policy::madvise, advice_fault);
+                              give_back_in_vain<filch::implicit>(filch::give_back_policy::mmap, map_fault);
+                            }};
+#endif
+
+#if FILCH_HAS_CACTUS
+/// On another worker, at least once.
+template <class S> void steal_with_less_stack() {
+  typename S::pool pool;
+  long const result = pool.run([] {
+    std::atomic<bool> begun{false};
+    while (!S::wanted()) std::this_thread::yield();
+    auto const [a, b] = filch::join<S>(
+        [&] {
+          while (!begun.load()) std::this_thread::yield();
+          return fib(15);
+        },
+        [&] {
+          begun.store(true);
+          return fib(10);
+        });
+    return a + b;
+  });
+  auto const stats = pool.stats();
+  std::printf("%ld, %s steals, %s stack, ", result, stats.steals ? "with" : "without",
+              stats.stack_bytes < 64 * k_mebibyte ? "less" : "all the");
+}
+
+scenario const limit_strands{"address-space-strands", [](int mebibytes) {
+                               leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+                               steal_with_less_stack<filch::cactus>();
+                               steal_with_less_stack<filch::implicit>();
+                             }};
+#endif
 
 scenario const limit_explicit{"address-space-explicit", [](int mebibytes) {
                                 leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);

@@ -32,6 +32,21 @@ scenario const options_first{"options-beat-the-environment", [](int) {
                                            pool.stats().stack_bytes);
                              }};
 
+scenario const give_back{"give-back-options", [](int) {
+                           int refused = 0;
+                           int run = 0;
+                           for (unsigned i : {1u, 2u, 3u, 4u, 255u}) {
+                             auto const policy = static_cast<filch::give_back_policy>(i);
+                             try {
+                               filch::pool pool({.workers = 2, .stack_give_back = policy});
+                               run += pool.run([] { return fib(15); }) == 610;
+                             } catch (filch::setup_error const&) {
+                               ++refused;
+                             }
+                           }
+                           std::printf("refused: %d, %d of 3 policies run\n", refused, run);
+                         }};
+
 scenario const pinned{"pinned-worker", [](int) {
                         auto const processors_of_this_thread = [] {
                           cpu_set_t set;

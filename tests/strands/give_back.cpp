@@ -1,0 +1,122 @@
+// Pages of stacks that wait or are free go back to the system, and nothing else does.
+#include "memory.hpp"
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <cstddef>
+
+namespace filch_test {
+namespace {
+
+constexpr std::size_t k_mebibyte = std::size_t{1} << 20;
+
+/// Writes to so many bytes of stack, a kibibyte a call.
+[[gnu::noinline]] std::size_t go_down(std::size_t bytes) {
+  char volatile here[1024];
+  for (char volatile& c : here) c = 1;
+  return bytes <= sizeof here ? here[0] : go_down(bytes - sizeof here) + static_cast<std::size_t>(here[1]);
+}
+
+template <class S> class give_back : public ::testing::Test {
+ protected:
+  using pool_type = typename S::pool;
+
+  static bool has_suspended(pool_type const& p) {
+    return eventually([&] { return p.stats().suspensions > 0; });
+  }
+  /// What a stack holds that has been 4 MiB deep and now waits in a join.
+  template <class Look> static void while_suspended(filch::give_back_policy policy, Look look) {
+    pool_type pool({.workers = 2, .stack_give_back = policy});
+    pool.run([&] {
+      wait_for_thief<S>();
+      gate begun;
+      filch::join<S>(
+          [&] {
+            EXPECT_TRUE(begun.pass());
+            EXPECT_EQ(go_down(4 * k_mebibyte), 4096u);
+          },
+          [&] {
+            begun.open();
+            EXPECT_TRUE(has_suspended(pool));
+            look(pool);
+          });
+    });
+  }
+};
+
+using strand_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+TYPED_TEST_SUITE(give_back, strand_schedulers, scheduler_names);
+
+TYPED_TEST(give_back, leaves_a_waiting_stack_little_more_than_its_frames) {
+  for (auto policy : {filch::give_back_policy::madvise, filch::give_back_policy::mmap}) {
+    this->while_suspended(policy, [](auto const& pool) {
+      EXPECT_TRUE(eventually([&] { return pool.stats().give_backs == 1; }));
+      EXPECT_LT(pool.written_stack_bytes(), k_mebibyte);
+    });
+  }
+}
+
+TYPED_TEST(give_back, can_be_turned_off) {
+  this->while_suspended(filch::give_back_policy::none, [](auto const& pool) {
+    EXPECT_GE(pool.written_stack_bytes(), 4 * k_mebibyte);
+    EXPECT_EQ(pool.stats().give_backs, 0u);
+  });
+}
+
+TYPED_TEST(give_back, leaves_a_free_stack_little) {
+  for (auto policy : {filch::give_back_policy::madvise, filch::give_back_policy::mmap}) {
+    typename TypeParam::pool pool({.workers = 2, .stack_give_back = policy});
+    pool.run([&] {
+      EXPECT_EQ(go_down(4 * k_mebibyte), 4096u);
+      EXPECT_GE(pool.written_stack_bytes(), 4 * k_mebibyte);
+    });
+    EXPECT_LT(pool.written_stack_bytes(), k_mebibyte);
+  }
+}
+
+TYPED_TEST(give_back, finds_frames_that_leave_a_page_as_it_was) {
+  struct sparse {
+    [[gnu::noinline]] static int down(int n) {
+      char volatile room[20 * 1024];
+      room[0] = 1;
+      return n == 0 ? room[0] : down(n - 1) + room[0];
+    }
+  };
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([&] { EXPECT_EQ(sparse::down(200), 201); });
+  EXPECT_LT(pool.written_stack_bytes(), k_mebibyte / 2);
+}
+
+template <class S> long fib(long n) {
+  if (n < 2) return n;
+  auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1); }, [=] { return fib<S>(n - 2); });
+  return a + b;
+}
+
+/// Frames that are larger than what is kept, so that each suspension gives something back.
+template <class S> long wide(int depth) {
+  if (depth == 0) return 1;
+  long volatile mine[3000];
+  for (long volatile& x : mine) x = depth;
+  auto const [a, b] = filch::join<S>([=] { return wide<S>(depth - 1); }, [=] { return wide<S>(depth - 1); });
+  for (long volatile& x : mine) {
+    if (x != depth) return -1'000'000;
+  }
+  return a + b;
+}
+
+TYPED_TEST(give_back, takes_nothing_that_is_in_use) {
+  for (auto policy : {filch::give_back_policy::madvise, filch::give_back_policy::mmap}) {
+    typename TypeParam::pool pool({.workers = 3, .stack_give_back = policy});
+    for (std::size_t i = 0; i < scaled(20); ++i) {
+      ASSERT_EQ(pool.run([] { return wide<TypeParam>(10); }), 1024);
+      ASSERT_EQ(pool.run([] { return fib<TypeParam>(20); }), 6765);
+    }
+    auto const s = pool.stats();
+    EXPECT_LE(s.give_backs, s.suspensions + s.steals + scaled(20) * 2);
+    EXPECT_LE(s.stacks_in_use, s.stacks_peak);
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
