@@ -18,6 +18,11 @@ using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cac
 using all_schedulers = ::testing::Types<filch::serial, filch::direct>;
 #endif
 
+/// Those whose code may go on at another thread after a join.
+#if FILCH_HAS_CACTUS
+using moving_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+#endif
+
 /// Does a second worker ever run a part of what the first one forks?
 template <class S> inline constexpr bool steals = true;
 template <> inline constexpr bool steals<filch::serial> = false;

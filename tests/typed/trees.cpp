@@ -2,11 +2,11 @@
 // function knows. FILCH_TEST_SEED=n repeats one tree, FILCH_TEST_TREES=n sets how many there are.
 #include "scale.hpp"
 #include "schedulers.hpp"
+#include "seeds.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -16,14 +16,6 @@ namespace {
 template <class S> class trees : public ::testing::Test {};
 TYPED_TEST_SUITE(trees, all_schedulers, scheduler_names);
 
-std::uint64_t mix(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-/// A node of a tree that exists nowhere: everything about it follows from its seed.
 struct node {
   std::uint64_t seed;
   unsigned depth;
@@ -51,8 +43,6 @@ struct outcome {
   bool threw = false;
   std::uint64_t value = 0;
 };
-
-std::uint64_t combine(std::uint64_t a, std::uint64_t b) { return mix(a * 31 + b); }
 
 // ---- the answer, without any forks: the contract of exceptions spelt out ----------------------------
 
@@ -174,11 +164,6 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
   EXPECT_EQ(result.threw, expected.threw);
   EXPECT_EQ(result.value, expected.value);
   EXPECT_EQ(r.ran(), should_run) << "a task ran twice or never";
-}
-
-std::uint64_t number_from(char const* name, std::uint64_t otherwise) {
-  char const* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
 TYPED_TEST(trees, come_to_what_the_sequential_program_says) {
