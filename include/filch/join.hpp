@@ -24,10 +24,10 @@ namespace filch::inline FILCH_ABI {
 /// lock held across a join can meet itself; under `cactus` and `implicit` the frame is left on its stack and
 /// the worker does other work on another one.
 ///
-/// Cost where nothing is stolen: under `direct` three stores and two compares, 1 to 2 ns; under `implicit` a call, two
-/// loads and a compare, and no store beyond what calls and larger closures need; under `cactus` about twice direct's.
-/// Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP 2010 (`direct`); C. Yang,
-/// J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al.,
+/// Cost where nothing is stolen: under `direct` three stores and two compares, 1 to 2 ns; under `implicit` a call,
+/// two loads and a compare, and no store beyond what calls and larger closures need; under `cactus` about twice
+/// direct's. Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP 2010 (`direct`); C.
+/// Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al.,
 /// Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014 (`implicit`).
 template <scheduler S = default_scheduler, class F, class G>
 FILCH_INLINE std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {

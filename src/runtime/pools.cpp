@@ -50,6 +50,11 @@ void not_the_scope_s_owner() noexcept {
   std::abort();
 }
 
+void child_can_t_go_on() noexcept {
+  std::fputs("filch: a child of fork() can't go on: what it waits for runs in its parent\n", stderr);
+  std::abort();
+}
+
 void no_default_pool(std::exception const& why) noexcept {
   bool const explains_itself = dynamic_cast<setup_error const*>(&why) != nullptr;
   std::fprintf(stderr, "%s%s\n", explains_itself ? "" : "filch: the default pool can't be made: ", why.what());

@@ -14,6 +14,8 @@ std::mutex& making_pools();
 /// sync() of a scope by a strand that does not own it, or inside a stay that the scope is outside of: one line on
 /// stderr, and the end.
 [[noreturn]] void not_the_scope_s_owner() noexcept;
+/// Its parent has what it waits for: one line on stderr, and the end.
+[[noreturn]] void child_can_t_go_on() noexcept;
 /// Sets `place` to null in a child of fork(). `place` is static.
 void forget_in_child(std::atomic<void*>& place);
 

@@ -37,8 +37,6 @@ strand_member* member_or_null(strand_worker* w) noexcept {
                                                                             : nullptr;
 }
 
-strand_member& this_member() noexcept { return static_cast<strand_member&>(strand_self()); }
-
 // While a strand is in another pool's run its thread is no worker here, but its place can still be found.
 void* hide() {
   strand_worker* const w = &strand_self();
@@ -54,10 +52,26 @@ void show(void* p) {
   become(screen->outer);
 }
 
-// A child of fork() is outside all pools, also where it was forked by a task.
-void leave_pools_in_child() { become(&outside); }
+// A child of fork() is outside all pools, also where it was forked by a task. The worker that the task is on is found
+// again when the task comes to its end. The screen is never freed: nobody knows how long that is.
+void leave_pools_in_child() {
+  strand_worker* w = &strand_self();
+  while (w->kind == strand_kind::staying) w = w->outer;
+  if (member_or_null(w)) {
+    auto* const screen = new strand_worker(strand_kind::outside, 1, strand_raised());
+    screen->outer = w;
+    w = screen;
+  }
+  become(w);
+}
 
 }  // namespace
+
+strand_member& this_member() noexcept {
+  strand_worker* w = &strand_self();
+  while (!member_or_null(w)) w = w->outer;
+  return static_cast<strand_member&>(*w);
+}
 
 std::uint32_t next_random(strand_member& me) noexcept {
   std::uint32_t x = me.random;

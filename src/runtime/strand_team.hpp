@@ -40,6 +40,9 @@ struct alignas(64) strand_member : detail::strand_worker {
   strand_parting parting;
 };
 
+/// The worker of the strand that calls: also in a child of fork() that the strand made, where the strand is outside.
+strand_member& this_member() noexcept;
+
 class strand_team : public team {
  public:
   /// Leaves the stack until `stolen` parts have arrived at the meeting. Continues on any thread.

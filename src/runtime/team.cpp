@@ -4,6 +4,7 @@
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
 #include "runtime/fork_generation.hpp"
+#include "runtime/pools.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/statistics.hpp"
 
@@ -226,6 +227,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   clock::time_point since{};
   // edge entry-1: acquire, from who set it. It is looked at again, in order, before every sleep.
   while (!stop.load(std::memory_order_acquire)) {
+    if (!alive()) child_can_t_go_on();
     if (run_visitor(me) || steal_and_run(me)) {
       looks = 0;
       continue;

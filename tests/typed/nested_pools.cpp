@@ -125,26 +125,28 @@ TYPED_TEST(nested_pools, serve_several_callers_at_once) {
   }
 }
 
-TYPED_TEST(nested_pools, of_different_schedulers_do_not_mix) {
-  typename TypeParam::pool mine({.workers = 2});
-  filch::direct::pool direct({.workers = 2});
-  filch::serial::pool serial;
+/// Joins of both schedulers, in tasks and joins of both.
+template <class S, class T> void mixes() {
+  SCOPED_TRACE(T::name);
+  typename S::pool mine({.workers = 2});
+  typename T::pool other({.workers = 2});
+  auto const both = [] { return fib<S>(10) + fib<T>(10); };
   auto const all = [&] {
     return mine.run([&] {
-      auto const [a, b] = filch::join<TypeParam>(
-          [&] {
-            return serial.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); });
-          },
-          [&] {
-            return direct.run([] { return fib<filch::serial>(10) + fib<filch::direct>(10) + fib<TypeParam>(10); });
-          });
-      return a + b;
+      auto const [a, b] = filch::join<S>([&] { return other.run(both); }, both);
+      auto const [c, d] = filch::join<T>([&] { return mine.run(both); }, both);
+      return a + b + c + d;
     });
   };
-  EXPECT_EQ(all(), 330);
-  EXPECT_EQ(direct.run(all), 330);
-  EXPECT_EQ(serial.run(all), 330);
+  for (std::size_t i = 0; i < scaled(20); ++i) {
+    EXPECT_EQ(all(), 440);
+    EXPECT_EQ(other.run(all), 440);
+  }
 }
+
+template <class S, class... T> void mixes_with_each(::testing::Types<T...>) { (mixes<S, T>(), ...); }
+
+TYPED_TEST(nested_pools, of_different_schedulers_mix) { mixes_with_each<TypeParam>(all_schedulers{}); }
 
 }  // namespace
 }  // namespace filch_test

@@ -30,7 +30,7 @@ void cactus_pushed_slow() noexcept {
 }
 
 cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
-  cactus_member& w = member(strand_self());
+  cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // which fork() may have hidden
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
   team_of(w).wait_at(meeting, 1);
   return cactus_outcome::met;

@@ -1,10 +1,9 @@
 // The owner's side: the slow paths of fork and join.
 #include "os/linux/memory.hpp"
+#include "runtime/pools.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -105,10 +104,7 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
 
 /// Until the thief is done, runs what it offers (leapfrogging), then sleeps. Returns the final state.
 std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept {
-  if (!alive()) {
-    std::fputs("filch: a child of fork() returned from a task whose sibling was stolen in the parent\n", stderr);
-    std::abort();
-  }
+  if (!alive()) runtime::child_can_t_go_on();
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
   for (unsigned looks = 0;;) {

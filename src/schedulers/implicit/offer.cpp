@@ -1,10 +1,9 @@
 // The victim's side: offering join frames, and what happens when their children return.
+#include "runtime/pools.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -219,11 +218,7 @@ namespace {
 /// In a child of fork() there are no thieves, and no workers but in name: what was not stolen is the caller's.
 [[gnu::cold]] void take_back_in_child_of_fork(implicit_stack& s) noexcept {
   implicit_public const now = implicit_public::of(s.open.load(std::memory_order_relaxed));
-  if (now.tail == now.head) {
-    std::fputs("filch: a child of fork() came to a join whose other side runs in its parent, and can't go on\n",
-               stderr);
-    std::abort();
-  }
+  if (now.tail == now.head) runtime::child_can_t_go_on();
   s.open.store(implicit_public{now.tail, now.head - 1}.word(), std::memory_order_relaxed);
 }
 

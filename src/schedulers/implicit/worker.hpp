@@ -77,7 +77,7 @@ struct implicit_stack {
 static_assert(offsetof(implicit_stack, hidden_return) == 64);
 
 struct alignas(64) implicit_member : runtime::strand_member {
-  implicit_member() noexcept : strand_member(strand_kind::implicit, 0, nullptr) {}
+  implicit_member() noexcept : strand_member(strand_kind::implicit, 0, strand_raised()) {}
 
   // owner writes, thieves read
   alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the strand that it runs
