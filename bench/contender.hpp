@@ -27,6 +27,12 @@ class running_pool {
   virtual void enter(std::function<void()> const& f) = 0;
   /// Runs both, perhaps in parallel, on the pool.
   virtual void join(std::function<void()> const& f, std::function<void()> const& g) = 0;
+  /// On the pool: joins nested in each other, the second half of each is `second`. In the innermost one `before`
+  /// comes before the fork, `inside` is the first half.
+  virtual void nest(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
+                    std::function<void()> const& second) = 0;
+  /// In a task: does a worker ask for work?
+  virtual bool wanted() const = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;
   /// What the pool's stacks hold, of schedulers whose strands have stacks of their own.
   virtual std::optional<std::size_t> written_stack_bytes() const = 0;
@@ -51,6 +57,11 @@ template <class S> class pool_of final : public running_pool {
   void join(std::function<void()> const& f, std::function<void()> const& g) override {
     pool_.run([&] { S::join(f, g); });
   }
+  void nest(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
+            std::function<void()> const& second) override {
+    pool_.run([&] { nest_here(joins, before, inside, second); });
+  }
+  bool wanted() const override { return S::wanted(); }
   std::optional<filch::pool_stats> stats() const override {
     if constexpr (requires { pool_.stats(); }) return pool_.stats();
     return std::nullopt;
@@ -62,6 +73,16 @@ template <class S> class pool_of final : public running_pool {
 
  private:
   using pool = typename S::pool;
+
+  static void nest_here(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
+                        std::function<void()> const& second) {
+    if (joins == 1) {
+      before();
+      S::join([&] { inside(); }, [&] { second(); });
+    } else {
+      S::join([&, joins] { nest_here(joins - 1, before, inside, second); }, [&] { second(); });
+    }
+  }
   pool pool_;
   std::map<std::string_view, void (*)(pool&, job&)> runs_;
 };

@@ -2,6 +2,9 @@
 #include "micro.hpp"
 #include "report.hpp"
 #include "space.hpp"
+#if FILCH_HAS_CACTUS
+#include "stealing.hpp"
+#endif
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -35,6 +38,7 @@ struct options {
   bool list = false;
   bool micro = false;
   bool space = false;
+  bool stealing = false;
 };
 
 constexpr unsigned k_pairs = 15;
@@ -215,6 +219,35 @@ bool show_space(options const& o) {
   return holds;
 }
 
+#if FILCH_HAS_CACTUS
+/// Steals of `implicit`, and the latency of steals of both schedulers whose strands have stacks.
+void show_stealing(options const& o) {
+  if (o.format == "csv") throw bad_request("--stealing has no csv");
+  bool const as_json = o.format == "json";
+  unsigned const runs =
+      o.repeat.empty() ? k_pairs : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  auto rows = nlohmann::ordered_json::array();
+  auto latency = nlohmann::ordered_json::object();
+  for (contender const& c : contenders()) {
+    if (!c.has_strands) continue;
+    steal_latency const l = measure_steal_latency(c);
+    latency[std::string(c.name)] = to_json(l);
+    if (!as_json) print(l, c.name);
+  }
+  if (!as_json) print_stealing_head();
+  for (request const& what : wanted_workloads(o)) {
+    for (unsigned p : wanted_workers(o)) {
+      if (p < 2) continue;
+      stealing_row const r =
+          measure_stealing(find_workload(what.workload), what.size, *find_contender("implicit"), p, runs);
+      rows.push_back(to_json(r));
+      if (!as_json) print_stealing_row(r);
+    }
+  }
+  if (as_json) fmt::print("{}\n", nlohmann::ordered_json{{"latency", latency}, {"rows", rows}}.dump(2));
+}
+#endif
+
 int main_of(int argc, char** argv) {
   options o;
   CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
@@ -227,6 +260,9 @@ int main_of(int argc, char** argv) {
   app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
   app.add_flag("--micro", o.micro, "flat joins, the cost of entering a pool, the rest of an idle one");
   app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
+#if FILCH_HAS_CACTUS
+  app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims");
+#endif
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& e) {
@@ -247,6 +283,12 @@ int main_of(int argc, char** argv) {
     std::fputs("filch-bench: more pages of stack than P(S1 + D + H)\n", stderr);
     return 1;
   }
+#if FILCH_HAS_CACTUS
+  if (o.stealing) {
+    show_stealing(o);
+    return 0;
+  }
+#endif
   auto const rows = run(o);
   if (o.format == "json") {
     print_json(rows);

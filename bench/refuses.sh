@@ -27,5 +27,6 @@ refused --repeat 0
 refused --repeat -3
 refused --format yaml
 refused --space --format csv
+refused --stealing --format csv
 refused --nonsense
 exit $failed

@@ -1,6 +1,6 @@
 #include "space.hpp"
 
-#include "measure.hpp"
+#include "program.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -51,22 +51,6 @@ std::int64_t resident_bytes() {
   return resident * static_cast<std::int64_t>(k_page);
 }
 
-class runner {
- public:
-  runner(workload const& w, std::string_view size, std::string_view who) : w_(w), who_(who), job_(w.make(size)) {}
-  job& instance() { return *job_; }
-  void run(running_pool& pool) {
-    job_->reset();
-    pool.run(w_.name, *job_);
-    if (!job_->verify()) throw wrong_answer(fmt::format("{} on {}: wrong answer", w_.name, who_));
-  }
-
- private:
-  workload const& w_;
-  std::string_view who_;
-  std::unique_ptr<job> job_;
-};
-
 }  // namespace
 
 space_row measure_space(workload const& w, std::string_view size, contender const& c, unsigned workers) {
@@ -76,20 +60,20 @@ space_row measure_space(workload const& w, std::string_view size, contender cons
   r.scheduler = c.name;
   r.workers = workers;
   r.runs = k_runs;
-  runner program(w, size, c.name);
-  r.fork_depth = count_forks(w.name, program.instance()).depth;
+  program job(w, size, c.name);
+  r.fork_depth = count_forks(w.name, job.instance()).depth;
 
   auto const gives_nothing = [](unsigned n) {
     return filch::pool_options{.workers = n, .stack_give_back = filch::give_back_policy::none};
   };
   {
     auto const one = c.make(gives_nothing(1));
-    program.run(*one);
+    job.run(*one);
     r.serial_pages = pages_of(*one);
   }
   {
     auto const pool = c.make(gives_nothing(workers));
-    for (unsigned i = 0; i < k_runs; ++i) program.run(*pool);
+    for (unsigned i = 0; i < k_runs; ++i) job.run(*pool);
     r.ungiven_pages = pages_of(*pool);
   }
   auto const pool = c.make({.workers = workers});
@@ -100,7 +84,7 @@ space_row measure_space(workload const& w, std::string_view size, contender cons
   {
     sampler const samples(*pool);
     for (unsigned i = 0; i < k_runs; ++i) {
-      program.run(*pool);
+      job.run(*pool);
       at_an_end = std::max(at_an_end, pages_of(*pool));
       if (i == 1) resident = resident_bytes();
     }

@@ -21,6 +21,8 @@ struct pool_stats {
   std::uint64_t wakeups = 0;         ///< times that a worker woke a sleeping one
   std::uint64_t suspensions = 0;     ///< joins that gave up their stack because a thief was not done
   std::uint64_t give_backs = 0;      ///< times that pages of a stack were returned to the system
+  std::uint64_t walk_cycles = 0;     ///< of the time-stamp counter, in walks to join frames, while a measurement asks
+  std::uint64_t victim_cycles = 0;   ///< the same, that owners spent on offering and taking back, walks included
   std::uint64_t page_faults = 0;     ///< minor ones, of the whole process, since the pool was made
   std::size_t stacks_in_use = 0;     ///< with a strand on them, or at hand for one: all but the free ones
   std::size_t stacks_peak = 0;       ///< the most of them at once

@@ -11,7 +11,8 @@ namespace filch::runtime {
 class counter {
  public:
   /// By the worker that owns it; relaxed, because it orders nothing and is nobody's proof.
-  void bump() noexcept { value_.store(read() + 1, std::memory_order_relaxed); }
+  void bump() noexcept { add(1); }
+  void add(std::uint64_t n) noexcept { value_.store(read() + n, std::memory_order_relaxed); }
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -29,6 +30,8 @@ struct alignas(64) counters {
   counter wakeups;
   counter suspensions;
   counter give_backs;
+  counter walk_cycles;
+  counter victim_cycles;
 
   void add_to(pool_stats& sum) const noexcept {
     sum.steals += steals.read();
@@ -40,6 +43,8 @@ struct alignas(64) counters {
     sum.wakeups += wakeups.read();
     sum.suspensions += suspensions.read();
     sum.give_backs += give_backs.read();
+    sum.walk_cycles += walk_cycles.read();
+    sum.victim_cycles += victim_cycles.read();
   }
 };
 static_assert(sizeof(counters) == 128);

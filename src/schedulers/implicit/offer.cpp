@@ -1,4 +1,6 @@
 // The victim's side: offering join frames, and what happens when their children return.
+#include <filch/detail/implicit_trial.hpp>
+
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/worker.hpp"
 
@@ -25,6 +27,27 @@ constexpr std::size_t k_offer_most = 8;
 // From so many join frames on, which are as many to walk past, a share of them.
 constexpr std::size_t k_share_begins = 256;
 constexpr std::size_t k_share = 16;
+
+constinit implicit_trial trials;
+
+/// Adds the cycles of its life to a counter, while a measurement asks.
+class timed {
+ public:
+  explicit timed(runtime::counter& c) noexcept : counter_(c), begin_(now()) {}
+  timed(timed const&) = delete;
+  timed& operator=(timed const&) = delete;
+  ~timed() {
+    if (begin_ != 0) counter_.add(now() - begin_);
+  }
+
+ private:
+  // relaxed: it does not change while a pool runs.
+  static std::uint64_t now() noexcept {
+    return trials.counts_cycles.load(std::memory_order_relaxed) ? __builtin_ia32_rdtsc() : 0;
+  }
+  runtime::counter& counter_;
+  std::uint64_t begin_;
+};
 
 class signals_blocked {
  public:
@@ -61,6 +84,8 @@ void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
 
 }  // namespace
 
+implicit_trial& implicit_trials() noexcept { return trials; }
+
 void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
   std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
   r.marker.exception_cleanup = keep_marker;
@@ -74,16 +99,21 @@ void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
 }
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
-std::uint32_t implicit_team::offer_oldest(implicit_stack& s, join_frame_walk const& walk) noexcept {
+std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
+                                          join_frame_walk const& walk) noexcept {
   std::uint32_t const first = s.number_of_records();
-  oldest_join_frames const found(walk);
-  if (found.found() > k_share_begins && !s.oldest_scope) return offer_share(s, walk, found.found());
+  oldest_join_frames const found = [&] {
+    timed const t(counted(w.index).walk_cycles);
+    return oldest_join_frames(walk);
+  }();
+  std::size_t const trial = trials.offers_at_most.load(std::memory_order_relaxed);  // relaxed: as above
+  if (found.found() > k_share_begins && !s.oldest_scope && trial == 0) return offer_share(s, walk, found.found());
   // Of the scopes, those that come after what was offered, and before what the walk could not see.
   implicit_frame* scope = s.oldest_scope;
   while (scope && (scope->position_ >= found.reach() || !scope->may_follow_newest())) scope = scope->newer_;
   std::size_t all = found.found();
   for (implicit_frame* f = scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
-  std::size_t const wanted = std::min((all + 1) / 2, k_offer_most);
+  std::size_t const wanted = std::min((all + 1) / 2, trial ? trial : k_offer_most);
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
   std::size_t frames = 0;
   for (std::uint32_t i = 0; i != count; ++i) {
@@ -135,7 +165,7 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint64_t word = s.open.load(std::memory_order_relaxed);
   std::uint32_t const first = implicit_public::of(word).head;
-  std::uint32_t const count = offer_oldest(s, walk);
+  std::uint32_t const count = offer_oldest(w, s, walk);
   if (count == 0) return;
   for (std::uint32_t i = count; i-- > 0;) {
     implicit_record& r = s.record(first + i);
@@ -156,6 +186,7 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
 }
 
 void implicit_team::publish(implicit_member& w) noexcept {
+  timed const t(counted(w.index).victim_cycles);
   frame_registers here;
   filch_implicit_registers(&here);
   w.begin_change();
@@ -167,12 +198,14 @@ void implicit_team::publish(implicit_member& w) noexcept {
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
+  timed const t(counted(w.index).victim_cycles);
   w.begin_change();
   publish_from(w, walk_of(w, there, false));
   w.end_change();
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
+  timed const t(counted(w.index).victim_cycles);
   // edge implicit-3: acquire, the steals so far.
   std::uint64_t word = s.open.load(std::memory_order_acquire);
   for (;;) {

@@ -1,0 +1,22 @@
+// What measurements may change about `implicit`; not for programs.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace filch::inline FILCH_ABI::detail {
+
+struct implicit_trial {
+  /// pool_stats::walk_cycles and victim_cycles grow. Costs two reads of the clock at each.
+  std::atomic<bool> counts_cycles{false};
+  /// A request is answered by so many offers; 0: as many as is usual. With 1 every steal stops its victim, as without
+  /// a return barrier.
+  std::atomic<std::uint32_t> offers_at_most{0};
+};
+
+/// Of the whole process. Set while no pool runs.
+FILCH_API implicit_trial& implicit_trials() noexcept;
+
+}  // namespace filch::inline FILCH_ABI::detail
