@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -35,26 +36,25 @@ unsigned take_smallest() {
 }
 
 /// When a thread ends, after the destructors of its thread-locals.
-void give_back(void* number_plus_one) {
-  auto const n = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(number_plus_one)) - 1;
-  number = k_none;
+void give_back(void*) {
+  unsigned const n = std::exchange(number, k_none);
   // edge local-2: release, the thread's values.
   taken[n / k_bits].fetch_and(~(std::uint64_t{1} << n % k_bits), std::memory_order_release);
 }
 
 /// Where the system has no key left, or no memory for one, numbers are not given back: nobody gets them twice.
-void give_back_at_end(unsigned n) {
+void give_back_at_end() {
   static struct end_of_thread {
     pthread_key_t key{};
     bool const is_there = pthread_key_create(&key, give_back) == 0;
   } const at_end;
-  if (at_end.is_there) pthread_setspecific(at_end.key, reinterpret_cast<void*>(std::uintptr_t{n} + 1));
+  if (at_end.is_there) pthread_setspecific(at_end.key, &number);
 }
 
 [[gnu::noinline]] unsigned first_number() {
-  unsigned const n = take_smallest();
-  give_back_at_end(n);
-  return number = n;
+  number = take_smallest();
+  give_back_at_end();
+  return number;
 }
 
 }  // namespace
