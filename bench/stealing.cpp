@@ -137,7 +137,8 @@ steal_latency measure_steal_latency(contender const& c) {
   constexpr unsigned k_joins = 40;
   constexpr int k_runs = 501;
   constexpr int k_runs_asleep = 51;
-  constexpr std::size_t k_stolen = 2;  // that are looked at
+  constexpr std::uint64_t k_quiet_cycles = 10'000;  // some microseconds: less than thieves look for
+  constexpr std::size_t k_stolen = 2;               // that are looked at
 
   struct life {
     std::uint64_t begin = 0;
@@ -167,11 +168,13 @@ steal_latency measure_steal_latency(contender const& c) {
     pool->nest(
         k_joins,
         [&] {
-          // A request on the way down was answered: what was offered then has to be done.
-          do {
+          // A request on the way down was answered: what was offered then has to be done, and some more time gone by.
+          for (std::uint64_t since = cycles(); cycles() - since < k_quiet_cycles;) {
             wait();
-            first = begun.load();
-          } while (ended.load() != first || !pool->wanted());
+            std::size_t const now = begun.load();
+            if (now != first || ended.load() != now) since = cycles();
+            first = now;
+          }
           polled = cycles();
         },
         until_stolen, second);
@@ -193,12 +196,11 @@ steal_latency measure_steal_latency(contender const& c) {
   }
   std::vector<double> asleep;
   for (int i = 0; i < k_runs_asleep; ++i) {
+    auto const has_slept = [&, before = pool->stats()->sleeps] { return pool->stats()->sleeps != before; };
     nest([&] {
-      auto const sleeps = pool->stats()->sleeps;
-      while (pool->stats()->sleeps == sleeps) {
+      while (!has_slept()) {
       }
-      // The counter comes before the call of the kernel.
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the counter comes before the call of the kernel
     });
     if (first + k_stolen <= k_joins) asleep.push_back(ns(polled, lives[first].begin));
   }
