@@ -5,8 +5,14 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unwind.h>
 
 #include <limits>
+
+extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
+                                                                                        _Unwind_Exception_Class,
+                                                                                        _Unwind_Exception*,
+                                                                                        _Unwind_Context*);
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -42,6 +48,7 @@ struct description {
   std::uint8_t const* common_program_end = nullptr;
   std::uint64_t code_factor = 1;
   std::int64_t data_factor = 1;
+  bool is_barrier = false;  // whose language-specific data is no exception table
   std::uint8_t const* exceptions = nullptr;
 };
 
@@ -66,7 +73,8 @@ bool read_common(std::uint8_t const* entry, description& d, unsigned& pointers, 
       case 'P': {
         unsigned const encoding = r.byte();
         std::uint64_t personality = 0;
-        if (!r.encoded(encoding & 0x7f, personality)) return false;
+        if (!r.encoded(encoding, personality)) return false;
+        d.is_barrier = personality == reinterpret_cast<std::uint64_t>(&filch_implicit_personality);
         break;
       }
       case 'L': exceptions = r.byte(); break;
@@ -127,7 +135,7 @@ bool find_description(std::uint64_t pc, std::uint8_t const* header, description&
   if (pc < d.start || pc >= d.end) return false;
   std::uint64_t const more = e.unsigned_leb();
   d.program = e.at() + more;
-  if (exceptions != k_encoding_omitted) {
+  if (exceptions != k_encoding_omitted && !d.is_barrier) {
     std::uint64_t table = 0;
     if (!e.encoded(exceptions, table)) return false;
     d.exceptions = as_bytes(table);
