@@ -15,10 +15,11 @@ constinit detail::strand_worker outside(detail::strand_kind::outside, 1, &no_pla
 }  // namespace
 }  // namespace filch::runtime
 
-// Named for the assembly that reads it; see strand_self().
+// Named for the assembly that reads it; see strand_self(). Optimisers of whole programs do not see that, hence
+// `used`.
 extern "C" {
 FILCH_API constinit thread_local filch::detail::strand_worker* filch_strand_self
-    __attribute__((tls_model("initial-exec"))) = &filch::runtime::outside;
+    __attribute__((tls_model("initial-exec"), used)) = &filch::runtime::outside;
 }
 
 namespace filch::runtime {

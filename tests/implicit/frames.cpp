@@ -158,6 +158,7 @@ TEST(frames, may_lie_on_both_sides_of_a_function_without_unwind_information) {
           call_blindly(
               [](void* p) {
                 auto& g = *static_cast<gate*>(p);
+                wait_for_thief<S>();
                 filch::join<S>([&] { EXPECT_TRUE(g.pass()); }, [&] { g.open(); });
               },
               &inner);

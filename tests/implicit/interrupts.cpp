@@ -34,6 +34,32 @@ TEST(interrupts, get_a_continuation_from_a_victim_that_does_not_fork) {
   }
 }
 
+TEST(interrupts, may_come_on_the_way_into_a_shared_library) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  S::pool pool({.workers = 2});
+  for (std::size_t i = 0; i < scaled(1000); ++i) {
+    gate inner;
+    bool outer_ran = false;
+    pool.run([&] {
+      filch::join<S>(
+          [&] {
+            filch::join<S>(
+                [&] {
+                  // Calls and hardly anything else, half of them in the procedure linkage table.
+                  EXPECT_TRUE(eventually([&] {
+                    for (int k = 0; k < 1000 && !inner.is_open(); ++k) static_cast<void>(getpagesize());
+                    return inner.is_open();
+                  }));
+                },
+                [&] { inner.open(); });
+          },
+          [&] { outer_ran = true; });
+    });
+    ASSERT_TRUE(outer_ran);
+    ASSERT_TRUE(inner.is_open());
+  }
+}
+
 TEST(interrupts, find_spawned_tasks_too) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   S::pool pool({.workers = 2});

@@ -16,6 +16,9 @@ using S = filch::implicit;
 constexpr long k_torn = -1'000'000'000;
 
 __extension__ using wide_integer = __int128;
+__extension__ using complex_float = __complex__ float;
+__extension__ using complex_double = __complex__ double;
+__extension__ using complex_long_double = __complex__ long double;
 
 template <class T> struct number {
   using type = T;
@@ -119,14 +122,13 @@ template <class K> typename K::type all_stolen(int depth, unsigned seed) {
   return node<K>(K::in(a), K::in(b));
 }
 
-using kinds =
-    ::testing::Types<number<bool>, number<signed char>, number<unsigned short>, number<int>, number<unsigned long>,
-                     number<float>, number<double>, number<long double>, number<wide_integer>,
-                     complex_number<__complex__ float>, complex_number<__complex__ double>,
-                     complex_number<__complex__ long double>, two<char, char>, two<int, float>, two<float, float>,
-                     two<long, long>, two<int, double>, two<double, int>, two<double, double>, two<long, long double>,
-                     packed, vector<float, 8>, vector<int, 16>, vector<double, 16>, vector<double, 32>,
-                     vector<float, 64>, reference, move_only>;
+using kinds = ::testing::Types<number<bool>, number<signed char>, number<unsigned short>, number<int>,
+                               number<unsigned long>, number<float>, number<double>, number<long double>,
+                               number<wide_integer>, complex_number<complex_float>, complex_number<complex_double>,
+                               complex_number<complex_long_double>, two<char, char>, two<int, float>,
+                               two<float, float>, two<long, long>, two<int, double>, two<double, int>,
+                               two<double, double>, two<long, long double>, packed, vector<float, 8>, vector<int, 16>,
+                               vector<double, 16>, vector<double, 32>, vector<float, 64>, reference, move_only>;
 
 template <class K> class results : public ::testing::Test {};
 TYPED_TEST_SUITE(results, kinds);

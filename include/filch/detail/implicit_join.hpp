@@ -322,6 +322,17 @@ template <class C> FILCH_INLINE void use_result(C& c) noexcept {
 #endif
 }
 
+/// Copies without a call, however little is optimised: Clang makes one of more than 32 bytes.
+template <std::size_t N> FILCH_INLINE void copy_on_pad(std::byte* to, std::byte const* from) noexcept {
+#if defined(__clang__)
+  constexpr std::size_t k_part = N < 32 ? N : 32;
+#else
+  constexpr std::size_t k_part = N;
+#endif
+  __builtin_memcpy(to, from, k_part);
+  if constexpr (N > k_part) copy_on_pad<N - k_part>(to + k_part, from + k_part);
+}
+
 /// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
 /// exception that f threw, nothing.
 template <class G, auto Child> struct implicit_offering {
@@ -339,14 +350,20 @@ template <class G, auto Child> struct implicit_offering {
   // Nothing here may call or push anything: below the stack pointer lie younger frames.
   [[gnu::no_instrument_function]] FILCH_INLINE ~implicit_offering() {
     if (!is_on) return;
-    std::uint64_t words[2] = {0, 0};
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
     if constexpr (way<G> == way_of_g::bytes) {
-      __builtin_memcpy(&words, __builtin_addressof(g), sizeof g);
+      constexpr std::size_t k_in_first = sizeof(g) < 8 ? sizeof(g) : 8;
+      __builtin_memcpy(&first, __builtin_addressof(g), k_in_first);
+      if constexpr (sizeof(g) > 8) {
+        __builtin_memcpy(&second, reinterpret_cast<std::byte const*>(__builtin_addressof(g)) + 8, sizeof(g) - 8);
+      }
     } else if constexpr (way<G> == way_of_g::address_of_copy) {
-      __builtin_memcpy(static_cast<void*>(__builtin_addressof(copy.value)), __builtin_addressof(g), sizeof g);
-      words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(copy.value));
+      copy_on_pad<sizeof(g)>(reinterpret_cast<std::byte*>(__builtin_addressof(copy.value)),
+                             reinterpret_cast<std::byte const*>(__builtin_addressof(g)));
+      first = reinterpret_cast<std::uint64_t>(__builtin_addressof(copy.value));
     } else {
-      words[0] = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
+      first = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
     }
     void* where = nullptr;
     if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
@@ -362,7 +379,7 @@ template <class G, auto Child> struct implicit_offering {
         "jmp *filch_implicit_offered@GOTPCREL(%%rip)\n"
         "2:"
         :
-        : "D"(&implicit_second<G>::run_stolen), "S"(words[0]), "d"(words[1]), "c"(where), "r"(k_known_to)
+        : "D"(&implicit_second<G>::run_stolen), "S"(first), "d"(second), "c"(where), "r"(k_known_to)
         : "rax", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
           "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
   }

@@ -5,13 +5,20 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unwind.h>
 
 #include <limits>
+
+extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
+                                                                                        _Unwind_Exception_Class,
+                                                                                        _Unwind_Exception*,
+                                                                                        _Unwind_Context*);
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-constexpr std::uint64_t k_return_address = 16;  // DWARF's number for x86-64
+constexpr std::uint64_t k_stack_pointer = 7;  // DWARF's numbers for x86-64
+constexpr std::uint64_t k_return_address = 16;
 constexpr std::uint64_t k_unknown_register = ~std::uint64_t{0};
 
 /// DWARF's number of a register, as frame_registers has it; k_unknown_register for one that is not preserved.
@@ -19,7 +26,7 @@ std::uint64_t preserved(std::uint64_t dwarf) noexcept {
   switch (dwarf) {
     case 3: return frame_registers::rbx;
     case 6: return frame_registers::rbp;
-    case 7: return frame_registers::rsp;
+    case k_stack_pointer: return frame_registers::rsp;
     case 12: return frame_registers::r12;
     case 13: return frame_registers::r13;
     case 14: return frame_registers::r14;
@@ -42,6 +49,7 @@ struct description {
   std::uint8_t const* common_program_end = nullptr;
   std::uint64_t code_factor = 1;
   std::int64_t data_factor = 1;
+  bool is_barrier = false;  // whose language-specific data is no exception table
   std::uint8_t const* exceptions = nullptr;
 };
 
@@ -66,7 +74,8 @@ bool read_common(std::uint8_t const* entry, description& d, unsigned& pointers, 
       case 'P': {
         unsigned const encoding = r.byte();
         std::uint64_t personality = 0;
-        if (!r.encoded(encoding & 0x7f, personality)) return false;
+        if (!r.encoded(encoding, personality)) return false;
+        d.is_barrier = personality == reinterpret_cast<std::uint64_t>(&filch_implicit_personality);
         break;
       }
       case 'L': exceptions = r.byte(); break;
@@ -127,7 +136,7 @@ bool find_description(std::uint64_t pc, std::uint8_t const* header, description&
   if (pc < d.start || pc >= d.end) return false;
   std::uint64_t const more = e.unsigned_leb();
   d.program = e.at() + more;
-  if (exceptions != k_encoding_omitted) {
+  if (exceptions != k_encoding_omitted && !d.is_barrier) {
     std::uint64_t table = 0;
     if (!e.encoded(exceptions, table)) return false;
     d.exceptions = as_bytes(table);
@@ -164,6 +173,19 @@ bool read_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_
   offset = r.signed_leb();
   in_memory = r.at() != from + bytes && r.byte() == k_deref;
   return r.at() == from + bytes;
+}
+
+/// What linkers write for the entries of a procedure linkage table: rsp + 8, and 8 more from an entry's push on.
+bool read_linkage_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_t pc,
+                             std::int64_t& offset) noexcept {
+  // rsp + 8 + ((rip & 15 >= n) << 3)
+  constexpr std::array<std::uint8_t, 11> k_written{0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22};
+  constexpr std::size_t k_n = 6;
+  for (std::size_t i = 0; i < k_written.size(); ++i) {
+    if (bytes != k_written.size() || (i != k_n && from[i] != k_written[i])) return false;
+  }
+  offset = (pc & 15) + k_written[k_n] >= from[k_n] ? 16 : 8;
+  return true;
 }
 
 class machine {
@@ -246,6 +268,9 @@ class machine {
         std::uint64_t const bytes = r.unsigned_leb();
         now_.frame_address_known = read_expression(r.at(), bytes, now_.frame_address_register,
                                                    now_.frame_address_offset, now_.frame_address_in_memory);
+        if (read_linkage_expression(r.at(), bytes, pc_, now_.frame_address_offset)) {
+          define(k_stack_pointer);
+        }
         r.skip(bytes);
         return true;
       }

@@ -11,9 +11,10 @@
 
 extern "C" {
 void filch_implicit_run_pad(filch::detail::implicit_state*, filch::detail::join_frame const*, _Unwind_Exception*);
-/// Set while a landing pad is run by hand.
+/// Set while a landing pad is run by hand. It is assembly that reads it, and optimisers of whole programs do not see
+/// that.
 FILCH_API constinit thread_local filch::detail::implicit_state* filch_implicit_offering
-    __attribute__((tls_model("initial-exec"))) = nullptr;
+    __attribute__((tls_model("initial-exec"), used)) = nullptr;
 extern std::uint64_t const filch_implicit_barriers[];
 extern char const filch_implicit_barrier_outside[];
 }
