@@ -1,4 +1,5 @@
-// Which sanitizer this is built for, and what it wants to be told of a change of stacks.
+// Which sanitizer this is built for, and what it wants to be told of a change of stacks. Valgrind, which runs any
+// build, is told where stacks are.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -18,6 +19,10 @@
 #endif
 #if defined(FILCH_TSAN)
 #include <sanitizer/tsan_interface.h>
+#endif
+
+#if defined(FILCH_WITH_VALGRIND)
+#include <valgrind/valgrind.h>
 #endif
 
 #include <cstddef>
@@ -47,5 +52,31 @@ inline void* new_fiber() noexcept { return nullptr; }
 inline void end_fiber(void*) noexcept {}
 inline void switch_fiber(void*) noexcept {}
 #endif
+
+/// Does Valgrind watch every access?
+inline bool is_on_valgrind() noexcept {
+#if defined(FILCH_WITH_VALGRIND)
+  return RUNNING_ON_VALGRIND != 0;
+#else
+  return false;
+#endif
+}
+
+/// While this lives, Valgrind takes [low, high) for a stack: a stack pointer that moves there has not left frames
+/// behind.
+class known_stack {
+ public:
+#if defined(FILCH_WITH_VALGRIND)
+  known_stack(void const* low, void const* high) noexcept : id_(VALGRIND_STACK_REGISTER(low, high)) {}
+  known_stack(known_stack const&) = delete;
+  known_stack& operator=(known_stack const&) = delete;
+  ~known_stack() { VALGRIND_STACK_DEREGISTER(id_); }
+
+ private:
+  unsigned long id_;
+#else
+  known_stack(void const*, void const*) noexcept {}
+#endif
+};
 
 }  // namespace filch::runtime

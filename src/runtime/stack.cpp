@@ -25,6 +25,7 @@ void on_the_other_side(void* p) {
 }  // namespace
 
 void call_on(worker_space const& space, unsigned worker, void (*call)(void*), void* argument) {
+  known_stack const known(space.low(), space.middle());
   os::guarded_stack here(space.reservation(), space.stack_bytes());
   here.enter(worker);
   crossing c{call, argument};

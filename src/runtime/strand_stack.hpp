@@ -6,11 +6,13 @@
 
 #include "os/linux/memory.hpp"
 #include "os/linux/overflow.hpp"
+#include "runtime/sanitizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace filch::runtime {
@@ -47,6 +49,7 @@ class strand_stack {
   bool has_slack_ = false;       // fixed by the pool
   std::uint64_t looked_at_ = 0;  // the holder's: when the system was asked for its pages
   std::unique_ptr<os::guarded_stack> guard_;
+  std::optional<known_stack> known_;
 };
 
 /// Stacks of one size and one main, and the pages of theirs that are kept without being in use.

@@ -14,7 +14,8 @@ constexpr std::size_t k_mebibyte = std::size_t{1} << 20;
 [[gnu::noinline]] std::size_t go_down(std::size_t bytes) {
   char volatile here[1024];
   for (char volatile& c : here) c = 1;
-  return bytes <= sizeof here ? here[0] : go_down(bytes - sizeof here) + static_cast<std::size_t>(here[1]);
+  return bytes <= sizeof here ? static_cast<std::size_t>(here[0])
+                              : go_down(bytes - sizeof here) + static_cast<std::size_t>(here[1]);
 }
 
 template <class S> class give_back : public ::testing::Test {

@@ -7,13 +7,17 @@
 
         .text
 
-// Call-frame information where rsp is the frame's: the cfa of filch_implicit_run_pad is *(state + 120) + 56.
+// Call-frame information where rsp is the frame's: the cfa of filch_implicit_run_pad is *(state + 120) + 104.
         .macro  STATE_FINDS_CFA breg
-        .cfi_escape 0x0f, 0x06, \breg, 0xf8, 0x00, 0x06, 0x23, 0x38
+        .cfi_escape 0x0f, 0x06, \breg, 0xf8, 0x00, 0x06, 0x23, 0x68
         .endm
 
 // void filch_implicit_run_pad(state*, pad const*, exception*): goes to the landing pad as an unwinder would. It comes
-// back through filch_implicit_offered. Signals are blocked: the stack below the pad's rsp is in use.
+// back through filch_implicit_offered. Signals are blocked: the stack below the pad's rsp is in use. Valgrind takes the
+// higher rsp for the end of the frames below it, so it is told afterwards, by a request of its own (MAKE_MEM_DEFINED;
+// elsewhere it does nothing), that they are still there:
+//
+//      offering rsp -> request, address, bytes, 3 unused | r15 r14 r13 r12 rbx rbp | return address
         .globl  filch_implicit_run_pad
         .hidden filch_implicit_run_pad
         .type   filch_implicit_run_pad, @function
@@ -39,6 +43,13 @@ filch_implicit_run_pad:
         pushq   %r15
         .cfi_adjust_cfa_offset 8
         .cfi_rel_offset %r15, 0
+        subq    $48, %rsp
+        .cfi_adjust_cfa_offset 48
+        movq    $0x4d430002, (%rsp)
+        movq    %rsp, 8(%rsp)
+        movq    48(%rsi), %rcx
+        subq    %rsp, %rcx
+        movq    %rcx, 16(%rsp)
         movq    %rsp, 120(%rdi)
         movq    filch_implicit_offering@gottpoff(%rip), %rcx
         movq    %rdi, %fs:(%rcx)
@@ -51,9 +62,11 @@ filch_implicit_run_pad:
         movq    24(%r11), %r13
         movq    32(%r11), %r14
         movq    40(%r11), %r15
-        movq    48(%r11), %rsp
+        movq    48(%r11), %rcx
+        movq    56(%r11), %r11
+        movq    %rcx, %rsp
         STATE_FINDS_CFA 0x75    // rdi
-        jmp     *56(%r11)
+        jmp     *%r11
         .cfi_endproc
         .size   filch_implicit_run_pad, . - filch_implicit_run_pad
 
@@ -88,14 +101,36 @@ filch_implicit_offered:
         movq    %r9, 104(%rax)
         movq    %r10, 112(%rax)
         movq    120(%rax), %rsp
+        .cfi_def_cfa %rsp, 104
+        movq    %rsp, %rax
+        xorl    %edx, %edx
+        rolq    $3, %rdi        // Valgrind's request: rax its words, rdx its answer
+        rolq    $13, %rdi
+        rolq    $61, %rdi
+        rolq    $51, %rdi
+        xchgq   %rbx, %rbx
         movq    filch_implicit_offering@gottpoff(%rip), %rcx
         movq    $0, %fs:(%rcx)
+        addq    $48, %rsp
+        .cfi_adjust_cfa_offset -48
         popq    %r15
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r15
         popq    %r14
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r14
         popq    %r13
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r13
         popq    %r12
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %r12
         popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
         popq    %rbp
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbp
         ret
         .cfi_endproc
         .size   filch_implicit_offered, . - filch_implicit_offered
