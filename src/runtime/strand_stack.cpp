@@ -82,9 +82,10 @@ bool has_shadow_stack() noexcept {
 
 }  // namespace
 
-strand_stack* strand_stack_pool::take() noexcept {
+strand_stack* strand_stack_pool::take(std::size_t most) noexcept {
   std::lock_guard const lock(mutex_);
   if (all_.empty() && has_shadow_stack()) return nullptr;
+  if (free_.empty() && all_.size() >= most) return nullptr;
   try {
     if (free_.empty()) {
       free_.reserve(all_.size() + 1);

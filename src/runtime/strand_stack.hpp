@@ -49,8 +49,8 @@ class strand_stack_pool {
   strand_stack_pool(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument) noexcept
       : bytes_(bytes), lower_bytes_(lower_bytes), main_(main), argument_(argument) {}
 
-  /// Null where no more can be had.
-  strand_stack* take() noexcept;
+  /// Null where no more can be had, or there would be more than so many.
+  strand_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
   void give_back(strand_stack*) noexcept;
 
  private:
