@@ -138,7 +138,6 @@ steal_latency measure_steal_latency(contender const& c) {
   constexpr int k_runs = 501;
   constexpr int k_runs_asleep = 51;
   constexpr std::uint64_t k_quiet_cycles = 10'000;  // some microseconds: less than thieves look for
-  constexpr std::size_t k_stolen = 2;               // that are looked at
 
   struct life {
     std::uint64_t begin = 0;
@@ -156,13 +155,10 @@ steal_latency measure_steal_latency(contender const& c) {
     ended.fetch_add(1);
     lives[i].end = cycles();
   };
-  auto const until_stolen = [&] {
-    while (ended.load() < std::min<std::size_t>(first + k_stolen, k_joins)) {
-    }
-  };
 
   auto const pool = c.make({.workers = 2});
-  auto const nest = [&](auto&& wait) {
+  // False where thieves had nearly everything before: who does not fork for long is interrupted.
+  auto const nest = [&](std::size_t steals, auto&& wait) {
     begun = 0;
     ended = 0;
     pool->nest(
@@ -177,7 +173,12 @@ steal_latency measure_steal_latency(contender const& c) {
           }
           polled = cycles();
         },
-        until_stolen, second);
+        [&] {
+          while (ended.load() < std::min<std::size_t>(first + steals, k_joins)) {
+          }
+        },
+        second);
+    return first + steals <= k_joins;
   };
   auto const ns = [](std::uint64_t from, std::uint64_t to) {
     return static_cast<double>(static_cast<std::int64_t>(to - from)) * cycle_ns();
@@ -186,24 +187,25 @@ steal_latency measure_steal_latency(contender const& c) {
   std::vector<double> asked;
   std::vector<double> next;
   for (int i = 0; i < k_runs; ++i) {
-    nest([&] {
+    bool const good = nest(2, [&] {
       while (!pool->wanted()) {
       }
     });
-    if (first + k_stolen > k_joins) continue;  // nearly all were offered on the way down
+    if (!good) continue;
     asked.push_back(ns(polled, lives[first].begin));
     next.push_back(ns(lives[first].end, lives[first + 1].begin));
   }
   std::vector<double> asleep;
   for (int i = 0; i < k_runs_asleep; ++i) {
     auto const has_slept = [&, before = pool->stats()->sleeps] { return pool->stats()->sleeps != before; };
-    nest([&] {
+    bool const good = nest(1, [&] {
       while (!has_slept()) {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the counter comes before the call of the kernel
     });
-    if (first + k_stolen <= k_joins) asleep.push_back(ns(polled, lives[first].begin));
+    if (good) asleep.push_back(ns(polled, lives[first].begin));
   }
+  if (asked.empty() || asleep.empty()) throw bad_request("no steal could be timed: the machine is too busy");
   return {median(asked), median(next), median(asleep)};
 }
 

@@ -9,6 +9,10 @@
 #define FILCH_TEST_EMULATED 0
 #endif
 
+#ifndef FILCH_TEST_FORCED
+#define FILCH_TEST_FORCED 0
+#endif
+
 #if defined(__has_feature)
 #define FILCH_TEST_HAS(x) __has_feature(x)
 #else
@@ -45,6 +49,7 @@ inline std::size_t scaled(std::size_t full) {
   double share = is_thread_sanitized    ? 0.05
                  : is_address_sanitized ? 0.1
                  : is_emulated          ? 0.05
+                 : FILCH_TEST_FORCED    ? 0.3
                  : is_optimised         ? 1
                                         : 0.2;
   if (char const* const text = std::getenv("FILCH_TEST_SCALE")) {

@@ -2,6 +2,8 @@
 // the traits below where it differs from the rule.
 #pragma once
 
+#include "scale.hpp"
+
 #include <gtest/gtest.h>
 #include <filch/filch.hpp>
 
@@ -26,6 +28,13 @@ using moving_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 /// Does a second worker ever run a part of what the first one forks?
 template <class S> inline constexpr bool steals = true;
 template <> inline constexpr bool steals<filch::serial> = false;
+
+/// Is every side of a join that nobody took run as a stolen one?
+template <class S> inline constexpr bool steals_are_forced = false;
+#if FILCH_HAS_CACTUS
+template <> inline constexpr bool steals_are_forced<filch::cactus> = FILCH_TEST_FORCED;
+template <> inline constexpr bool steals_are_forced<filch::implicit> = FILCH_TEST_FORCED;
+#endif
 
 /// Does f of a join run before g on one worker, and in the order of the program in a loop of spawns? Spawned
 /// tasks that wait are run from the newest to the oldest where they are taken off a stack.

@@ -43,7 +43,7 @@ struct implicit {
   static bool wanted() noexcept {
     auto const& w = detail::strand_self();
     // relaxed: a hint; what it leads to synchronises.
-    return w.poll.load(std::memory_order_relaxed) != 0 && w.kind == detail::strand_kind::implicit;
+    return w.poll.load(std::memory_order_relaxed) == detail::k_asked && w.kind == detail::strand_kind::implicit;
   }
   static bool inside() noexcept {
     auto const kind = detail::strand_self().kind;

@@ -94,7 +94,7 @@ bool has_shadow_stack() noexcept {
 
 }  // namespace
 
-strand_stack* strand_stack_pool::take() noexcept {
+strand_stack* strand_stack_pool::take(std::size_t most) noexcept {
   std::lock_guard const lock(mutex_);
   if (all_.empty() && has_shadow_stack()) return nullptr;
   for (auto* free : {&free_with_slack_, &free_}) {
@@ -103,6 +103,7 @@ strand_stack* strand_stack_pool::take() noexcept {
     free->pop_back();
     return s;
   }
+  if (all_.size() >= most) return nullptr;
   try {
     bool const has_slack = all_.size() < most_with_slack_;
     auto& free = has_slack ? free_with_slack_ : free_;

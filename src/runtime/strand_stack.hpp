@@ -64,8 +64,8 @@ class strand_stack_pool {
         policy_(policy),
         most_with_slack_(workers * std::size_t{k_kept_pages / k_slack_pages}) {}
 
-  /// Null where no more can be had.
-  strand_stack* take() noexcept;
+  /// Null where no more can be had, or there would be more than so many.
+  strand_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
   void give_back(strand_stack*) noexcept;
   /// Returns the pages below those in use to the system, of a stack that nobody is on and nobody can resume; true if
   /// there were any. Some stacks keep their next pages, so that those which are used over and over cost nothing: up

@@ -113,16 +113,19 @@ void strand_team::add(strand_member& m) {
 
 // ---- strands ----------------------------------------------------------------------------------
 
-void strand_team::wait_at(detail::strand_meeting& m, std::int64_t stolen) noexcept {
-  // edge strand-1: acquire, the results of those who have arrived.
-  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -stolen) {
-    std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
-    return;
-  }
+void strand_team::wait_at(detail::strand_meeting& m, unsigned stolen) noexcept {
+  auto const parts = static_cast<std::int32_t>(stolen);
   strand_member& w = this_member();
   strand_stack& mine = *w.stack;
-  m.suspended = &mine;
-  w.parting = {strand_parting::suspends, &m, stolen, nullptr};
+  // edge strand-1: acquire, the results of those who have arrived.
+  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -parts) {
+    std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
+    if (!moves_on(w, m)) return;
+    w.parting = {strand_parting::moves, nullptr, 0, nullptr};
+  } else {
+    m.suspended = &mine;
+    w.parting = {strand_parting::suspends, &m, parts, nullptr};
+  }
   mine.switch_to(*w.home, w.index);
   // Whoever resumed this saw the balance come to zero. The worker may be another one.
 }
@@ -133,7 +136,9 @@ void strand_team::run_strand(strand_member& w) noexcept {
     takes_up(w);
     w.home->switch_to(*w.stack, w.index);
     strand_parting const p = w.parting;
-    if (p.what == strand_parting::suspends) {
+    if (p.what == strand_parting::moves) {
+      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index});
+    } else if (p.what == strand_parting::suspends) {
       strand_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
       // relaxed: a hint; all parts may have arrived meanwhile.
@@ -141,9 +146,10 @@ void strand_team::run_strand(strand_member& w) noexcept {
       // edge strand-1: release, the stack is left; acquire, the results of all if this is the last.
       bool const is_last =
           std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) == -p.stolen;
-      w.stack = is_last ? suspended : nullptr;
+      if (is_last) go_on(w, *suspended, *p.meeting);
     } else {
-      strand_stack* const left = std::exchange(w.stack, p.next);
+      strand_stack* const left = std::exchange(w.stack, nullptr);
+      if (p.next) go_on(w, *p.next, *p.meeting);
       trim(w, *left);
       if (w.spare) {
         stacks_.give_back(left);
@@ -160,6 +166,15 @@ void strand_team::trim(strand_member& w, strand_stack& left) noexcept {
   if (stacks_.trim(left)) counted(w.index).give_backs.bump();
 }
 
+/// Who came last to the meeting goes on with its frame.
+void strand_team::go_on(strand_member& w, strand_stack& frame, detail::strand_meeting const& m) noexcept {
+  if (moves_on(w, m)) {
+    hand_over({&frame, nullptr, w.index});
+  } else {
+    w.stack = &frame;
+  }
+}
+
 /// What runs on every stack of the pool: one strand after the other.
 void strand_team::strand_main(void*) noexcept {
   this_member().stack->arrived();
@@ -171,7 +186,7 @@ void strand_team::strand_main(void*) noexcept {
       // edge strand-1: release, the result; acquire, the suspended stack and the results of the others. Who is
       // not the last may not touch it any more.
       if (std::atomic_ref(m.balance).fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        parting = {strand_parting::resumes, nullptr, 0, m.suspended};
+        parting = {strand_parting::resumes, &m, 0, m.suspended};
       }
     } else {
       w->next_call(w->next_argument);
@@ -233,6 +248,7 @@ bool strand_team::steal_and_run(unsigned index) {
       return true;
     }
   }
+  if (k_steals_are_forced && run_handed_over(me)) return true;
   counted(index).failed_steals.bump();
   return false;
 }
@@ -244,10 +260,49 @@ void strand_team::ask_everybody(unsigned me) noexcept {
 }
 
 bool strand_team::sees_work(unsigned me) const noexcept {
+  if (k_steals_are_forced && handed_over_.any()) return true;
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me && offers_task(*members_[i])) return true;
   }
   return false;
+}
+
+// ---- forced steals ----------------------------------------------------------------------------
+
+/// May the frame of this meeting not go on here?
+bool strand_team::moves_on(strand_member const& w, detail::strand_meeting const& m) const noexcept {
+  return k_steals_are_forced && m.begun_on == w.index && workers() > 1;
+}
+
+void strand_team::hand_over(handed_over::work what) noexcept {
+  unsigned const from = what.from;
+  handed_over_.give(what);  // the strand may be gone
+  task_is_public(from);
+}
+
+void strand_team::hand_over_offers(strand_member& w) noexcept {
+  while (offers_task(w)) {
+    // With each task a stack, so that whoever takes it can run it.
+    strand_stack* const stack = stacks_.take(k_most_stacks_to_force);
+    if (!stack) return;
+    if (detail::strand_task* const task = steal_from(w, w)) {
+      hand_over({stack, task, w.index});
+    } else {
+      stacks_.give_back(stack);
+    }
+  }
+}
+
+bool strand_team::run_handed_over(strand_member& me) noexcept {
+  handed_over::work const work = handed_over_.take(me.index, workers() == 1);
+  // Others may sleep, and what is left be for them alone.
+  if (handed_over_.any()) task_is_public(me.index);
+  if (!work.stack) return false;
+  if (work.task) counted(me.index).steals.bump();
+  me.next_task = work.task;
+  me.stack = work.stack;
+  run_strand(me);
+  return true;
 }
 
 // ---- the way in and out -----------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <filch/detail/strand.hpp>
 
+#include "runtime/forced_steals.hpp"
 #include "runtime/strand_stack.hpp"
 #include "runtime/team.hpp"
 
@@ -16,9 +17,9 @@ class strand_team;
 
 /// What is to be done for a strand that has left its stack.
 struct strand_parting {
-  enum { ended, suspends, resumes } what = ended;
-  detail::strand_meeting* meeting = nullptr;  // suspends: adds `stolen` to it
-  std::int64_t stolen = 0;
+  enum { ended, suspends, resumes, moves } what = ended;
+  detail::strand_meeting* meeting = nullptr;  // suspends: adds `stolen` to it; resumes: of who goes on
+  std::int32_t stolen = 0;
   strand_stack* next = nullptr;  // resumes: who goes on here
 };
 
@@ -46,7 +47,7 @@ strand_member& this_member() noexcept;
 class strand_team : public team {
  public:
   /// Leaves the stack until `stolen` parts have arrived at the meeting. Continues on any thread.
-  void wait_at(detail::strand_meeting& m, std::int64_t stolen) noexcept;
+  void wait_at(detail::strand_meeting& m, unsigned stolen) noexcept;
   /// The calling thread's place in this team, where it is further out on its stack; else null.
   strand_member* place_of_caller() const noexcept;
   /// pool::enter, for the team of this process.
@@ -66,9 +67,11 @@ class strand_team : public team {
   strand_member& member(unsigned i) const noexcept { return *members_[i]; }
   /// After an offer: wakes who sleeps.
   void task_is_public(unsigned worker) noexcept;
+  /// Where steals are forced: hands over whatever the worker's strand offers, as if thieves had come first.
+  void hand_over_offers(strand_member& w) noexcept;
 
   // Hooks.
-  /// Takes a task, or asks for one.
+  /// Takes a task, or asks for one. Where steals are forced, the victim may be the thief.
   virtual detail::strand_task* steal_from(strand_member& victim, strand_member& me) noexcept = 0;
   virtual void ask(strand_member& victim) noexcept = 0;
   virtual bool offers_task(strand_member const& victim) const noexcept = 0;
@@ -89,9 +92,14 @@ class strand_team : public team {
   void pass_on(unsigned me) noexcept;
   void run_strand(strand_member& w) noexcept;
   void trim(strand_member& w, strand_stack& left) noexcept;
+  void go_on(strand_member& w, strand_stack& frame, detail::strand_meeting const& m) noexcept;
+  bool moves_on(strand_member const& w, detail::strand_meeting const& m) const noexcept;
+  void hand_over(handed_over::work what) noexcept;
+  bool run_handed_over(strand_member& me) noexcept;
   bool need_spare(strand_member& w) noexcept;
 
   strand_stack_pool stacks_;
+  handed_over handed_over_;
   std::vector<strand_member*> members_;  // each at the start of its worker's space
 };
 

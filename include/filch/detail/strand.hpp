@@ -21,7 +21,8 @@ namespace filch::inline FILCH_ABI::detail {
 /// Where the parts of a join, or the tasks of a scope, meet. The owner adds the number of parts that were
 /// stolen, once it has left its stack; each thief takes one off at its end. Who makes it zero comes last.
 struct strand_meeting {
-  std::int64_t balance;              // atomic; zero before any part of it is public
+  std::int32_t balance;              // atomic; zero before any part of it is public
+  unsigned begun_on;                 // the worker; read where steals are forced only
   runtime::strand_stack* suspended;  // written before the owner adds, read by who comes last
 };
 
@@ -37,9 +38,12 @@ enum class strand_kind : unsigned char {
   implicit,
 };
 
+/// A thief's request, in `poll`.
+inline constexpr std::uint64_t k_asked = 1;
+
 /// The part of a worker that fast paths touch. Each scheduler sees the workers of the other one as outside.
 struct alignas(64) strand_worker {
-  std::atomic<std::uint64_t> poll;  // implicit: not zero sends a fork to its slow path; thieves store
+  std::atomic<std::uint64_t> poll;  // implicit: not zero sends a fork to its slow path; thieves store k_asked
   strand_task** head = nullptr;     // cactus, owner: the next free place
   strand_kind kind;
   strand_worker* outer = nullptr;  // what the thread was before it became this worker

@@ -49,6 +49,7 @@ void cactus_frame::drain() noexcept {
       --pending_;
       task->run(*task);
     } else {
+      meeting_.begun_on = w.index;
       team_of(w).wait_at(meeting_, std::exchange(pending_, 0));
     }
   }

@@ -19,7 +19,7 @@ std::uint32_t index_of_head(cactus_member const& w) noexcept { return static_cas
 
 bool is_raised(strand_worker const& w) noexcept {
   // relaxed: a request may as well be seen at the next fork.
-  return w.split.load(std::memory_order_relaxed) == strand_raised();
+  return runtime::k_steals_are_forced || w.split.load(std::memory_order_relaxed) == strand_raised();
 }
 
 }  // namespace
@@ -38,6 +38,7 @@ cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
 
 /// Takes the newest task off, if it was not stolen.
 bool cactus_team::take_back(cactus_member& w) noexcept {
+  if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
   std::uint32_t const head = index_of_head(w);
   // edge cactus-3: acquire, the steals so far.
   std::uint64_t word = w.open.load(std::memory_order_acquire);
@@ -66,7 +67,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
     w.head = w.base + place;
     // edge cactus-4: as in publish(), but nothing was offered for the request that this may take away, nor will
     // the next task be public by its place. While somebody sleeps a request stands.
-    static_cast<void>(w.split.exchange(w.base + split, std::memory_order_seq_cst));
+    static_cast<void>(w.split.exchange(not_raised(w.base + split), std::memory_order_seq_cst));
     if (sleepers().anybody()) ask(w);
     return true;
   }
@@ -77,9 +78,11 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint64_t word = w.open.load(std::memory_order_relaxed);
   std::uint32_t const first = cactus_public::of(word).split;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
-  for (std::uint32_t i = first; i != first + count; ++i) static_cast<cactus_task*>(w.base[i])->meeting.balance = 0;
+  for (std::uint32_t i = first; i != first + count; ++i) {
+    static_cast<cactus_task*>(w.base[i])->meeting = {0, w.index, nullptr};
+  }
   // edge cactus-4: takes the request away, before the offer: who asks when all of it is taken already asks anew.
-  static_cast<void>(w.split.exchange(w.base + first + count, std::memory_order_seq_cst));
+  static_cast<void>(w.split.exchange(not_raised(w.base + first + count), std::memory_order_seq_cst));
   // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
   while (!w.open.compare_exchange_weak(word, cactus_public{cactus_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
@@ -102,7 +105,8 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   w.open.store(cactus_public{0, 0}.word(), std::memory_order_release);
   w.head = w.base;
   ++w.starts;
-  static_cast<void>(w.split.exchange(w.base, std::memory_order_seq_cst));  // edge cactus-4: as in take_back()
+  static_cast<void>(
+      w.split.exchange(not_raised(w.base), std::memory_order_seq_cst));  // edge cactus-4: as in take_back()
   if (sleepers().anybody()) ask(w);
 }
 

@@ -18,7 +18,7 @@ cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
     auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(m->base));
     places_ = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), 1u << 31));
     m->head = m->base;
-    m->split.store(m->base, std::memory_order_relaxed);
+    m->split.store(not_raised(m->base), std::memory_order_relaxed);
     add(*m);
   }
   start();

@@ -28,7 +28,7 @@ strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_
   // edge cactus-2: the place is the owner's to write again.
   victim.taken.fetch_add(1, std::memory_order_release);
   // The trip wire: the last public task went, the owner should publish more.
-  if (now.tail + 1 == now.split) ask(victim);
+  if (now.tail + 1 == now.split && &victim != &me) ask(victim);
   return task;
 }
 

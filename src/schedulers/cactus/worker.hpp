@@ -20,6 +20,11 @@ struct cactus_public {
   std::uint64_t word() const noexcept { return std::uint64_t{split} << 32 | tail; }
 };
 
+/// What `split` holds while no thief asks. Where steals are forced: makes an owner's compare fail all the same.
+inline strand_task** not_raised(strand_task** split) noexcept {
+  return runtime::k_steals_are_forced ? strand_raised() - 1 : split;
+}
+
 struct alignas(64) cactus_member : runtime::strand_member {
   cactus_member() noexcept : strand_member(strand_kind::cactus, 1, nullptr) {}
 

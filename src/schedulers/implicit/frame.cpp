@@ -112,6 +112,7 @@ void implicit_frame::drain() noexcept {
     } else {
       unsigned const stolen = std::exchange(offered_, 0);
       w.end_change();
+      meeting_.begun_on = w.index;
       team.wait_at(meeting_, stolen);
       this_member().begin_change();
       // So many of the newest records: of spawned tasks that were stolen nobody needs them any more.

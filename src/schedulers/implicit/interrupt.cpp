@@ -62,7 +62,7 @@ void implicit_team::insist(unsigned me) noexcept {
     auto& victim = static_cast<implicit_member&>(member(i));
     // relaxed, all: hints. A poll that stands for as long as a thief insists is one that nobody answers.
     pid_t const thread = victim.thread.load(std::memory_order_relaxed);
-    if (thread == 0 || victim.poll.load(std::memory_order_relaxed) == 0 || offers_task(victim)) continue;
+    if (thread == 0 || victim.poll.load(std::memory_order_relaxed) != k_asked || offers_task(victim)) continue;
     // edge implicit-5: once for each request.
     if (victim.is_interrupted.exchange(true, std::memory_order_relaxed)) continue;
     os::interrupt(thread);

@@ -49,6 +49,8 @@ class timed {
   runtime::counter& counter_;
   std::uint64_t begin_;
 };
+// So far from the newest frame, in bytes, is a join's child that was just called.
+constexpr std::uint64_t k_near = 8192;
 
 class signals_blocked {
  public:
@@ -114,7 +116,8 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
   while (scope && (scope->position_ >= found.reach() || !scope->may_follow_newest())) scope = scope->newer_;
   std::size_t all = found.found();
   for (implicit_frame* f = scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
-  std::size_t const wanted = std::min((all + 1) / 2, trial ? trial : k_offer_most);
+  std::size_t const usual = runtime::k_steals_are_forced ? all : (all + 1) / 2;
+  std::size_t const wanted = std::min(usual, trial ? trial : k_offer_most);
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
   std::size_t frames = 0;
   for (std::uint32_t i = 0; i != count; ++i) {
@@ -159,6 +162,10 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
   implicit_record const* const newest = s.newest();
   std::uint64_t stop = high;
   if (newest) stop = newest->what == implicit_record::kind::join ? newest->rank : newest->rank + 1;
+  // Where steals are forced every fork is offered at once, and older ones need not be looked for unless a thief asks.
+  if (runtime::k_steals_are_forced && w.poll.load(std::memory_order_relaxed) != k_asked) {
+    stop = std::min(stop, begin[frame_registers::rsp] + k_near);
+  }
   return {begin, begins_after_call, low, high, stop, &w.frames};
 }
 
@@ -168,6 +175,7 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
   std::uint32_t const first = implicit_public::of(word).head;
   std::uint32_t const count = offer_oldest(w, s, walk);
   if (count == 0) return;
+  for (std::uint32_t i = 0; i != count; ++i) s.record(first + i).meeting.begun_on = w.index;
   for (std::uint32_t i = count; i-- > 0;) {
     implicit_record& r = s.record(first + i);
     if (r.what != implicit_record::kind::join) continue;
@@ -176,7 +184,7 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
     break;
   }
   // edge implicit-4: takes the request away, before the offer: who asks when this is taken already asks anew.
-  static_cast<void>(w.poll.exchange(0, std::memory_order_seq_cst));
+  static_cast<void>(w.poll.exchange(k_not_asked, std::memory_order_seq_cst));
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
@@ -207,6 +215,7 @@ void implicit_team::publish_interrupted(implicit_member& w, frame_registers cons
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
   timed const t(counted(w.index).victim_cycles);
+  if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
   // edge implicit-3: acquire, the steals so far.
   std::uint64_t word = s.open.load(std::memory_order_acquire);
   for (;;) {

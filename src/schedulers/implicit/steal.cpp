@@ -5,8 +5,8 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// Asks the victim to offer something. seq_cst, both: see edge implicit-4.
 void implicit_team::ask(runtime::strand_member& victim) noexcept {
-  if (victim.poll.load(std::memory_order_seq_cst) != 0) return;
-  victim.poll.store(1, std::memory_order_seq_cst);
+  if (victim.poll.load(std::memory_order_seq_cst) == k_asked) return;
+  victim.poll.store(k_asked, std::memory_order_seq_cst);
 }
 
 strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::strand_member& me) noexcept {
@@ -28,7 +28,7 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
     return nullptr;
   }
   // The trip wire: the last offer went, the owner should make more.
-  if (now.tail + 1 == now.head) ask(victim);
+  if (now.tail + 1 == now.head && &victim != &me) ask(victim);
   implicit_record& r = s->record(now.tail);
   return r.what == implicit_record::kind::spawned ? r.task : &r;
 }

@@ -11,6 +11,9 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// What `poll` holds while no thief asks.
+inline constexpr std::uint64_t k_not_asked = runtime::k_steals_are_forced ? k_asked + 1 : 0;
+
 /// The registers with which an offered frame goes on. Laid out for src/arch/x86_64/continuation.S.
 struct implicit_state {
   std::uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
@@ -77,7 +80,7 @@ struct implicit_stack {
 static_assert(offsetof(implicit_stack, hidden_return) == 64);
 
 struct alignas(64) implicit_member : runtime::strand_member {
-  implicit_member() noexcept : strand_member(strand_kind::implicit, 0, strand_raised()) {}
+  implicit_member() noexcept : strand_member(strand_kind::implicit, k_not_asked, strand_raised()) {}
 
   // owner writes, thieves read
   alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the strand that it runs

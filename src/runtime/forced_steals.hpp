@@ -1,0 +1,68 @@
+// FILCH_FORCE_STEAL, a build for tests: each side of a join that was not stolen is handed over where it would be
+// taken back, and runs as a stolen one does, on another worker if there is one. Where who comes last to a join is on
+// the worker that began it, the join's frame is handed over too. So a program that can't bear it fails in its tests.
+#pragma once
+
+#include <filch/detail/strand.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace filch::runtime {
+
+#if defined(FILCH_FORCE_STEAL)
+inline constexpr bool k_steals_are_forced = true;
+#else
+inline constexpr bool k_steals_are_forced = false;
+#endif
+
+/// With so many stacks in use, sides of joins are taken back as in other builds.
+inline constexpr std::size_t k_most_stacks_to_force = 1024;
+
+/// What one worker hands over for another one to take.
+class handed_over {
+ public:
+  struct work {
+    strand_stack* stack = nullptr;        // null: nothing
+    detail::strand_task* task = nullptr;  // to begin on the stack; null: the strand on it goes on
+    unsigned from = 0;
+  };
+
+  void give(work w) {
+    std::lock_guard const lock(mutex_);
+    all_.push_back(w);
+    count_.store(all_.size(), std::memory_order_seq_cst);  // edge idle-1: offered before anybody is woken
+  }
+  /// The newest that comes from others. Who looked in vain very often, or is the only worker, gets its own: the
+  /// others may be busy until just that is done.
+  work take(unsigned me, bool is_only) {
+    std::lock_guard const lock(mutex_);
+    auto const others = std::find_if(all_.rbegin(), all_.rend(), [me](work const& w) { return w.from != me; });
+    if (others != all_.rend()) return remove(std::prev(others.base()));
+    if (all_.empty() || (!is_only && ++passed_over_ < k_passed_over_most)) return {};
+    return remove(std::prev(all_.end()));
+  }
+  /// edge idle-1: in order after the announcement.
+  bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; }
+
+ private:
+  static constexpr unsigned k_passed_over_most = 10'000;
+
+  work remove(std::vector<work>::iterator at) {
+    work const w = *at;
+    all_.erase(at);
+    count_.store(all_.size(), std::memory_order_seq_cst);
+    passed_over_ = 0;
+    return w;
+  }
+
+  std::mutex mutex_;
+  std::vector<work> all_;     // under mutex_
+  unsigned passed_over_ = 0;  // under mutex_
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace filch::runtime
