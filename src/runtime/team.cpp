@@ -223,7 +223,6 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   using clock = std::chrono::steady_clock;
   auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
   unsigned looks = 0;
-  bool has_insisted = false;
   clock::time_point since{};
   // edge entry-1: acquire, from who set it. It is looked at again, in order, before every sleep.
   while (!stop.load(std::memory_order_acquire)) {
@@ -234,14 +233,9 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
     }
     if (looks % k_looks_between_clock_reads == 0) {
       auto const now = clock::now();
-      if (looks == 0) {
-        since = now;
-        has_insisted = false;
-      }
-      if (!has_insisted && now - since >= spin_time / 2) {
-        has_insisted = true;
-        insist(me);
-      }
+      if (looks == 0) since = now;
+      // More than once: who could not answer the first time, may.
+      if (now - since >= spin_time / 2) insist(me);
       if (now - since >= spin_time) {
         sleep_until_work(me, stop);
         looks = 0;

@@ -102,6 +102,7 @@ void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
 }
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
+/// The first is public at once: a thief waits. Returns how many are ready to follow it.
 std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
                                           join_frame_walk const& walk) noexcept {
   std::uint32_t const first = s.number_of_records();
@@ -134,11 +135,13 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
       r.stack = &s;
       offer_frame(r, found.from_oldest(frames++));
     }
+    if (i == 0) make_public(w, s, 1);
   }
-  return count;
+  return count == 0 ? 0 : count - 1;
 }
 
-/// Of very many frames, the oldest part of them, so that the next walk does not have to go all the way again.
+/// Of very many frames, the oldest part of them, so that the next walk does not have to go all the way again. Returns
+/// how many are ready.
 std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept {
   std::uint32_t const first = s.number_of_records();
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(all / k_share, places_ - first));
@@ -171,10 +174,17 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
 
 void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
+  std::uint32_t const before = s.number_of_records();
+  if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
+  if (s.number_of_records() == before) return;
+  w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  counted(w.index).publications.bump();
+}
+
+/// So many records behind those that are public.
+void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept {
   std::uint64_t word = s.open.load(std::memory_order_relaxed);
   std::uint32_t const first = implicit_public::of(word).head;
-  std::uint32_t const count = offer_oldest(w, s, walk);
-  if (count == 0) return;
   for (std::uint32_t i = 0; i != count; ++i) s.record(first + i).meeting.begun_on = w.index;
   for (std::uint32_t i = count; i-- > 0;) {
     implicit_record& r = s.record(first + i);
@@ -189,8 +199,6 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
-  w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: a hint
-  counted(w.index).publications.bump();
   task_is_public(w.index);
 }
 

@@ -133,6 +133,7 @@ class implicit_team final : public runtime::strand_team {
   void insist(unsigned me) noexcept override;
 
   void publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
+  void make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept;
   std::uint32_t offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk) noexcept;
   std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
 
