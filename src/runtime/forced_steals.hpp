@@ -49,7 +49,7 @@ class handed_over {
   bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; }
 
  private:
-  static constexpr unsigned k_passed_over_most = 10'000;
+  static constexpr unsigned k_passed_over_most = 1'000;
 
   work remove(std::vector<work>::iterator at) {
     work const w = *at;

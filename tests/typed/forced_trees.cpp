@@ -166,7 +166,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
 }
 
 TYPED_TEST(forced_trees, come_to_what_the_sequential_program_says) {
-  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(6'000));
+  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(20'000));
   bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
   std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
   for (unsigned workers = 1; workers <= 8; ++workers) {
