@@ -258,7 +258,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--repeat", o.repeat, "pairs a row; 15");
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
   app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
-  app.add_flag("--micro", o.micro, "flat joins, the cost of entering a pool, the rest of an idle one");
+  app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
   app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims");
@@ -275,7 +275,7 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   if (o.micro) {
-    run_micro(o.format == "json");
+    run_micro(contenders(), o.format == "json");
     return 0;
   }
   if (o.space) {

@@ -1,9 +1,6 @@
 #include "micro.hpp"
 
-#include "contender.hpp"
 #include "statistics.hpp"
-
-#include <filch/direct.hpp>
 
 #include <fmt/format.h>
 #include <atomic>
@@ -79,10 +76,10 @@ class second_thread {
 };
 
 // join of two functions that fork nothing, on a pool of two that was idle: share of runs at most 0.6 of serial.
-flat_result flat() {
+flat_result flat(contender const& c) {
   constexpr int k_runs = 100;
   constexpr double k_good = 0.6;
-  filch::direct::pool pool(with_workers(2));
+  auto const pool = c.make(with_workers(2));
   long const iterations = iterations_of_10_ms();
   auto const busy = [iterations] { static_cast<void>(stress::leaf(iterations)); };
   second_thread second(busy);
@@ -94,7 +91,7 @@ flat_result flat() {
     busy();
     double const serial = since(begin);
     begin = clock::now();
-    pool.run([&busy] { filch::direct::join(busy, busy); });
+    pool->join(busy, busy);
     ratios.push_back(since(begin) / serial);
     begin = clock::now();
     second.start();
@@ -106,14 +103,39 @@ flat_result flat() {
   return {k_runs, static_cast<int>(good), median(ratios), good_of_two_threads};
 }
 
+struct greedy_result {
+  int runs;
+  int good;
+  double median_seconds;
+};
+
+// join(join(200 ms, 200 ms), 5 ms) on two workers, where nothing inside forks: runs of at most 220 ms.
+greedy_result greedy(contender const& c) {
+  constexpr int k_runs = 20;
+  constexpr double k_good = 0.22;
+  auto const pool = c.make(with_workers(2));
+  auto const busy_for = [](double seconds) {
+    for (auto const begin = clock::now(); since(begin) < seconds;) {
+    }
+  };
+  std::vector<double> seconds;
+  for (int i = 0; i < k_runs; ++i) {
+    auto const begin = clock::now();
+    pool->join([&] { pool->join([&] { busy_for(0.2); }, [&] { busy_for(0.2); }); }, [&] { busy_for(0.005); });
+    seconds.push_back(since(begin));
+  }
+  auto const good = std::count_if(seconds.begin(), seconds.end(), [](double s) { return s <= k_good; });
+  return {k_runs, static_cast<int>(good), median(seconds)};
+}
+
 // pool.run of an empty function from outside, warm: median of batches, nanoseconds.
-double enter() {
-  filch::direct::pool pool(with_workers(2));
+double enter(contender const& c) {
+  auto const pool = c.make(with_workers(2));
   std::vector<double> batches;
   for (int i = 0; i < 101; ++i) {
     constexpr int k_batch = 1000;
     auto const begin = clock::now();
-    for (int k = 0; k < k_batch; ++k) pool.run([] {});
+    for (int k = 0; k < k_batch; ++k) pool->enter([] {});
     batches.push_back(since(begin) / k_batch * 1e9);
   }
   return median(batches);
@@ -126,9 +148,9 @@ double processor_time() {
 }
 
 // Processor time of an idle pool of 16 workers, percent of one processor.
-double idle() {
-  filch::direct::pool pool(with_workers(16));
-  pool.run([] { stress::tree<filch::direct>(16, 100); });
+double idle(contender const& c) {
+  auto const pool = c.make(with_workers(16));
+  for (int i = 0; i < 100; ++i) pool->nest(8, [] {}, [] {}, [] { static_cast<void>(stress::leaf(opaque(1000L))); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what is measured is the rest after work
   double const before = processor_time();
   auto const begin = clock::now();
@@ -138,27 +160,41 @@ double idle() {
 
 }  // namespace
 
-void run_micro(bool as_json) {
-  flat_result const f = flat();
-  double const enter_ns = enter();
-  double const idle_percent = idle();
-  if (as_json) {
-    nlohmann::ordered_json j;
-    j["flat_runs"] = f.runs;
-    j["flat_at_most_0.6"] = f.good;
-    j["flat_median_ratio"] = f.median_ratio;
-    j["flat_of_two_threads_at_most_0.6"] = f.good_of_two_threads;
-    j["enter_ns"] = enter_ns;
-    j["idle_percent"] = idle_percent;
-    fmt::print("{}\n", j.dump(2));
-    return;
+void run_micro(std::vector<contender> const& contenders, bool as_json) {
+  nlohmann::ordered_json all;
+  for (contender const& c : contenders) {
+    if (c.is_peer || !c.has_workers) continue;
+    flat_result const f = flat(c);
+    greedy_result const g = greedy(c);
+    double const enter_ns = enter(c);
+    double const idle_percent = idle(c);
+    if (as_json) {
+      auto& j = all[std::string(c.name)];
+      j["flat_runs"] = f.runs;
+      j["flat_at_most_0.6"] = f.good;
+      j["flat_median_ratio"] = f.median_ratio;
+      j["flat_of_two_threads_at_most_0.6"] = f.good_of_two_threads;
+      j["greedy_runs"] = g.runs;
+      j["greedy_at_most_0.22_seconds"] = g.good;
+      j["greedy_median_seconds"] = g.median_seconds;
+      j["enter_ns"] = enter_ns;
+      j["idle_percent"] = idle_percent;
+      continue;
+    }
+    fmt::print(
+        "{}\n"
+        "  flat    join of two 10 ms functions, idle pool of two: {} of {} runs at most 0.6 of serial, median "
+        "{:.3f};\n"
+        "          the same in two threads of their own, in turn with it: {} of {}\n",
+        c.name, f.good, f.runs, f.median_ratio, f.good_of_two_threads, f.runs);
+    fmt::print(
+        "  greedy  join(join(200 ms, 200 ms), 5 ms), two workers: {} of {} runs at most 0.22 s, median {:.4f} s\n",
+        g.good, g.runs, g.median_seconds);
+    fmt::print("  enter   pool.run of an empty function, warm: {:.1f} ns\n", enter_ns);
+    fmt::print("  idle    16 workers after work: {:.4f}% of one processor\n", idle_percent);
+    std::fflush(stdout);
   }
-  fmt::print(
-      "flat   join of two 10 ms functions, idle pool of two: {} of {} runs at most 0.6 of serial, median {:.3f};\n"
-      "       the same in two threads of their own, in turn with it: {} of {}\n",
-      f.good, f.runs, f.median_ratio, f.good_of_two_threads, f.runs);
-  fmt::print("enter  pool.run of an empty function, warm: {:.1f} ns\n", enter_ns);
-  fmt::print("idle   16 workers after work: {:.4f}% of one processor\n", idle_percent);
+  if (as_json) fmt::print("{}\n", all.dump(2));
 }
 
 }  // namespace bench

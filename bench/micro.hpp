@@ -1,8 +1,13 @@
-// Figures that are no workloads: flat joins, entering, idling.
+// Figures that are no workloads: flat and greedy joins, entering, idling.
 #pragma once
+
+#include "contender.hpp"
+
+#include <vector>
 
 namespace bench {
 
-void run_micro(bool as_json);
+/// Of Filch's own schedulers among the contenders.
+void run_micro(std::vector<contender> const& contenders, bool as_json);
 
 }  // namespace bench
