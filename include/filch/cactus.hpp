@@ -37,7 +37,7 @@ struct cactus {
 
   class pool;
 
-  /// A load and a compare.
+  /// Two loads and a compare.
   static bool wanted() noexcept {
     auto const& w = detail::strand_self();
     // relaxed: a hint; what it leads to synchronises.
@@ -54,7 +54,8 @@ struct cactus {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers. The thread that calls `run` is one of them while it does.
+/// A fixed number of workers. The thread that calls `run` is one of them while it does, so a pool of one has no
+/// threads of its own.
 class cactus::pool {
  public:
   /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
@@ -62,11 +63,14 @@ class cactus::pool {
   FILCH_API explicit pool(pool_options options = {});
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
-  /// Waits for runs under way, then ends the threads.
+  /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool.
   FILCH_API ~pool();
 
-  /// Runs f() on a stack of this pool's, at first on the calling thread, and returns what it returns or throws
-  /// what it throws. Returns on the calling thread.
+  /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws what it
+  /// throws. From a worker of this pool: just calls f. f begins on the calling thread, or, where other runs have kept
+  /// that place, on a worker with nothing to do; it may change threads at its joins, but run returns on the calling
+  /// thread. While f waits in a join or runs elsewhere, the calling thread runs other tasks of the pool, and ends
+  /// the one it is in before run returns.
   template <class F> std::invoke_result_t<F> run(F&& f) {
     return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
                                 std::forward<F>(f));

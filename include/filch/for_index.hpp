@@ -50,13 +50,13 @@ template <class S, class I, class F> void for_index_inside(I first, I last, F& f
 }  // namespace detail
 
 /// Calls f(i) for every i of [first, last), in ascending order within each piece; the pieces may run in
-/// parallel. There is no grain size: a plain loop runs in blocks of some microseconds, and what is left is
-/// split in half only when a worker waits for work.
+/// parallel, so several workers may call f at once. There is no grain size: a plain loop runs in blocks of some
+/// microseconds, and what is left is split in half only when a worker waits for work.
 ///
 /// If f throws, the rest of its piece is skipped, the other pieces run to their end, and then one of the
 /// exceptions leaves: that of the lowest piece. An empty or reversed range does nothing. From outside a pool
-/// it enters the default pool. Continues on the calling thread under `direct` and `serial`.
-/// Cost: a clock read and a compare a block.
+/// it enters the default pool. Continues on the calling thread under `direct` and `serial`, perhaps on another one
+/// under `cactus` and `implicit`. Cost: a clock read and a compare a block.
 template <scheduler S = default_scheduler, std::integral I, class F> void for_index(I first, I last, F&& f) {
   if (!(first < last)) return;
   detail::inside_pool<S>([&] { detail::for_index_inside<S>(first, last, f, detail::loop_block{}); });

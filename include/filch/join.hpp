@@ -13,8 +13,11 @@ namespace filch::inline FILCH_ABI {
 /// filch::nothing for void. On one worker f runs before g, as written.
 ///
 /// Throws what f or g throws, after both have come to their end; if both throw, f's exception leaves and
-/// g's is dropped. May be called from any thread: outside a pool it enters the default pool, and may then
-/// end the process with one line if that pool can't be made (a bad FILCH_NUM_THREADS, say).
+/// g's is dropped. Under `direct` a thief keeps a result of more than 48 bytes on the heap: std::bad_alloc leaves if
+/// there is no memory, and g has not run then.
+///
+/// May be called from any thread: outside a pool it enters the default pool, and may then end the process with one
+/// line if that pool can't be made (a bad FILCH_NUM_THREADS, say).
 ///
 /// Continues on the thread that called it under `direct` and `serial`; perhaps on another thread of the pool
 /// under `cactus` and `implicit`, so nothing that belongs to a thread (a std::mutex, errno, a thread_local's

@@ -22,13 +22,14 @@ struct pool_options {
   /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
   /// the processors that the affinity mask and the container's quota leave to this process.
   unsigned workers = 0;
-  /// Bytes of stack for each worker, 64 KiB to 1 TiB; address space, of which only what is touched costs
-  /// memory. 0: FILCH_STACK_SIZE (k, m and g are understood), else 64 MiB.
+  /// Bytes of stack for each worker, and of each stack more that `cactus` and `implicit` use, 64 KiB to 1 TiB;
+  /// address space, of which only what is touched costs memory. 0: FILCH_STACK_SIZE (k, m and g are understood),
+  /// else 64 MiB, or less where address space is limited.
   std::size_t stack_size = 0;
-  /// Bind each worker thread to a processor of its own. The thread that calls `run` keeps its affinity.
-  /// FILCH_PIN=1 does the same for pools that do not ask.
+  /// Bind each worker thread to one processor, to different ones while there are enough. The thread that calls `run`
+  /// keeps its affinity. FILCH_PIN=1 does the same for pools that do not ask.
   bool pin = false;
-  /// Which pages of stacks that wait or are free go back to the system. Pools of `direct` and `serial` have no such
+  /// How pages of stacks that wait or are free go back to the system. Pools of `direct` and `serial` have no such
   /// stacks.
   give_back_policy stack_give_back = give_back_policy::from_environment;
 };

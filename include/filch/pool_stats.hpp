@@ -9,14 +9,19 @@
 namespace filch::inline FILCH_ABI {
 
 /// Sums over all workers since the pool was made. Read without stopping anybody: exact when the pool is
-/// idle, a little behind otherwise. FILCH_STATS=1 prints them per worker when the process ends.
+/// idle, a little behind otherwise. FILCH_STATS=1 prints most of them per worker when the process ends.
+///
+/// What a scheduler does not have stays 0: leapfrogs are of `direct`; suspensions, give-backs and numbers of stacks
+/// are of `cactus` and `implicit`; cycles are of `implicit`. A back-off is, under `direct`, a task that a thief
+/// claimed and gave back after the re-check of `bot`; under `cactus` and `implicit`, one that it lost to the owner or
+/// another thief.
 struct pool_stats {
-  std::uint64_t forks = 0;           ///< forks; counted only where the library is built with FILCH_COUNT_FORKS
+  std::uint64_t forks = 0;           ///< of `direct`, where the library is built with FILCH_COUNT_FORKS
   std::uint64_t steals = 0;          ///< tasks taken from another worker and run, leapfrogs included
   std::uint64_t failed_steals = 0;   ///< looks around all victims that brought nothing
-  std::uint64_t backoffs = 0;        ///< tasks that a thief claimed and gave back after the re-check of `bot`
+  std::uint64_t backoffs = 0;        ///< of thieves: see above
   std::uint64_t leapfrogs = 0;       ///< steals made while waiting in a join, from the thief waited for
-  std::uint64_t publications = 0;    ///< times that an owner made private tasks public because a thief asked
+  std::uint64_t publications = 0;    ///< times that an owner made tasks public because a thief asked
   std::uint64_t sleeps = 0;          ///< times that a worker went to sleep
   std::uint64_t wakeups = 0;         ///< times that a worker woke a sleeping one
   std::uint64_t suspensions = 0;     ///< joins that gave up their stack because a thief was not done
