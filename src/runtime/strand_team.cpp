@@ -59,7 +59,7 @@ void leave_pools_in_child() {
   strand_worker* w = &strand_self();
   while (w->kind == strand_kind::staying) w = w->outer;
   if (member_or_null(w)) {
-    auto* const screen = new strand_worker(strand_kind::outside, 1, strand_raised());
+    auto* const screen = new strand_worker(strand_kind::forked, 1, strand_raised());
     screen->outer = w;
     w = screen;
   }
@@ -68,10 +68,10 @@ void leave_pools_in_child() {
 
 }  // namespace
 
-strand_member& this_member() noexcept {
+strand_member* member_of_strand() noexcept {
   strand_worker* w = &strand_self();
-  while (!member_or_null(w)) w = w->outer;
-  return static_cast<strand_member&>(*w);
+  while (w->kind == strand_kind::forked) w = w->outer;
+  return member_or_null(w);
 }
 
 std::uint32_t next_random(strand_member& me) noexcept {
@@ -152,7 +152,7 @@ void strand_team::run_strand(strand_member& w) noexcept {
       if (p.next) go_on(w, *p.next, *p.meeting);
       trim(w, *left);
       if (w.spare) {
-        stacks_.give_back(left);
+        if (alive()) stacks_.give_back(left);  // in a child of fork() its lock may be held by nobody
       } else {
         w.spare = left;
       }
@@ -233,7 +233,7 @@ void strand_team::task_is_public(unsigned worker) noexcept {
 
 bool strand_team::steal_and_run(unsigned index) {
   strand_member& me = *members_[index];
-  if (!need_spare(me)) return false;
+  if (!need_spare(me)) return k_steals_are_forced && run_handed_over(me);
   unsigned const all = workers();
   unsigned const first = next_random(me) % all;
   for (unsigned i = 0; i < all; ++i) {

@@ -41,8 +41,9 @@ struct alignas(64) strand_member : detail::strand_worker {
   strand_parting parting;
 };
 
-/// The worker of the strand that calls: also in a child of fork() that the strand made, where the strand is outside.
-strand_member& this_member() noexcept;
+/// The worker of the strand that calls, or null: also in a child of fork() that the strand made, where it is outside.
+strand_member* member_of_strand() noexcept;
+inline strand_member& this_member() noexcept { return *member_of_strand(); }
 
 class strand_team : public team {
  public:

@@ -61,6 +61,10 @@ class hidden_workers {
 }  // namespace
 
 void hide_on_entry(hideable h) {
+  // Before the lock, which in a child of fork() may be held by nobody who is there.
+  for (unsigned i = 0; i < hideables.load(std::memory_order_acquire); ++i) {
+    if (all_hideable[i].hide == h.hide) return;
+  }
   std::lock_guard const lock(adding_hideable);
   unsigned const n = hideables.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < n; ++i) {
@@ -224,6 +228,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
   unsigned looks = 0;
   clock::time_point since{};
+  clock::time_point next_to_insist{};
   // edge entry-1: acquire, from who set it. It is looked at again, in order, before every sleep.
   while (!stop.load(std::memory_order_acquire)) {
     if (!alive()) child_can_t_go_on();
@@ -233,9 +238,15 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
     }
     if (looks % k_looks_between_clock_reads == 0) {
       auto const now = clock::now();
-      if (looks == 0) since = now;
-      // More than once: who could not answer the first time, may.
-      if (now - since >= spin_time / 2) insist(me);
+      if (looks == 0) {
+        since = now;
+        next_to_insist = now + spin_time / 2;
+      }
+      if (now >= next_to_insist) {
+        // A few times: who could not answer the first time, may.
+        insist(me);
+        next_to_insist = now + spin_time / 8;
+      }
       if (now - since >= spin_time) {
         sleep_until_work(me, stop);
         looks = 0;
@@ -276,6 +287,7 @@ bool team::take_place_zero() noexcept {
 }
 
 void team::leave_place_zero() noexcept {
+  if (!alive()) return;  // nobody waits, and the line's lock may be held by nobody
   // edge entry-2 (release), and entry-3: the place is free before the line is looked at.
   place_zero_taken_.store(false, std::memory_order_seq_cst);
   if (visitors_waiting_.load(std::memory_order_seq_cst) == 0) return;

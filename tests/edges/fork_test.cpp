@@ -30,6 +30,7 @@ TEST(a_child_of_fork, may_exit_inside_a_task_of_a_static_pool) {
 
 TEST(a_child_of_fork, may_return_from_the_task_in_which_it_was_born) {
   expect_quiet_end(run("fork-in-task-and-return"), 0, "child exited with 5\nparent: 1\n");
+  expect_quiet_end(run("fork-in-spawned-and-return"), 0, "child exited with 5\nparent: 1\n");
 }
 
 TEST(a_child_of_fork, may_return_from_the_stay_in_which_it_was_born) {

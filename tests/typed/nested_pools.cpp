@@ -135,12 +135,29 @@ template <class S, class T> void mixes() {
     return mine.run([&] {
       auto const [a, b] = filch::join<S>([&] { return other.run(both); }, both);
       auto const [c, d] = filch::join<T>([&] { return mine.run(both); }, both);
-      return a + b + c + d;
+      auto const [e, f] = filch::join<S>(
+          [&] {
+            auto const before = filch::current_worker<S>();
+            auto const [g, h] = filch::join<T>(
+                [&] {
+                  // Inside the other one's pool, which moves its strands: joins of this one are complete in
+                  // themselves.
+                  auto const [i, j] = filch::join<S>([&] { return filch::join<T>(both, both).first; }, both);
+                  return i + j;
+                },
+                both);
+            if constexpr (!migrates<S>) {
+              EXPECT_EQ(filch::current_worker<S>(), before);
+            }
+            return g + h;
+          },
+          both);
+      return a + b + c + d + e + f;
     });
   };
   for (std::size_t i = 0; i < scaled(20); ++i) {
-    EXPECT_EQ(all(), 440);
-    EXPECT_EQ(other.run(all), 440);
+    EXPECT_EQ(all(), 880);
+    EXPECT_EQ(other.run(all), 880);
   }
 }
 

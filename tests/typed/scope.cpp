@@ -163,6 +163,27 @@ TYPED_TEST(scope, nests_in_tasks_of_scopes) {
   });
 }
 
+TYPED_TEST(scope, runs_every_task_of_two_in_one_function) {
+  for (unsigned workers : {1u, 2u, 3u}) {
+    SCOPED_TRACE(workers);
+    typename TypeParam::pool pool({.workers = workers});
+    for (std::size_t i = 0; i < scaled(2'000); ++i) {
+      std::array<std::atomic<int>, 16> ran{};
+      pool.run([&ran] {
+        filch::scope<TypeParam>([&ran](auto& a) {
+          for (std::size_t k = 0; k < 4; ++k) a.spawn([&ran, k] { ++ran[k]; });
+          filch::scope<TypeParam>([&ran, &a](auto& b) {
+            for (std::size_t k = 4; k < 8; ++k) b.spawn([&ran, k] { ++ran[k]; });
+            for (std::size_t k = 8; k < 12; ++k) a.spawn([&ran, k] { ++ran[k]; });
+            for (std::size_t k = 12; k < 16; ++k) b.spawn([&ran, k] { ++ran[k]; });
+          });
+        });
+      });
+      for (auto const& r : ran) ASSERT_EQ(r, 1);
+    }
+  }
+}
+
 TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
   on_one_and_two_workers<TypeParam>([] {
     std::atomic<int> sum{0};

@@ -97,6 +97,7 @@ class implicit_frame {
   strand_worker* worker_ = nullptr;  // where it began
   implicit_stack* stack_ = nullptr;  // on which it lies; null: outside implicit's pools
   std::uint64_t position_ = 0;       // on that stack, just below the frame of who began it
+  std::uint64_t sequence_ = 0;       // of the scopes on that stack: those of one function may lie at one position
   implicit_frame* older_ = nullptr;  // in the stack's list of frames with tasks that wait, by position
   implicit_frame* newer_ = nullptr;
   waiting* oldest_ = nullptr;

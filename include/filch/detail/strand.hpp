@@ -33,6 +33,7 @@ struct strand_task {
 
 enum class strand_kind : unsigned char {
   outside,  // no worker, or one whose strand is in another pool's run
+  forked,   // outside, in a child of fork(); `outer` is what made it
   staying,  // joins run in order, here
   cactus,
   implicit,

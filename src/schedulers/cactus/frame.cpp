@@ -37,12 +37,10 @@ void cactus_frame::push(strand_task* task) noexcept {
 }
 
 void cactus_frame::drain() noexcept {
-  strand_worker& self = strand_self();
-  if (self.kind != strand_kind::cactus || static_cast<cactus_member&>(self).stack != strand_) {
-    runtime::not_the_scope_s_owner();
-  }
+  runtime::strand_member* const self = runtime::member_of_strand();
+  if (!self || self->kind != strand_kind::cactus || self->stack != strand_) runtime::not_the_scope_s_owner();
   while (pending_) {
-    auto& w = static_cast<cactus_member&>(strand_self());
+    auto& w = static_cast<cactus_member&>(runtime::this_member());
     if (team_of(w).take_back(w)) {
       // Everything below is older, so the newest task is one of this frame's.
       strand_task* const task = *w.head;

@@ -95,7 +95,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
 /// place again, once all thieves have read what they took.
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
-  if (index_of_head(w) < places_ / 4) return;
+  if (index_of_head(w) < places_ / 4 || !alive()) return;
   std::uint64_t const word = w.open.load(std::memory_order_acquire);
   cactus_public const now = cactus_public::of(word);
   // Nothing is public, so no thief changes the word. edge cactus-2: acquire, they have read their places.

@@ -71,6 +71,7 @@ join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept
     }
     // A thief has claimed it and decides: stolen, or back to task. It may be preempted meanwhile.
     while (state == k_empty) {
+      if (!alive()) runtime::child_can_t_go_on();
       spin.once();
       state = t.state.load(std::memory_order_acquire);
     }

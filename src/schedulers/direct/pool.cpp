@@ -4,7 +4,13 @@
 #include "runtime/stack.hpp"
 #include "schedulers/direct/worker.hpp"
 
+#if FILCH_HAS_CACTUS
+#include <filch/detail/strand.hpp>
+#endif
+
+#include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -19,6 +25,15 @@ constinit direct_task no_room{};
 
 bool is_staying(direct_worker const* w) noexcept { return w->end == &no_room; }
 
+/// What a thread is to direct while it is in another pool's run: outside. What runs there may change threads, and
+/// must not fork on a worker of this one. Without room, as `outside`.
+struct screen : direct_worker {
+  direct_worker* outer;
+  explicit screen(direct_worker* o) noexcept : direct_worker(nullptr), outer(o) {}
+};
+
+bool is_screen(direct_worker const* w) noexcept { return w != &outside && w->end == nullptr; }
+
 direct_worker* around_stays(direct_worker* w) noexcept {
   while (is_staying(w)) w = static_cast<direct_staying*>(w)->outer;
   return w;
@@ -26,7 +41,7 @@ direct_worker* around_stays(direct_worker* w) noexcept {
 
 direct_member* member_or_null(direct_worker* w) noexcept {
   w = around_stays(w);
-  return w == &outside ? nullptr : static_cast<direct_member*>(w);
+  return w == &outside || is_screen(w) ? nullptr : static_cast<direct_member*>(w);
 }
 
 }  // namespace
@@ -38,18 +53,23 @@ namespace {
 // A child of fork() is outside all pools, also where it was forked by a task.
 void leave_pools_in_child() { direct_self = &outside; }
 
-// A run of another pool inside a stay is not part of it.
-void* hide_stay() {
+void* hide() {
   direct_worker* const w = direct_self;
-  direct_self = around_stays(w);
-  return direct_self == w ? nullptr : w;
+  if (w == &outside) return nullptr;
+  if (direct_member* const m = member_or_null(w)) m->team->leave_for_other_pool(*m);
+  auto hiding = std::make_unique<screen>(w);
+  direct_self = hiding.get();
+  return hiding.release();
 }
-void show_stay(void* w) { direct_self = static_cast<direct_worker*>(w); }
+void show(void* p) {
+  std::unique_ptr<screen> const hiding(static_cast<screen*>(p));
+  direct_self = hiding->outer;
+}
 
 }  // namespace
 
 direct_staying::direct_staying() noexcept : direct_worker(nullptr), outer(direct_self) {
-  [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide_stay, show_stay}), true);
+  [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show}), true);
   if (direct_member* const m = member_or_null(outer)) m->team->leave_for_other_pool(*m);
   top = end = &no_room;
   direct_self = this;
@@ -86,6 +106,7 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     members_.push_back(m);
   }
   runtime::watch_forks(leave_pools_in_child);
+  runtime::hide_on_entry({hide, show});
   start();
 }
 
@@ -102,7 +123,6 @@ std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_worker* const outer = direct_self;
-  if (direct_member* const w = member_or_null(outer)) w->team->leave_for_other_pool(*w);
   members_[me]->outer = outer;
   direct_self = members_[me];
   runtime::call_on(space(me), me, call, argument);
@@ -118,8 +138,14 @@ void direct_team::leave_for_other_pool(direct_member& w) noexcept {
 
 /// The calling thread's place in this team, where it is further out on its stack; else null.
 direct_member* direct_team::place_of_caller() const noexcept {
-  for (auto* w = member_or_null(direct_self); w; w = member_or_null(w->outer)) {
-    if (w->team == this) return w;
+  for (direct_worker* w = around_stays(direct_self); w != &outside;) {
+    if (is_screen(w)) {
+      w = around_stays(static_cast<screen*>(w)->outer);
+    } else {
+      auto* const m = static_cast<direct_member*>(w);
+      if (m->team == this) return m;
+      w = around_stays(m->outer);
+    }
   }
   return nullptr;
 }
@@ -145,6 +171,14 @@ void direct::pool::enter(void (*call)(void*), void* argument) {
   detail::direct_team& team = runtime::team_of_this_process(team_);
   if (detail::direct_member* const here = team.place_of_caller()) {
     detail::direct_worker* const inner = detail::direct_self;
+#if FILCH_HAS_CACTUS
+    // From a strand of another pool inside this one: it stays on its thread, whose worker this is.
+    std::optional<detail::strand_staying> stays;
+    if (auto const kind = detail::strand_self().kind;
+        kind == detail::strand_kind::cactus || kind == detail::strand_kind::implicit) {
+      stays.emplace();
+    }
+#endif
     if (!detail::is_staying(inner)) detail::direct_self = here;
     call(argument);
     detail::direct_self = inner;

@@ -11,6 +11,7 @@ void implicit_frame::begin() noexcept {
   if (worker_->kind != strand_kind::implicit) return;
   stack_ = static_cast<implicit_member*>(worker_)->offers.load(std::memory_order_relaxed);
   position_ = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  sequence_ = stack_->scopes++;
 }
 
 /// Where the next task goes: into the list, or it runs here; on a strand that is not the frame's, here too, and
@@ -31,13 +32,14 @@ std::uint64_t implicit_frame::rank() const noexcept { return position_ + 16; }
 bool implicit_frame::may_follow_newest() const noexcept {
   implicit_record const* const newest = stack_->newest();
   if (!newest) return true;
-  return newest->what == implicit_record::kind::join ? rank() < newest->rank : rank() <= newest->rank;
+  if (rank() != newest->rank || newest->what == implicit_record::kind::join) return rank() < newest->rank;
+  return sequence_ >= newest->scope;
 }
 
 void implicit_frame::enlist() noexcept {
   implicit_frame* newer = nullptr;
   implicit_frame* older = stack_->newest_scope;
-  while (older && older->position_ < position_) {
+  while (older && (older->position_ < position_ || (older->position_ == position_ && older->sequence_ > sequence_))) {
     newer = older;
     older = older->older_;
   }
@@ -82,10 +84,10 @@ implicit_frame::waiting& implicit_frame::take_newest() noexcept {
 }
 
 void implicit_frame::drain() noexcept {
-  strand_worker& self = strand_self();
+  runtime::strand_member* const self = runtime::member_of_strand();
   // relaxed: the worker's own.
-  if (self.kind != strand_kind::implicit ||
-      static_cast<implicit_member&>(self).offers.load(std::memory_order_relaxed) != stack_) {
+  if (!self || self->kind != strand_kind::implicit ||
+      static_cast<implicit_member*>(self)->offers.load(std::memory_order_relaxed) != stack_) {
     runtime::not_the_scope_s_owner();
   }
   for (;;) {
@@ -104,8 +106,10 @@ void implicit_frame::drain() noexcept {
     // All that was newer has come to its end, so the stack's newest offers are this frame's.
     implicit_team& team = team_of(w);
     if (team.take_back(w, *stack_)) {
-      // As a rule one of this frame's. Frames of one function rank alike, so it may be another one's.
-      auto& task = static_cast<waiting&>(*stack_->record(stack_->number_of_records()).task);
+      implicit_record const& newest = stack_->record(stack_->number_of_records());
+      // A join frame's: this is in its f.
+      if (newest.what != implicit_record::kind::spawned) runtime::not_the_scope_s_owner();
+      auto& task = static_cast<waiting&>(*newest.task);
       --task.frame.offered_;
       w.end_change();
       task.run(task);

@@ -26,7 +26,13 @@ frame_registers registers_of(ucontext_t const& c) noexcept {
 
 void interrupted(ucontext_t const& context) {
   strand_worker& self = strand_self();
-  if (self.kind != strand_kind::implicit) return;
+  if (self.kind != strand_kind::implicit) {
+    // In another pool's run, or a stay. relaxed: the next thief may try.
+    strand_worker* w = &self;
+    while (w && w->kind != strand_kind::implicit) w = w->outer;
+    if (w) static_cast<implicit_member*>(w)->is_interrupted.store(false, std::memory_order_relaxed);
+    return;
+  }
   auto& w = static_cast<implicit_member&>(self);
   frame_registers const there = registers_of(context);
   // edge implicit-5: not while the worker changes what this would change. relaxed: the thread's own.

@@ -118,7 +118,7 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
   std::size_t all = found.found();
   for (implicit_frame* f = scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
   std::size_t const usual = runtime::k_steals_are_forced ? all : (all + 1) / 2;
-  std::size_t const wanted = std::min(usual, trial ? trial : k_offer_most);
+  std::size_t const wanted = std::min(usual, trial ? std::min(trial, k_offer_most) : k_offer_most);
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
   std::size_t frames = 0;
   for (std::uint32_t i = 0; i != count; ++i) {
@@ -130,6 +130,7 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
       ++f.offered_;
       r.task = &f.take_oldest();
       r.rank = f.rank();
+      r.scope = f.sequence_;
     } else {
       make_ready(r, implicit_record::kind::join);
       r.stack = &s;
@@ -176,8 +177,8 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
   if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
-  if (s.number_of_records() == before) return;
   w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  if (s.number_of_records() == before) return;
   counted(w.index).publications.bump();
 }
 
@@ -259,7 +260,8 @@ void implicit_stack::pop() noexcept {
 /// What a task forked here would wait for its return, so thieves that ask get some of it now.
 void implicit_team::leave_for_other_pool(runtime::strand_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
-  if (w.poll.load(std::memory_order_relaxed) != 0) publish(w);
+  // Where no stack is to be had a call comes here that is on none.
+  if (w.stack && w.poll.load(std::memory_order_relaxed) != 0) publish(w);
 }
 
 // ---- the child returned -----------------------------------------------------------------------

@@ -32,6 +32,7 @@ struct implicit_record : implicit_offer {
   _Unwind_Exception marker{};                  // what the landing pad takes for the exception
   strand_task* task = nullptr;                 // spawned: what to run
   std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
+  std::uint64_t scope = 0;                 // spawned: sequence_ of its scope
   struct implicit_stack* stack = nullptr;  // join: that it is a record of
 };
 
@@ -57,6 +58,7 @@ struct implicit_stack {
   std::uint64_t barrier;                        // its address, for stacks of this size
   implicit_frame* newest_scope;                 // of those with tasks that wait
   implicit_frame* oldest_scope;
+  std::uint64_t scopes;  // that were begun
 
   /// The records lie behind it, as many as there is room for.
   implicit_record& record(std::uint32_t i) noexcept { return reinterpret_cast<implicit_record*>(this + 1)[i]; }
@@ -144,7 +146,7 @@ class implicit_team final : public runtime::strand_team {
 };
 
 inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
-inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(strand_self()); }
+inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(runtime::this_member()); }
 
 /// Once a process: lets thieves interrupt who does not look.
 void answer_interrupts() noexcept;

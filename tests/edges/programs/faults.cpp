@@ -224,6 +224,22 @@ template <class S> void steal_with_less_stack() {
               stats.stack_bytes < 64 * k_mebibyte ? "less" : "all the");
 }
 
+/// No stack for strands, while thieves have asked and sleep: all of it runs on the home stack.
+template <class S> void run_without_stacks() {
+  typename S::pool pool({.workers = 2});
+  while (pool.stats().sleeps == 0) std::this_thread::yield();
+  map_fault.arm(1, true);
+  long const result = pool.run([] { return filch::join<S>([] { return fib(10); }, [] { return fib(15); }).second; });
+  map_fault.disarm();
+  std::printf("%ld ", result);
+}
+
+scenario const no_stacks{"no-stacks-for-strands", [](int) {
+                           fib(5);  // makes the default pool
+                           run_without_stacks<filch::cactus>();
+                           run_without_stacks<filch::implicit>();
+                         }};
+
 scenario const limit_strands{"address-space-strands", [](int mebibytes) {
                                leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
                                steal_with_less_stack<filch::cactus>();

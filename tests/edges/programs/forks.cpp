@@ -172,6 +172,26 @@ scenario const stays{"fork-in-stay", [](int) {
 #endif
                      }};
 
+scenario const comes_back_to_scope{"fork-in-spawned-and-return", [](int) {
+                                     filch::pool pool({.workers = 1});
+                                     pid_t child = -1;
+                                     std::atomic<int> ran{0};
+                                     pool.run([&] {
+                                       filch::scope([&](auto& s) {
+                                         for (int i = 0; i < 10; ++i) {
+                                           s.spawn([&, i] {
+                                             if (i == 5) child = fork_now();
+                                             ran += fib(10) == 55;
+                                           });
+                                         }
+                                       });
+                                     });
+                                     bool const ok = ran == 10 && pool.run([] { return fib(15); }) == 610;
+                                     if (child == 0) std::exit(right(ok));
+                                     wait_for(child);
+                                     std::printf("parent: %d\n", ok);
+                                   }};
+
 scenario const comes_back_to_stolen{"fork-in-task-and-return-to-stolen", [](int) {
                                       static std::atomic<bool> hold{true};
                                       pid_t child = -1;
