@@ -29,11 +29,12 @@ class handed_over {
     strand_stack* stack = nullptr;        // null: nothing
     detail::strand_task* task = nullptr;  // to begin on the stack; null: the strand on it goes on
     unsigned from = 0;
+    bool comes_last = false;  // after all that is there
   };
 
   void give(work w) {
     std::lock_guard const lock(mutex_);
-    all_.push_back(w);
+    all_.insert(w.comes_last ? all_.begin() : all_.end(), w);
     count_.store(all_.size(), std::memory_order_seq_cst);  // edge idle-1: offered before anybody is woken
   }
   /// The newest that comes from others. Who looked in vain very often, or is the only worker, gets its own: the

@@ -2,10 +2,19 @@
 
 #include "os/linux/futex.hpp"
 #include "runtime/team.hpp"
+#if FILCH_HAS_CACTUS
+#include "runtime/strand_team.hpp"
+#endif
 
 namespace filch::inline FILCH_ABI {
 
 void mutex::lock_slow() noexcept {
+#if FILCH_HAS_CACTUS
+  // Where steals are forced, a strand that has it may wait for the very worker that would sleep here.
+  while (runtime::strand_gives_way()) {
+    if (try_lock()) return;
+  }
+#endif
   // Where others sleep already, it takes longer than a spin.
   for (runtime::spin_wait spin(false); spin.turns() < 64; spin.once()) {
     // relaxed: a hint; try_lock() synchronises.

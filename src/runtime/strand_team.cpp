@@ -74,6 +74,12 @@ strand_member* member_of_strand() noexcept {
   return member_or_null(w);
 }
 
+bool strand_gives_way() noexcept {
+  if constexpr (!k_steals_are_forced) return false;
+  strand_member* const w = member_or_null(&strand_self());
+  return w && w->stack && w->team->give_way(*w);
+}
+
 std::uint32_t next_random(strand_member& me) noexcept {
   std::uint32_t x = me.random;
   x ^= x << 13;
@@ -136,8 +142,8 @@ void strand_team::run_strand(strand_member& w) noexcept {
     takes_up(w);
     w.home->switch_to(*w.stack, w.index);
     strand_parting const p = w.parting;
-    if (p.what == strand_parting::moves) {
-      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index});
+    if (p.what == strand_parting::moves || p.what == strand_parting::gives_way) {
+      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == strand_parting::gives_way});
     } else if (p.what == strand_parting::suspends) {
       strand_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
@@ -169,7 +175,7 @@ void strand_team::trim(strand_member& w, strand_stack& left) noexcept {
 /// Who came last to the meeting goes on with its frame.
 void strand_team::go_on(strand_member& w, strand_stack& frame, detail::strand_meeting const& m) noexcept {
   if (moves_on(w, m)) {
-    hand_over({&frame, nullptr, w.index});
+    hand_over({&frame, nullptr, w.index, false});
   } else {
     w.stack = &frame;
   }
@@ -286,11 +292,20 @@ void strand_team::hand_over_offers(strand_member& w) noexcept {
     strand_stack* const stack = stacks_.take(k_most_stacks_to_force);
     if (!stack) return;
     if (detail::strand_task* const task = steal_from(w, w)) {
-      hand_over({stack, task, w.index});
+      hand_over({stack, task, w.index, false});
     } else {
       stacks_.give_back(stack);
     }
   }
+}
+
+bool strand_team::give_way(strand_member& w) noexcept {
+  // What was offered of the strand may not stay behind on the worker.
+  hand_over_offers(w);
+  if (offers_task(w)) return false;
+  w.parting = {strand_parting::gives_way, nullptr, 0, nullptr};
+  w.stack->switch_to(*w.home, w.index);
+  return true;
 }
 
 bool strand_team::run_handed_over(strand_member& me) noexcept {

@@ -17,7 +17,7 @@ class strand_team;
 
 /// What is to be done for a strand that has left its stack.
 struct strand_parting {
-  enum { ended, suspends, resumes, moves } what = ended;
+  enum { ended, suspends, resumes, moves, gives_way } what = ended;
   detail::strand_meeting* meeting = nullptr;  // suspends: adds `stolen` to it; resumes: of who goes on
   std::int32_t stolen = 0;
   strand_stack* next = nullptr;  // resumes: who goes on here
@@ -44,9 +44,13 @@ struct alignas(64) strand_member : detail::strand_worker {
 /// The worker of the strand that calls, or null: also in a child of fork() that the strand made, where it is outside.
 strand_member* member_of_strand() noexcept;
 inline strand_member& this_member() noexcept { return *member_of_strand(); }
+/// Where steals are forced: others run on this worker first, and the strand goes on later, on any. False, and nothing
+/// has happened: what calls is no strand, or offers something that nobody can take.
+bool strand_gives_way() noexcept;
 
 class strand_team : public team {
  public:
+  bool give_way(strand_member& w) noexcept;
   /// Leaves the stack until `stolen` parts have arrived at the meeting. Continues on any thread.
   void wait_at(detail::strand_meeting& m, unsigned stolen) noexcept;
   /// The calling thread's place in this team, where it is further out on its stack; else null.

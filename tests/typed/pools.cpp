@@ -83,7 +83,8 @@ TYPED_TEST(pools, may_be_made_and_destroyed_thousands_of_times) {
       ASSERT_EQ(pool.run([] { return fib<TypeParam>(14); }), 377);
     }
   }
-  EXPECT_EQ(thread_count(), threads);
+  // Those of an earlier test may have been about to end.
+  EXPECT_LE(thread_count(), threads);
 }
 
 TYPED_TEST(pools, give_their_address_space_back) {
