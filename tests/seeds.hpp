@@ -1,8 +1,13 @@
 // Random trees that exist nowhere: everything about a node follows from its seed.
 #pragma once
 
+#include "scale.hpp"
+
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <cstdlib>
+#include <random>
 
 namespace filch_test {
 
@@ -19,6 +24,21 @@ inline std::uint64_t combine(std::uint64_t a, std::uint64_t b) { return mix(a * 
 inline std::uint64_t number_from(char const* name, std::uint64_t otherwise) {
   char const* const text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+/// Calls try_tree(pool, seed) for FILCH_TEST_TREES seeds, or 20,000, in pools of 1 to `most_workers` of S's workers,
+/// until one fails. FILCH_TEST_SEED=n: for that one.
+template <class S, class Try> void for_each_seed(unsigned most_workers, Try try_tree) {
+  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(20'000));
+  bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
+  std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
+  for (unsigned workers = 1; workers <= most_workers; ++workers) {
+    typename S::pool pool({.workers = workers});
+    for (std::size_t i = 0; i < (count + most_workers - 1) / most_workers; ++i) {
+      try_tree(pool, is_one ? first : first + i * most_workers + workers);
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
 }
 
 }  // namespace filch_test

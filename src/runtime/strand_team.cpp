@@ -349,8 +349,7 @@ void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
                 life& root = *static_cast<life*>(q);
                 root.call(root.argument);
                 strand_team& of = root.team;
-                strand_member const* const place = of.place_of_caller();  // null in a child of fork()
-                bool const is_elsewhere = place && place->index != 0;
+                bool const is_elsewhere = of.place_of_caller()->index != 0;
                 root.done.store(true, std::memory_order_seq_cst);  // root may be gone
                 if (is_elsewhere) of.sleepers().wake(0);
               },

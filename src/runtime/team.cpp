@@ -61,15 +61,15 @@ class hidden_workers {
 }  // namespace
 
 void hide_on_entry(hideable h) {
+  auto const is_there = [h] {
+    auto const* const end = all_hideable.begin() + hideables.load(std::memory_order_acquire);
+    return std::any_of(all_hideable.cbegin(), end, [h](hideable const& other) { return other.hide == h.hide; });
+  };
   // Before the lock, which in a child of fork() may be held by nobody who is there.
-  for (unsigned i = 0; i < hideables.load(std::memory_order_acquire); ++i) {
-    if (all_hideable[i].hide == h.hide) return;
-  }
+  if (is_there()) return;
   std::lock_guard const lock(adding_hideable);
+  if (is_there()) return;
   unsigned const n = hideables.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < n; ++i) {
-    if (all_hideable[i].hide == h.hide) return;
-  }
   all_hideable.at(n) = h;
   hideables.store(n + 1, std::memory_order_release);
 }

@@ -172,6 +172,26 @@ TEST(frames, may_lie_on_both_sides_of_a_function_without_unwind_information) {
   });
 }
 
+TEST(frames, of_two_scopes_in_one_function_have_an_order) {
+  beside_a_thief([] {
+    gate begun;
+    gate end;
+    bool ran = false;
+    S::frame outer;
+    S::frame inner;
+    inner.spawn([&] {
+      begun.open();
+      EXPECT_TRUE(end.pass());
+    });
+    EXPECT_TRUE(begun.pass()) << "the task was not stolen";
+    outer.spawn([&] { ran = true; });
+    EXPECT_TRUE(ran) << "a task of the outer scope waits to be offered after one of the inner scope";
+    end.open();
+    inner.sync();
+    outer.sync();
+  });
+}
+
 TEST(frames, are_resumed_in_the_right_order_when_many_were_offered) {
   S::pool pool({.workers = 3});
   struct deep {

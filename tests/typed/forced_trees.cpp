@@ -1,12 +1,10 @@
 // Random trees in which nearly every fork is stolen: where the library does not force it, f goes on only when g has
 // begun on another worker. As in typed.trees, FILCH_TEST_SEED=n repeats one tree, FILCH_TEST_TREES=n sets how many
 // there are.
-#include "scale.hpp"
 #include "seeds.hpp"
 #include "stealing.hpp"
 
 #include <algorithm>
-#include <random>
 
 namespace filch_test {
 namespace {
@@ -166,16 +164,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
 }
 
 TYPED_TEST(forced_trees, come_to_what_the_sequential_program_says) {
-  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(20'000));
-  bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
-  std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
-  for (unsigned workers = 1; workers <= 8; ++workers) {
-    typename TypeParam::pool pool({.workers = workers});
-    for (std::size_t i = 0; i < (count + 7) / 8; ++i) {
-      try_tree<TypeParam>(pool, is_one ? first : first + i * 8 + workers);
-      if (this->HasFailure()) return;
-    }
-  }
+  for_each_seed<TypeParam>(8, try_tree<TypeParam>);
 }
 
 }  // namespace

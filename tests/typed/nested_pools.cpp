@@ -125,6 +125,30 @@ TYPED_TEST(nested_pools, serve_several_callers_at_once) {
   }
 }
 
+/// In a run of T's pool, a worker of S is outside S's pools: what runs there may change threads.
+template <class S, class T> void is_hidden_in() {
+  SCOPED_TRACE(T::name);
+  if constexpr (steals<T> && !std::is_same_v<S, T>) {
+    typename S::pool mine({.workers = 2});
+    typename T::pool other({.workers = 2});
+    mine.run([&] {
+      EXPECT_TRUE(filch::current_worker<S>().has_value());
+      other.run([] {
+        EXPECT_FALSE(filch::current_worker<S>().has_value());
+        EXPECT_TRUE(filch::current_worker<T>().has_value());
+      });
+      EXPECT_TRUE(filch::current_worker<S>().has_value());
+    });
+  }
+}
+
+template <class S, class... T> void is_hidden_in_each(::testing::Types<T...>) { (is_hidden_in<S, T>(), ...); }
+
+TYPED_TEST(nested_pools, of_different_schedulers_hide_the_outer_worker) {
+  if constexpr (!steals<TypeParam>) GTEST_SKIP() << "has no workers";
+  is_hidden_in_each<TypeParam>(all_schedulers{});
+}
+
 /// Joins of both schedulers inside each other's. Pools are entered, and waited for, in one order only: `other`,
 /// `mine`, T's default pool, S's default pool.
 template <class S, class T> void mixes() {

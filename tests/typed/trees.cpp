@@ -1,13 +1,11 @@
 // Thousands of random trees of joins, invokes, scopes, loops and exceptions, whose results a plain recursive
 // function knows. FILCH_TEST_SEED=n repeats one tree, FILCH_TEST_TREES=n sets how many there are.
-#include "scale.hpp"
 #include "schedulers.hpp"
 #include "seeds.hpp"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 namespace filch_test {
@@ -166,18 +164,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
   EXPECT_EQ(r.ran(), should_run) << "a task ran twice or never";
 }
 
-TYPED_TEST(trees, come_to_what_the_sequential_program_says) {
-  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(20'000));
-  bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
-  std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
-  for (unsigned workers = 1; workers <= 16; ++workers) {
-    typename TypeParam::pool pool({.workers = workers});
-    for (std::size_t i = 0; i < (count + 15) / 16; ++i) {
-      try_tree<TypeParam>(pool, is_one ? first : first + i * 16 + workers);
-      if (this->HasFailure()) return;
-    }
-  }
-}
+TYPED_TEST(trees, come_to_what_the_sequential_program_says) { for_each_seed<TypeParam>(16, try_tree<TypeParam>); }
 
 TYPED_TEST(trees, are_not_all_alike) {
   // Guards the generator: were there no exceptions, or only tiny trees, the test above would say little.
