@@ -10,5 +10,7 @@ configure_package_config_file(cmake/filch-config.cmake.in "${PROJECT_BINARY_DIR}
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/filch-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/filch-config.cmake" "${PROJECT_BINARY_DIR}/filch-config-version.cmake"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+# Relative, since `cmake --install --prefix` may choose another one.
+file(RELATIVE_PATH FILCH_PC_TO_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /prefix)
 configure_file(cmake/filch.pc.in "${PROJECT_BINARY_DIR}/filch.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/filch.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -12,8 +12,10 @@
 
 namespace filch_test {
 
-#if defined(FILCH_TEST_MOVING_ONLY)  // tools/matrix: those under which code moves from thread to thread
+#if defined(FILCH_TEST_MOVING_ONLY)  // of interest are those under which code moves from thread to thread
 using all_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+#elif FILCH_HAS_CACTUS && FILCH_TEST_TSAN  // which has nothing to say of serial
+using all_schedulers = ::testing::Types<filch::direct, filch::cactus, filch::implicit>;
 #elif FILCH_HAS_CACTUS
 using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cactus, filch::implicit>;
 #else

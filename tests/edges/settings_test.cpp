@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(bad_settings, of_any_length_are_told_in_one_short_line) {
   for (std::string const& value :
-       {std::string(100'000, '9'), std::string(1'000, 'a') + "\n\n" + std::string(100, 'b')}) {
+       {std::string(100'000, '9'), std::string(1'000, 'a').append("\n\n").append(100, 'b')}) {
     auto const e = run("default-pool", {{"FILCH_NUM_THREADS", value}});
     EXPECT_EQ(e.exit_code, 2);
     EXPECT_LT(e.err.size(), 200u);

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds a small program against Filch in every way that users do: find_package, pkg-config, add_subdirectory, each
 # static and shared; and compiles every public header alone, and a program, with strict warnings at several levels.
-#   check.sh SOURCE_DIR WORK_DIR
+#   check.sh SOURCE_DIR BUILD_DIR WORK_DIR
+# BUILD_DIR has the static library; the others are built here, without optimisation.
 set -euo pipefail
-source=$1 work=$2
+source=$1 build=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work/consumer"
 trap 'echo "failed: ${what:-?}" >&2' ERR
@@ -50,45 +51,43 @@ add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE filch::filch)
 CODE
 
+what="building a shared library"
+cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON >/dev/null
+cmake --build "$work/shared" >/dev/null
+
 for shared in OFF ON; do
   prefix=$work/prefix-$shared
   what="install, shared $shared"
-  cmake -S "$source" -B "$work/lib-$shared" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=$shared \
-    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib >/dev/null
-  cmake --build "$work/lib-$shared" -j2 >/dev/null
-  cmake --install "$work/lib-$shared" >/dev/null
+  cmake --install "$([ $shared = ON ] && echo "$work/shared" || echo "$build")" --prefix "$prefix" >/dev/null
 
   what="find_package, shared $shared"
-  cmake -S "$work/consumer" -B "$work/found-$shared" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake -S "$work/consumer" -B "$work/found-$shared" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
   cmake --build "$work/found-$shared" >/dev/null
   "$work/found-$shared/consumer"
 
   what="pkg-config, shared $shared"
-  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name filch.pc)")
+  export PKG_CONFIG_PATH
   static=$([ $shared = OFF ] && echo --static || true)
   # shellcheck disable=SC2046,SC2086
   g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config $static --libs filch) \
-    -Wl,-rpath,"$prefix/lib" -o "$work/by-pkg-config-$shared"
+    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config-$shared"
   "$work/by-pkg-config-$shared"
 done
 
 what="add_subdirectory"
-cmake -S "$work/consumer" -B "$work/sub" -DCMAKE_BUILD_TYPE=Release -DFILCH_TREE="$source" >/dev/null
-cmake --build "$work/sub" -j2 >/dev/null
+cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" >/dev/null
+cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
 
-strict="-std=c++20 -fsyntax-only -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
-for compiler in g++ clang++-14 clang++-19; do
-  command -v "$compiler" >/dev/null || continue
-  for header in "$work"/prefix-OFF/include/filch/*.hpp; do
-    what="$compiler, $(basename "$header") alone"
-    # shellcheck disable=SC2086
-    "$compiler" $strict -I"$work/prefix-OFF/include" -x c++ - <<<"#include <filch/$(basename "$header")>"
+strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
+compilations() {
+  for compiler in g++ clang++-14 clang++-19; do
+    command -v "$compiler" >/dev/null || continue
+    for header in "$work"/prefix-OFF/include/filch/*.hpp; do echo "$compiler -fsyntax-only -include $header -x c++ /dev/null"; done
+    for level in -O0 -O2 -O3; do echo "$compiler $level $work/consumer/main.cpp -o /dev/null"; done
   done
-  for level in -O0 -O2 -O3; do
-    what="$compiler $level"
-    # shellcheck disable=SC2086
-    "$compiler" ${strict/-fsyntax-only/} $level -I"$work/prefix-OFF/include" -c "$work/consumer/main.cpp" -o /dev/null
-  done
-done
+}
+what="a header alone, or the program, with strict warnings"
+compilations | xargs -P 2 -I{} sh -c "{} $strict -I'$work/prefix-OFF/include' -c || { echo 'failed: {}' >&2; exit 255; }"
 echo "installed, found and compiled in every way"

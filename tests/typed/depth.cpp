@@ -55,7 +55,11 @@ template <class S> long down_scopes(long n) {
 // Frames without optimisation, or with a sanitizer's red zones, are several times as large: less depth fits.
 // ThreadSanitizer's own stack of calls ends at 65,536 and it checks no bound there: a plain recursion of that depth
 // crashes in it too, now and then.
-long a_million() { return is_thread_sanitized ? 5'000 : static_cast<long>(scaled(1'000'000)); }
+// A suspended stack at every level is dear.
+long a_million() {
+  if (is_thread_sanitized) return 5'000;
+  return static_cast<long>(scaled(FILCH_TEST_FORCED ? 200'000 : 1'000'000));
+}
 
 TYPED_TEST(depth, of_a_million_down_the_first_side) {
   for (unsigned workers : {1u, 2u}) {
