@@ -7,6 +7,8 @@
 #endif
 
 #include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <thread>
@@ -86,6 +88,8 @@ contender const* find_contender(std::string_view name) {
   return nullptr;
 }
 
+bool other_program_is_there() { return !k_other_program.empty() && access(k_other_program.data(), X_OK) == 0; }
+
 void list() {
   fmt::print("workloads (sizes; the first is the default):\n");
   for (workload const& w : workloads()) {
@@ -93,7 +97,10 @@ void list() {
   }
   fmt::print("schedulers:\n");
   for (contender const& c : contenders()) fmt::print("  {:<14} {}\n", c.name, c.about);
-  if (!k_other_program.empty()) fmt::print("  {:<14} OpenMP tasks, LLVM's runtime\n", k_other_contender);
+  if (!k_other_program.empty()) {
+    fmt::print("  {:<14} OpenMP tasks, LLVM's runtime{}\n", k_other_contender,
+               other_program_is_there() ? "" : " (not built: target bench-llvm)");
+  }
 }
 
 std::vector<request> wanted_workloads(options const& o) {
@@ -122,8 +129,12 @@ std::vector<std::string> wanted_schedulers(options const& o) {
   for (std::string const& name : o.schedulers) {
     if (name == "all") {
       for (contender const& c : contenders()) wanted.emplace_back(c.name);
-      if (!k_other_program.empty()) wanted.emplace_back(k_other_contender);
-    } else if (find_contender(name) || (!name.empty() && name == k_other_contender)) {
+      if (other_program_is_there()) wanted.emplace_back(k_other_contender);
+    } else if (find_contender(name)) {
+      wanted.push_back(name);
+    } else if (!name.empty() && name == k_other_contender) {
+      if (!other_program_is_there())
+        throw bad_request(name + " is not built: cmake --build <folder> --target bench-llvm");
       wanted.push_back(name);
     } else {
       throw bad_request("unknown scheduler " + name + "; --list names them");
