@@ -43,6 +43,12 @@ template <> inline constexpr bool steals_are_forced<filch::implicit> = FILCH_TES
 template <class S> inline constexpr bool spawns_in_order = false;
 template <> inline constexpr bool spawns_in_order<filch::serial> = true;
 
+/// Does sync() tell the scope's tasks from others that are newer?
+template <class S> inline constexpr bool finds_its_own_tasks = false;
+#if FILCH_HAS_CACTUS
+template <> inline constexpr bool finds_its_own_tasks<filch::implicit> = true;
+#endif
+
 /// May the code after a join be on another thread than the code before it?
 template <class S> inline constexpr bool migrates = false;
 #if FILCH_HAS_CACTUS

@@ -26,7 +26,8 @@ template <scheduler S> class spawner {
   template <class F> void spawn(F&& f) { frame_.spawn(std::forward<F>(f)); }
 
   /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned
-  /// task that threw. More may be spawned afterwards.
+  /// task that threw. More may be spawned afterwards. For the body alone: inside f of a join, where what lies on
+  /// top is the join's g, it may end the program, with one line on stderr.
   void sync() { frame_.sync(); }
 
  private:

@@ -336,6 +336,41 @@ TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_strand) {
   }
 }
 
+TYPED_TEST(scope, ends_the_program_where_it_is_synced_inside_a_join) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "runs tasks where they are spawned";
+  if (finds_its_own_tasks<TypeParam>) GTEST_SKIP() << "finds the scope's tasks, as long as no thief asks";
+  if (steals_are_forced<TypeParam>) GTEST_SKIP() << "g is stolen, so that nothing lies above the scope's tasks";
+  if (is_emulated) GTEST_SKIP() << "the emulator can't start the program again";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        typename TypeParam::pool pool({.workers = 1});
+        pool.run([] {
+          filch::scope<TypeParam>([](auto& s) {
+            s.spawn([] {});
+            filch::join<TypeParam>([&] { s.sync(); }, [] {});
+          });
+        });
+      },
+      "filch: a scope was synced by a strand that does not own it");
+}
+
+TYPED_TEST(scope, syncs_in_its_body_after_joins_and_in_tasks_that_it_runs) {
+  on_one_and_two_workers<TypeParam>([] {
+    for (int round = 0; round < 100; ++round) {
+      std::atomic<int> ran{0};
+      filch::scope<TypeParam>([&](auto& s) {
+        for (int i = 0; i < 4; ++i) s.spawn([&ran] { filch::join<TypeParam>([&ran] { ++ran; }, [&ran] { ++ran; }); });
+        filch::join<TypeParam>([&ran] { ++ran; }, [&ran] { ++ran; });
+        s.sync();
+        EXPECT_EQ(ran, 10);
+        s.spawn([&ran] { ++ran; });
+      });
+      EXPECT_EQ(ran, 11);
+    }
+  });
+}
+
 TYPED_TEST(scope, enters_the_default_pool_from_outside) {
   std::atomic<int> sum{0};
   int const result = filch::scope<TypeParam>([&](auto& s) {

@@ -42,8 +42,10 @@ void cactus_frame::drain() noexcept {
   while (pending_) {
     auto& w = static_cast<cactus_member&>(runtime::this_member());
     if (team_of(w).take_back(w)) {
-      // Everything below is older, so the newest task is one of this frame's.
+      // What was newer has come to its end, so this is the frame's newest task; or else we are in f of a join.
+      if (&w != worker_ || w.starts != starts_ || w.head + 1 != top_) runtime::not_the_scope_s_owner();
       strand_task* const task = *w.head;
+      top_ = w.head;
       --pending_;
       task->run(*task);
     } else {

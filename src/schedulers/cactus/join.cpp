@@ -10,7 +10,7 @@ namespace {
 // How many private tasks an owner publishes at a request: half of them, as long as that is not many; each
 // costs an exchange when it is taken back.
 constexpr std::uint32_t k_publish_most = 32;
-// After so many public tasks in a row that were taken back, all places become private again.
+// A request stands until so many tasks in a row were taken back. Then forks are private again.
 constexpr unsigned k_taken_back_until_private = 8;
 
 cactus_member& member(strand_worker& w) noexcept { return static_cast<cactus_member&>(w); }
@@ -22,11 +22,23 @@ bool is_raised(strand_worker const& w) noexcept {
   return runtime::k_steals_are_forced || w.split.load(std::memory_order_relaxed) == strand_raised();
 }
 
+/// Are forks public, whatever their places?
+bool stands(strand_worker const& w) noexcept {
+  // relaxed: as in is_raised().
+  return w.split.load(std::memory_order_relaxed) >= strand_standing();
+}
+
+/// One more task was taken back while a request stood.
+bool goes_on_standing(cactus_member& w) noexcept {
+  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % k_taken_back_until_private;
+  return w.taken_back_in_a_row != 0;
+}
+
 }  // namespace
 
 void cactus_pushed_slow() noexcept {
   cactus_member& w = member(strand_self());
-  if (is_raised(w)) team_of(w).publish(w, index_of_head(w));
+  team_of(w).publish(w, index_of_head(w));
 }
 
 cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
@@ -51,29 +63,35 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
       return false;
     }
     std::uint32_t const place = head - 1;
-    if (place >= now.split) {  // private: nobody else can have it; but a thief asks
+    if (place >= now.split) {  // private: nobody else can have it; but a thief asks, or did
       w.head = w.base + place;
-      if (is_raised(w) && place > now.split) publish(w, place);
+      if (is_raised(w)) {
+        if (place > now.split) publish(w, place);
+      } else if (stands(w) && !goes_on_standing(w)) {
+        take_request_away(w, quiet(w.base + now.split));
+      }
       return true;
     }
-    unsigned const in_a_row = w.taken_back_in_a_row + 1;
-    std::uint32_t const split = in_a_row < k_taken_back_until_private ? place : now.tail;
     // edge cactus-3: the task is the owner's again, or a thief has it: one word decides.
-    if (!w.open.compare_exchange_weak(word, cactus_public{now.tail, split}.word(), std::memory_order_acq_rel,
+    if (!w.open.compare_exchange_weak(word, cactus_public{now.tail, place}.word(), std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
       continue;
     }
-    w.taken_back_in_a_row = in_a_row < k_taken_back_until_private ? in_a_row : 0;
     w.head = w.base + place;
-    // edge cactus-4: as in publish(), but nothing was offered for the request that this may take away, nor will
-    // the next task be public by its place. While somebody sleeps a request stands.
-    static_cast<void>(w.split.exchange(not_raised(w.base + split), std::memory_order_seq_cst));
-    if (sleepers().anybody()) ask(w);
+    take_request_away(w, stands(w) && goes_on_standing(w) ? strand_standing() : quiet(w.head));
     return true;
   }
 }
 
-/// Answers a request: makes the oldest private tasks public, of those below `below`.
+/// Nothing is offered for it. While somebody sleeps, it is made anew.
+void cactus_team::take_request_away(cactus_member& w, strand_task** leaves) noexcept {
+  // edge cactus-4: before the look for sleepers.
+  static_cast<void>(w.split.exchange(leaves, std::memory_order_seq_cst));
+  if (sleepers().anybody()) ask(w);
+}
+
+/// Answers a request: makes the oldest private tasks public, of those below `below`. The request goes on standing for
+/// the next forks, since nobody says when the task forked last before a long one will be wanted.
 void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint64_t word = w.open.load(std::memory_order_relaxed);
   std::uint32_t const first = cactus_public::of(word).split;
@@ -81,13 +99,15 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   for (std::uint32_t i = first; i != first + count; ++i) {
     static_cast<cactus_task*>(w.base[i])->meeting = {0, w.index, nullptr};
   }
-  // edge cactus-4: takes the request away, before the offer: who asks when all of it is taken already asks anew.
-  static_cast<void>(w.split.exchange(not_raised(w.base + first + count), std::memory_order_seq_cst));
+  if (is_raised(w)) {
+    // edge cactus-4: before the offer: who asks when all of it is taken already asks anew.
+    static_cast<void>(w.split.exchange(strand_standing(), std::memory_order_seq_cst));
+    w.taken_back_in_a_row = 0;
+  }
   // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
   while (!w.open.compare_exchange_weak(word, cactus_public{cactus_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
-  w.taken_back_in_a_row = 0;
   counted(w.index).publications.bump();
   task_is_public(w.index);
 }
@@ -105,9 +125,7 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   w.open.store(cactus_public{0, 0}.word(), std::memory_order_release);
   w.head = w.base;
   ++w.starts;
-  static_cast<void>(
-      w.split.exchange(not_raised(w.base), std::memory_order_seq_cst));  // edge cactus-4: as in take_back()
-  if (sleepers().anybody()) ask(w);
+  take_request_away(w, quiet(w.base));
 }
 
 bool cactus_team::has_room(cactus_member& w) noexcept {

@@ -18,7 +18,8 @@ cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
     auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(m->base));
     places_ = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), 1u << 31));
     m->head = m->base;
-    m->split.store(not_raised(m->base), std::memory_order_relaxed);
+    // A request stands for workers whose threads have yet to come. relaxed: before start().
+    m->split.store(workers() > 1 ? strand_standing() : quiet(m->base), std::memory_order_relaxed);
     add(*m);
   }
   start();

@@ -20,9 +20,13 @@ struct cactus_public {
   std::uint64_t word() const noexcept { return std::uint64_t{split} << 32 | tail; }
 };
 
-/// What `split` holds while no thief asks. Where steals are forced: makes an owner's compare fail all the same.
-inline strand_task** not_raised(strand_task** split) noexcept {
-  return runtime::k_steals_are_forced ? strand_raised() - 1 : split;
+/// In `split`: a request was answered, and forks go on being public. Greater than every place's address, too.
+inline strand_task** strand_standing() noexcept { return strand_raised() - 1; }
+
+/// What `split` holds while nobody wants more tasks. Where steals are forced: makes an owner's compare fail all the
+/// same.
+inline strand_task** quiet(strand_task** split) noexcept {
+  return runtime::k_steals_are_forced ? strand_standing() : split;
 }
 
 struct alignas(64) cactus_member : runtime::strand_member {
@@ -32,7 +36,7 @@ struct alignas(64) cactus_member : runtime::strand_member {
   strand_task** base = nullptr;
 
   // owner
-  alignas(64) unsigned taken_back_in_a_row = 0;  // public tasks since the last steal or request
+  alignas(64) unsigned taken_back_in_a_row = 0;  // tasks, while a request stands, since it came or one was stolen
   std::uint64_t starts = 0;                      // times that it began at its first place again
 
   // owner and thieves
@@ -58,6 +62,7 @@ class cactus_team final : public runtime::strand_team {
   char const* scheduler_name() const noexcept override { return "cactus"; }
 
  private:
+  void take_request_away(cactus_member& w, strand_task** leaves) noexcept;
   strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
   bool offers_task(runtime::strand_member const& victim) const noexcept override;

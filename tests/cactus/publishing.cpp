@@ -1,0 +1,88 @@
+// Private and public tasks: when an owner shows what it has, and when it hides it again.
+#include "stealing.hpp"
+
+namespace filch_test {
+namespace {
+
+using S = filch::cactus;
+constexpr stolen_join<S> join_stolen;
+
+/// depth joins, one in f of the other, and then leaf().
+void nest(int depth, auto const& leaf, auto const& second) {
+  if (depth == 0) {
+    leaf();
+  } else {
+    filch::join<S>([&] { nest(depth - 1, leaf, second); }, second);
+  }
+}
+
+TEST(publishing, does_not_happen_without_another_worker) {
+  S::pool pool({.workers = 1});
+  pool.run([] {
+    for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
+  });
+  EXPECT_EQ(pool.stats().publications, 0u);
+}
+
+TEST(publishing, shows_all_that_is_forked_before_a_function_that_does_not_fork) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 200; ++round) {
+    constexpr int k_depth = 10;
+    std::atomic<int> ran{0};
+    bool all = false;
+    pool.run([&] {
+      wait_for_thief<S>();
+      nest(k_depth, [&] { all = eventually([&] { return ran == k_depth; }); }, [&] { ++ran; });
+    });
+    ASSERT_TRUE(all) << "in round " << round << " a thief found " << ran << " of " << k_depth;
+  }
+}
+
+TEST(publishing, reaches_workers_that_sleep) {
+  S::pool pool({.workers = 3});
+  std::uint64_t asleep = 0;  // sleeps until all were awake last
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(eventually([&] { return pool.stats().sleeps >= asleep + 2; }));
+    std::atomic<int> begun{0};
+    auto const all_have_begun = [&] { return begun == 3; };
+    pool.run([&] {
+      nest(
+          2,
+          [&] {
+            ++begun;
+            EXPECT_TRUE(eventually(all_have_begun));
+            asleep = pool.stats().sleeps;
+          },
+          [&] {
+            ++begun;
+            EXPECT_TRUE(eventually(all_have_begun));
+          });
+    });
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "in round " << round;
+  }
+}
+
+TEST(publishing, ends_after_some_joins_whose_tasks_nobody_stole) {
+  // The only thief is held in a stolen task.
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    gate release;
+    pool.run([&] {
+      join_stolen(
+          [&] {
+            for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
+            auto const before = pool.stats().publications;
+            for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
+            EXPECT_EQ(pool.stats().publications, before);
+            release.open();
+            wait_for_thief<S>();
+            join_stolen([] {}, [] {});
+            EXPECT_GT(pool.stats().publications, before) << "the places were still public";
+          },
+          [&] { EXPECT_TRUE(release.pass()); });
+    });
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
