@@ -14,6 +14,8 @@ struct implicit_trial {
   /// A request is answered by so many offers; 0: as many as is usual. With 1 every steal stops its victim, as without
   /// a return barrier.
   std::atomic<std::uint32_t> offers_at_most{0};
+  /// Landing pads are run when their frames are offered, not read by thieves.
+  std::atomic<bool> runs_pads{false};
 };
 
 /// Of the whole process. Set while no pool runs.

@@ -185,17 +185,42 @@ filch_implicit_registers:
         .cfi_escape 0x16, 0x10, 0x09, 0x08, \bits, 0x25, 0x08, \bits, 0x24, 0x23, 0x40, 0x06
         nop                     // unwinders look up the address before this one
 .Lreturned\bits:
-        subq    $48, %rsp
-        .cfi_def_cfa_offset 48
+        subq    $112, %rsp
+        .cfi_def_cfa_offset 112
+        movq    %rsp, %rcx
+        shrq    $\bits, %rcx
+        shlq    $\bits, %rcx
+        movq    64(%rcx), %rcx
+        movq    %rcx, 104(%rsp)
+        .cfi_remember_state
+        .cfi_offset %rip, -8    // the header's is another one before this goes on
         movq    %rax, (%rsp)
         movq    %rdx, 8(%rsp)
         movq    %xmm0, 16(%rsp)
+        movq    %rbx, 24(%rsp)
+        movq    %rbp, 32(%rsp)
+        movq    %r12, 40(%rsp)
+        movq    %r13, 48(%rsp)
+        movq    %r14, 56(%rsp)
+        movq    %r15, 64(%rsp)
         movq    %rsp, %rdi
         movl    $\bits, %esi
         call    filch_implicit_child_returned
-        addq    $48, %rsp
+        testq   %rax, %rax
+        jz      .Lback\bits
+        addq    $112, %rsp
         .cfi_def_cfa_offset 0
         GO_ON
+        .cfi_def_cfa_offset 112
+.Lback\bits:                    // nobody took the offer
+        movq    (%rsp), %rax
+        movq    8(%rsp), %rdx
+        movq    16(%rsp), %xmm0
+        addq    $112, %rsp
+        .cfi_def_cfa_offset 0
+        jmp     *-8(%rsp)       // what lies so near below the stack pointer stays
+        .cfi_restore_state
+        .cfi_def_cfa_offset 0
 .Lthrew\bits:                   // rax: the exception
         subq    $48, %rsp
         .cfi_def_cfa_offset 48

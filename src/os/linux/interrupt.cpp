@@ -39,15 +39,7 @@ void on_interrupt(void (*f)(ucontext_t const&)) noexcept {
   });
 }
 
-pid_t this_thread() noexcept {
-  thread_local pid_t of_process = 0;
-  thread_local pid_t mine = 0;
-  if (pid_t const p = getpid(); of_process != p) {
-    of_process = p;
-    mine = static_cast<pid_t>(syscall(SYS_gettid));
-  }
-  return mine;
-}
+pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 void interrupt(pid_t thread) noexcept { syscall(SYS_tgkill, getpid(), thread, SIGURG); }
 

@@ -10,7 +10,7 @@ namespace filch::os {
 /// The signal is SIGURG, whose default is to be ignored; what comes from elsewhere goes to the handler that was there
 /// before.
 void on_interrupt(void (*f)(ucontext_t const&)) noexcept;
-/// The calling thread, as interrupt() wants it.
+/// The calling thread, as interrupt() wants it: another one in a child of fork(). Asks the kernel.
 pid_t this_thread() noexcept;
 /// Costs the interrupted thread some microseconds. A thread that is gone is no error.
 void interrupt(pid_t thread) noexcept;

@@ -1,6 +1,7 @@
 #include "schedulers/implicit/call_frames.hpp"
 
 #include "schedulers/implicit/landing_pads.hpp"
+#include "schedulers/implicit/pad_reader.hpp"
 #include "schedulers/implicit/table_reader.hpp"
 
 #include <dlfcn.h>
@@ -334,6 +335,7 @@ bool put_rules(rules const& from, call_frame& to) noexcept {
     if (name == k_unknown_register || name == frame_registers::rsp || x.where == rule::same) continue;
     std::uint64_t const where = x.where == rule::at_frame_address ? call_frame::k_frame_address : preserved(x.base);
     if (x.where == rule::unknown || where == k_unknown_register || !fits_short(x.offset)) return false;
+    to.saves_by_register = to.saves_by_register || where != call_frame::k_frame_address;
     to.save[to.saves++] = {static_cast<std::uint8_t>(name), static_cast<std::uint8_t>(where),
                            static_cast<std::int16_t>(x.offset)};
   }
@@ -383,23 +385,28 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
   rules r;
   if (!find_tables(pc, d, f.is_in_program)) return f;
   if (!f.is_in_program) f.check = check_of(d);
+  if (d.is_barrier) return f;
   if (!machine(d, pc).run(r) || !put_rules(r, f)) return f;
   if (is_return_address) {
     landing_pad const pad = find_landing_pad(d.exceptions, d.start, ip);
     f.pad = pad.address;
     f.selector = pad.selector;
+    f.pad_is_readable = pad.address != 0 && can_read_pad(pad.address);
   }
   return f;
 }
 
-call_frame const& call_frame_cache::at(std::uint64_t ip) noexcept {
+call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
   call_frame& f = entries_[(ip ^ ip >> 12) % k_entries];
   if (f.ip == ip) [[likely]] {
     if (f.is_in_program) [[likely]]
       return f;
     description d;
     bool is_in_program = false;
-    if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) return f;
+    if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) {
+      f.pad_is_readable = f.pad != 0 && can_read_pad(f.pad);
+      return f;
+    }
   }
   f = find_call_frame(ip, true);
   return f;

@@ -42,18 +42,27 @@ struct call_frame {
   base frame_address_is = base::none;  // none: the stack ends here, or nothing is known
   std::uint8_t frame_address_register = 0;
   std::uint8_t saves = 0;
-  bool is_in_program = false;  // in the main program, which is never unloaded
+  bool is_in_program = false;      // in the main program, which is never unloaded
+  bool pad_is_readable = false;    // see pad_reader.hpp
+  bool saves_by_register = false;  // some are found through another register than the frame address
   std::int32_t frame_address_offset = 0;
   std::int32_t return_address_offset = 0;  // from the frame address
   std::array<saved, 6> save{};
-  std::uint64_t check = 0;  // of the tables it was made from, where they may be unloaded
+  std::uint64_t check = 0;       // of the tables it was made from, where they may be unloaded
+  call_frame* caller = nullptr;  // in the same memory: whose frame came next in the last walk
 };
 
 /// What one thread remembers.
 class call_frame_cache {
  public:
   /// For a return address. Never fails; what is not known ends a walk.
-  call_frame const& at(std::uint64_t ip) noexcept;
+  call_frame& at(std::uint64_t ip) noexcept;
+  /// The same, where a walk comes from `callee`: nobody waits for the address of what was there last time, too.
+  call_frame& caller_of(call_frame& callee, std::uint64_t ip) noexcept {
+    if (callee.caller && callee.caller->ip == ip && callee.caller->is_in_program) [[likely]]
+      return *callee.caller;
+    return *(callee.caller = &at(ip));
+  }
 
  private:
   static constexpr std::size_t k_entries = 1024;  // a power of two
@@ -70,11 +79,17 @@ inline bool step(frame_registers& at, call_frame const& f) noexcept {
       at.r[f.frame_address_register] + static_cast<std::uint64_t>(std::int64_t{f.frame_address_offset});
   auto const word_at = [](std::uint64_t a) { return *reinterpret_cast<std::uint64_t const*>(a); };
   if (f.frame_address_is == call_frame::base::memory) address = word_at(address);
-  frame_registers const before = at;
-  for (unsigned i = 0; i < f.saves; ++i) {
-    call_frame::saved const& s = f.save[i];
-    std::uint64_t const from = s.from == call_frame::k_frame_address ? address : before.r[s.from];
-    at.r[s.what] = word_at(from + static_cast<std::uint64_t>(std::int64_t{s.offset}));
+  if (!f.saves_by_register) [[likely]] {
+    for (unsigned i = 0; i < f.saves; ++i) {
+      at.r[f.save[i].what] = word_at(address + static_cast<std::uint64_t>(std::int64_t{f.save[i].offset}));
+    }
+  } else {
+    frame_registers const before = at;
+    for (unsigned i = 0; i < f.saves; ++i) {
+      call_frame::saved const& s = f.save[i];
+      std::uint64_t const from = s.from == call_frame::k_frame_address ? address : before.r[s.from];
+      at.r[s.what] = word_at(from + static_cast<std::uint64_t>(std::int64_t{s.offset}));
+    }
   }
   at.ip = word_at(address + static_cast<std::uint64_t>(std::int64_t{f.return_address_offset}));
   at.r[frame_registers::rsp] = address;

@@ -48,7 +48,9 @@ void interrupted(ucontext_t const& context) {
     refuses = rsp < low || rsp >= high;
   }
   if (refuses) {
-    w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: the next thief may try
+    // relaxed, both: the thread's own, and the next thief may try.
+    w.missed_interrupt.store(true, std::memory_order_relaxed);
+    w.is_interrupted.store(false, std::memory_order_relaxed);
     return;
   }
   team_of(w).publish_interrupted(w, there);

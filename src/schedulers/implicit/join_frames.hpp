@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -14,6 +15,7 @@ struct join_frame {
   std::uint64_t rbx, rbp, r12, r13, r14, r15, pad_rsp, pad;
   std::uint64_t selector;
   std::uint64_t rsp;  // after the call; on the landing pad, arguments that were pushed are gone
+  bool is_readable;   // its pad is: see pad_reader.hpp
 
   std::uint64_t* return_slot() const noexcept { return reinterpret_cast<std::uint64_t*>(rsp) - 1; }
 };
@@ -35,13 +37,11 @@ class join_frame_walk {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
       if (is_over_ || rsp >= stop_ || rsp < low_ || rsp >= high_) return false;
-      call_frame const& f =
-          cache_ && is_return_address_ ? cache_->at(at_.ip) : (own_ = find_call_frame(at_.ip, is_return_address_));
-      is_return_address_ = true;
+      call_frame& f = frame_here();
       bool const is_join = f.pad != 0;
       if (is_join) {
-        found = {at_.r[0], at_.r[1],          at_.r[2], at_.r[3],   at_.r[4],
-                 at_.r[5], rsp + f.arguments, f.pad,    f.selector, rsp};
+        found = {at_.r[0],          at_.r[1], at_.r[2],   at_.r[3], at_.r[4],         at_.r[5],
+                 rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is_readable};
       }
       if (!step(at_, f)) {
         is_over_ = true;
@@ -52,6 +52,15 @@ class join_frame_walk {
   }
 
  private:
+  call_frame& frame_here() noexcept {
+    if (!cache_ || !is_return_address_) {
+      own_ = find_call_frame(at_.ip, std::exchange(is_return_address_, true));
+      return own_;
+    }
+    callee_ = callee_ ? &cache_->caller_of(*callee_, at_.ip) : &cache_->at(at_.ip);
+    return *callee_;
+  }
+
   frame_registers at_;
   bool is_return_address_;
   bool is_over_ = false;
@@ -60,6 +69,7 @@ class join_frame_walk {
   std::uint64_t high_;
   std::uint64_t stop_;
   call_frame_cache* cache_;
+  call_frame* callee_ = nullptr;  // in the cache
   call_frame own_;
 };
 

@@ -2,6 +2,7 @@
 #include <filch/detail/implicit_trial.hpp>
 
 #include "runtime/pools.hpp"
+#include "schedulers/implicit/pad_reader.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <algorithm>
@@ -85,24 +86,39 @@ void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
   r.meeting.balance = 0;
 }
 
+/// A landing pad that has to be run is run now, by the frame's owner: the stack below it is in use.
+void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) noexcept {
+  make_ready(r, implicit_record::kind::join);
+  r.stack = &s;
+  r.frame = frame;
+  r.return_slot = frame.return_slot();
+  r.rank = frame.rsp;
+  if (!frame.is_readable || trials.runs_pads.load(std::memory_order_relaxed)) land(r);  // relaxed: as above
+}
+
 }  // namespace
 
 implicit_trial& implicit_trials() noexcept { return trials; }
 
-void offer_frame(implicit_record& r, join_frame const& frame) noexcept {
+void land(implicit_record& r) noexcept {
+  if (std::exchange(r.has_landed, true)) return;
+  join_frame const frame = r.frame;
   std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
   r.marker.exception_cleanup = keep_marker;
-  filch_implicit_run_pad(&r.state, &frame, &r.marker);
+  if (frame.is_readable) {
+    read_pad(r.state, frame, &r.marker);
+  } else {
+    signals_blocked const for_now;
+    filch_implicit_run_pad(&r.state, &frame, &r.marker);
+  }
   r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
   r.words[0] = r.state.rsi;
   r.words[1] = r.state.rdx;
   r.g_slot = reinterpret_cast<void*>(r.state.rcx);
-  r.return_slot = frame.return_slot();
-  r.rank = frame.rsp;
 }
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
-/// The first is public at once: a thief waits. Returns how many are ready to follow it.
+/// Returns how many are ready.
 std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
                                           join_frame_walk const& walk) noexcept {
   std::uint32_t const first = s.number_of_records();
@@ -132,13 +148,10 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
       r.rank = f.rank();
       r.scope = f.sequence_;
     } else {
-      make_ready(r, implicit_record::kind::join);
-      r.stack = &s;
-      offer_frame(r, found.from_oldest(frames++));
+      make_ready(r, s, found.from_oldest(frames++));
     }
-    if (i == 0) make_public(w, s, 1);
   }
-  return count == 0 ? 0 : count - 1;
+  return count;
 }
 
 /// Of very many frames, the oldest part of them, so that the next walk does not have to go all the way again. Returns
@@ -149,10 +162,7 @@ std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk
   join_frame frame;
   for (std::size_t left = all; left > count; --left) static_cast<void>(walk.next(frame));
   for (std::uint32_t i = count; i-- > 0 && walk.next(frame);) {
-    implicit_record& r = s.record(first + i);
-    make_ready(r, implicit_record::kind::join);
-    r.stack = &s;
-    offer_frame(r, frame);
+    make_ready(s.record(first + i), s, frame);
   }
   return count;
 }
@@ -177,7 +187,8 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
   if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
-  w.is_interrupted.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  w.missed_interrupt.store(false, std::memory_order_relaxed);  // relaxed: the thread's own
+  w.is_interrupted.store(false, std::memory_order_relaxed);    // relaxed: a hint
   if (s.number_of_records() == before) return;
   counted(w.index).publications.bump();
 }
@@ -208,10 +219,16 @@ void implicit_team::publish(implicit_member& w) noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
   w.begin_change();
-  {
-    signals_blocked const for_now;
-    publish_from(w, walk_of(w, here, true));
-  }
+  publish_from(w, walk_of(w, here, true));
+  w.end_change();
+}
+
+void implicit_team::publish_callers(implicit_member& w, implicit_returned const& of) noexcept {
+  timed const t(counted(w.index).victim_cycles);
+  frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
+                     of.goes_on_at};
+  w.begin_change();
+  if (step(at, w.frames.at(at.ip))) publish_from(w, walk_of(w, at, true));
   w.end_change();
 }
 
@@ -275,28 +292,49 @@ namespace {
   s.open.store(implicit_public{now.tail, now.head - 1}.word(), std::memory_order_relaxed);
 }
 
-/// On the stack of an offered frame, below it, when its child has come to its end.
-implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_registers const* registers,
+/// After an offer was taken back. Mostly nothing is left to be offered until the next fork; what a frame without
+/// unwind information hid may be, and who sleeps would not ask again.
+void go_on(implicit_team& team, implicit_member& w, implicit_returned const& returned) noexcept {
+  w.end_change();
+  // relaxed, both: the thread's own.
+  if (w.missed_interrupt.load(std::memory_order_relaxed) || team.somebody_sleeps()) team.publish_callers(w, returned);
+}
+
+/// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody took the offer, and
+/// the frame goes on where the child returned to, as if there had been none.
+implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_returned const* returned,
                               std::exception_ptr thrown) noexcept {
   auto const header = reinterpret_cast<std::uint64_t>(on_stack) >> bits << bits;
   auto& s = *reinterpret_cast<implicit_stack*>(header);
   implicit_record& r = s.record(s.number_of_records() - 1);
-  if (registers) r.outcome.f = *registers;
-  r.outcome.f_threw = std::move(thrown);
+  bool is_stolen = false;
   if (strand_self().kind != strand_kind::implicit) {
     take_back_in_child_of_fork(s);
   } else {
     implicit_member& w = this_member();
     w.begin_change();  // until implicit_resumed()
     implicit_team& team = team_of(w);
-    if (!team.take_back(w, s)) {
-      r.outcome.is_stolen = true;
+    is_stolen = !team.take_back(w, s);
+    if (is_stolen) {
       w.end_change();
       team.wait_at(r.meeting, 1);
       this_member().begin_change();
       s.forget_stolen(1);
     }
   }
+  if (returned && !r.has_landed) {
+    r.~implicit_record();
+    s.pop();
+    if (strand_self().kind == strand_kind::implicit) {
+      implicit_member& w = this_member();
+      go_on(team_of(w), w, *returned);
+    }
+    return nullptr;
+  }
+  land(r);
+  r.outcome.is_stolen = is_stolen;
+  if (returned) r.outcome.f = returned->results;
+  r.outcome.f_threw = std::move(thrown);
   r.exceptions = runtime::take_exceptions();
   set_resumed(&r);
   return &r.state;
@@ -363,8 +401,9 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   auto* const r = new (std::nothrow) implicit_record;
   if (!r) return nullptr;
   make_ready(*r, implicit_record::kind::outside);
-  signals_blocked const for_now;
-  offer_frame(*r, frame);
+  r->frame = frame;
+  r->return_slot = frame.return_slot();
+  land(*r);
   return r;
 }
 
@@ -384,8 +423,8 @@ using filch::detail::implicit_state;
 extern "C" {
 
 [[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_returned(
-    filch::detail::implicit_registers const* registers, unsigned bits) noexcept {
-  return filch::detail::child_is_done(registers, bits, registers, nullptr);
+    filch::detail::implicit_returned const* returned, unsigned bits) noexcept {
+  return filch::detail::child_is_done(returned, bits, returned, nullptr);
 }
 
 [[gnu::visibility("hidden"), gnu::used]] implicit_state* filch_implicit_child_threw(void* exception,

@@ -1,5 +1,6 @@
 // The pool: its members, the way in, and the default pool.
 #include "os/linux/interrupt.hpp"
+#include "runtime/fork_generation.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/worker.hpp"
 
@@ -16,6 +17,18 @@ constexpr unsigned k_smallest_barrier_bits = 16;  // of the first in filch_impli
 
 // Of a stack's bytes, so many more for its header: a join frame takes at least as much as an eighth of a record.
 std::size_t header_bytes(std::size_t stack_bytes) noexcept { return stack_bytes / 2 + sizeof(implicit_stack); }
+
+/// Asks the kernel once in a thread, and once more in a child of fork().
+pid_t calling_thread() noexcept {
+  constexpr unsigned k_never = ~0u;
+  thread_local unsigned asked_in = k_never;
+  thread_local pid_t mine = 0;
+  if (unsigned const now = runtime::fork_generation(); asked_in != now) {
+    asked_in = now;
+    mine = os::this_thread();
+  }
+  return mine;
+}
 
 }  // namespace
 
@@ -42,7 +55,7 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   // edge implicit-2: release, what the strand's owner before wrote in it.
   // relaxed: who interrupts the wrong thread interrupts in vain.
   w.is_interrupted.store(false, std::memory_order_relaxed);
-  w.thread.store(os::this_thread(), std::memory_order_relaxed);
+  w.thread.store(calling_thread(), std::memory_order_relaxed);
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
   w.offers.store(s, std::memory_order_release);

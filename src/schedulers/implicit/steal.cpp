@@ -30,7 +30,9 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   // The trip wire: the last offer went, the owner should make more.
   if (now.tail + 1 == now.head && &victim != &me) ask(victim);
   implicit_record& r = s->record(now.tail);
-  return r.what == implicit_record::kind::spawned ? r.task : &r;
+  if (r.what == implicit_record::kind::spawned) return r.task;
+  land(r);
+  return &r;
 }
 
 bool implicit_team::offers_task(runtime::strand_member const& victim) const noexcept {

@@ -22,14 +22,29 @@ struct implicit_state {
 };
 static_assert(offsetof(implicit_state, rip) == 56 && offsetof(implicit_state, offering_rsp) == 120);
 
-struct implicit_record : implicit_offer {
+/// What the return barrier saves. Laid out for src/arch/x86_64/continuation.S.
+struct implicit_returned {
+  implicit_registers results;
+  std::uint64_t rbx, rbp, r12, r13, r14, r15;
+  std::uint64_t unused[4];
+  std::uint64_t goes_on_at;  // just below the frame's stack pointer
+};
+static_assert(offsetof(implicit_returned, rbx) == 24 && offsetof(implicit_returned, goes_on_at) == 104 &&
+              sizeof(implicit_returned) == 112);
+
+struct alignas(64) implicit_record : implicit_offer {
   enum class kind : unsigned char { join, spawned, outside };
 
   kind what = kind::join;
-  implicit_state state{};
+  // Whether the rest of it is in `state`, or nobody has looked yet.
+  bool has_landed = false;
+  union {
+    implicit_state state;  // how the frame goes on
+    join_frame frame{};    // how it would come to its landing pad
+  };
   std::uint64_t* return_slot = nullptr;        // where f's return address lies
   runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
-  _Unwind_Exception marker{};                  // what the landing pad takes for the exception
+  _Unwind_Exception marker;                    // what the landing pad takes for the exception
   strand_task* task = nullptr;                 // spawned: what to run
   std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
   std::uint64_t scope = 0;                 // spawned: sequence_ of its scope
@@ -95,6 +110,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   /// The handler of an interrupt keeps its hands off: records, lists or the walk's memory are being changed.
   /// Written and read by one thread.
   alignas(64) std::atomic<bool> is_busy{false};
+  std::atomic<bool> missed_interrupt{false};  // the handler's: one came while the worker was busy
   call_frame_cache frames;
 
   // edge implicit-5. relaxed, all: one thread and its signal handlers.
@@ -115,11 +131,14 @@ class implicit_team final : public runtime::strand_team {
 
   /// Offers the oldest of what the worker has and has not offered.
   void publish(implicit_member& w) noexcept;
+  /// The same for the callers of a frame that goes on.
+  void publish_callers(implicit_member& w, implicit_returned const& of) noexcept;
   /// The same, in the handler of a signal that interrupted the worker there.
   void publish_interrupted(implicit_member& w, frame_registers const& there) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
 
+  bool somebody_sleeps() noexcept { return sleepers().anybody_hint(); }
   /// The same pool once more, for a child of fork().
   std::unique_ptr<implicit_team> again() const { return std::make_unique<implicit_team>(asked_for(), true); }
   void leave_for_other_pool(runtime::strand_member& w) noexcept override;
@@ -151,7 +170,8 @@ inline implicit_member& this_member() noexcept { return static_cast<implicit_mem
 /// Once a process: lets thieves interrupt who does not look.
 void answer_interrupts() noexcept;
 
-/// Runs the landing pad of a join frame as far as it takes to fill the record.
-void offer_frame(implicit_record& r, join_frame const& frame) noexcept;
+/// Finds out what the landing pad of an offered frame hands over, if nobody did before: what g is, and how the frame
+/// goes on, which from here on is at its landing pad. By who took the offer.
+void land(implicit_record& r) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail
