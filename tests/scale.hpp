@@ -47,9 +47,9 @@ inline constexpr bool is_optimised = false;
 /// 0.1 for a quick look, 100 for a night.
 inline std::size_t scaled(std::size_t full) {
   double share = is_thread_sanitized    ? 0.05
-                 : is_address_sanitized ? 0.1
+                 : is_address_sanitized ? 0.05
                  : is_emulated          ? 0.05
-                 : FILCH_TEST_FORCED    ? 0.3
+                 : FILCH_TEST_FORCED    ? 0.5
                  : is_optimised         ? 1
                                         : 0.2;
   if (char const* const text = std::getenv("FILCH_TEST_SCALE")) {

@@ -26,10 +26,10 @@ inline std::uint64_t number_from(char const* name, std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
-/// Calls try_tree(pool, seed) for FILCH_TEST_TREES seeds, or 20,000, in pools of 1 to `most_workers` of S's workers,
-/// until one fails. FILCH_TEST_SEED=n: for that one.
-template <class S, class Try> void for_each_seed(unsigned most_workers, Try try_tree) {
-  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(20'000));
+/// Calls try_tree(pool, seed) for FILCH_TEST_TREES seeds, or scaled(trees), in pools of 1 to `most_workers` of S's
+/// workers, until one fails. FILCH_TEST_SEED=n: for that one.
+template <class S, class Try> void for_each_seed(unsigned most_workers, std::size_t trees, Try try_tree) {
+  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(trees));
   bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
   std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
   for (unsigned workers = 1; workers <= most_workers; ++workers) {

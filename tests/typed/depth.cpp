@@ -58,7 +58,7 @@ template <class S> long down_scopes(long n) {
 // A suspended stack at every level is dear.
 long a_million() {
   if (is_thread_sanitized) return 5'000;
-  return static_cast<long>(scaled(FILCH_TEST_FORCED ? 200'000 : 1'000'000));
+  return static_cast<long>(scaled(FILCH_TEST_FORCED ? 100'000 : 1'000'000));
 }
 
 TYPED_TEST(depth, of_a_million_down_the_first_side) {

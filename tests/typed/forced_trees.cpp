@@ -164,7 +164,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
 }
 
 TYPED_TEST(forced_trees, come_to_what_the_sequential_program_says) {
-  for_each_seed<TypeParam>(8, try_tree<TypeParam>);
+  for_each_seed<TypeParam>(8, 30'000, try_tree<TypeParam>);
 }
 
 }  // namespace

@@ -164,7 +164,9 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
   EXPECT_EQ(r.ran(), should_run) << "a task ran twice or never";
 }
 
-TYPED_TEST(trees, come_to_what_the_sequential_program_says) { for_each_seed<TypeParam>(16, try_tree<TypeParam>); }
+TYPED_TEST(trees, come_to_what_the_sequential_program_says) {
+  for_each_seed<TypeParam>(16, 20'000, try_tree<TypeParam>);
+}
 
 TYPED_TEST(trees, are_not_all_alike) {
   // Guards the generator: were there no exceptions, or only tiny trees, the test above would say little.
