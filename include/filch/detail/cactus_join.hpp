@@ -18,6 +18,13 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct cactus_task : strand_task {
   strand_meeting meeting;  // a join's; made ready by who makes the task public, so that other forks pay nothing
+
+  /// Owner: where the task was pushed, if its join keeps that. In the meeting's room, so null once it has been
+  /// public.
+  void keep_place(strand_task** place) noexcept {
+    meeting.suspended = reinterpret_cast<runtime::strand_stack*>(place);
+  }
+  strand_task** place() const noexcept { return reinterpret_cast<strand_task**>(meeting.suspended); }
 };
 
 enum class [[nodiscard]] cactus_outcome { run_it, met };
@@ -29,6 +36,11 @@ FILCH_API void cactus_pushed_slow() noexcept;
 FILCH_API cactus_outcome cactus_join_slow(strand_meeting&) noexcept;
 /// Runs call(argument) as a worker of the default pool. `call` must not throw.
 FILCH_API void cactus_enter_default(void (*call)(void*), void* argument);
+
+/// Does a join of these remember its task's place? Then it does not have to wait for the top that f stores last. That
+/// is most of what a fork of short functions costs; where closures are large, the store costs as much as it saves
+/// (docs/decisions/0006-cactus.md).
+template <class F, class G> inline constexpr bool cactus_keeps_place = travels_by_value<F> && travels_by_value<G>;
 
 /// g of a join, for whoever runs it.
 template <class G> struct cactus_second : cactus_task {
@@ -81,23 +93,24 @@ template <class G> struct cactus_second : cactus_task {
 };
 
 /// Takes the newest task back from the worker one is on, or meets its thief.
-FILCH_INLINE cactus_outcome cactus_take_back(strand_meeting& meeting) noexcept {
+template <bool KeepsPlace> FILCH_INLINE cactus_outcome cactus_take_back(cactus_task& task) noexcept {
   strand_worker& w = strand_self();
-  strand_task** const place = w.head - 1;
+  // A kept place is right: a task that was never public is the newest one of this worker (I4 in protocol.md).
+  strand_task** const place = KeepsPlace ? task.place() : w.head - 1;
   // relaxed: whether the place is public is known from this worker's own stores; a thief's is only a request.
   if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]]
-    return cactus_join_slow(meeting);
+    return cactus_join_slow(task.meeting);
   w.head = place;
   return cactus_outcome::run_it;
 }
 
 /// f threw: g still runs to its end, and then f's exception leaves.
-template <class G>
+template <bool KeepsPlace, class G>
 [[noreturn]] FILCH_COLD void cactus_join_after_throw(cactus_second<G>& second, std::exception_ptr& kept) {
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   try {
-    if (cactus_take_back(second.meeting) == cactus_outcome::run_it) {
+    if (cactus_take_back<KeepsPlace>(second) == cactus_outcome::run_it) {
       std::invoke(second.g());
     } else {
       static_cast<void>(second.take());
@@ -121,10 +134,12 @@ template <class F, class G>
 FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::remove_reference_t<F>& f,
                                                                          std::remove_reference_t<G>& g) {
   using A = result_of<F>;
+  constexpr bool k_keeps_place = cactus_keeps_place<F, G>;
   cactus_second<G> second(g);
   {
     strand_worker& w = strand_self();
     strand_task** const place = w.head;
+    if constexpr (k_keeps_place) second.keep_place(place);
     // relaxed: as in cactus_take_back.
     if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
       if (w.kind != strand_kind::cactus) {
@@ -155,12 +170,12 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
   }
   {
     drop_on_exit<A> guard{a};
-    if (cactus_take_back(second.meeting) != cactus_outcome::run_it) [[unlikely]]
+    if (cactus_take_back<k_keeps_place>(second) != cactus_outcome::run_it) [[unlikely]]
       return {a.take(), second.take()};
     return {a.take(), call(static_cast<G&&>(g))};
   }
 threw:
-  cactus_join_after_throw<G>(second, of_f.value);
+  cactus_join_after_throw<k_keeps_place, G>(second, of_f.value);
 }
 
 /// A frame of its own, as for direct: docs/decisions/0001-outlined-join.md.

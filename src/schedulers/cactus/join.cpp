@@ -97,6 +97,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint32_t const first = cactus_public::of(word).split;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) {
+    // With it the task's place is gone: its join asks take_back().
     static_cast<cactus_task*>(w.base[i])->meeting = {0, w.index, nullptr};
   }
   if (is_raised(w)) {
