@@ -5,6 +5,7 @@
 #include "contender.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace bench {
@@ -37,9 +38,9 @@ void print_stealing_row(stealing_row const& r);
 
 /// From the poll that sees a request, 40 joins deep, to the first instruction of what is stolen.
 struct steal_latency {
-  double asked_ns = 0;   // median: the thief had asked, and looks all the time
-  double next_ns = 0;    // median: from the end of what it stole to the next that was offered with it
-  double asleep_ns = 0;  // median: the thief sleeps, somebody forks
+  double asked_ns = 0;            // median: the thief had asked, and looks all the time
+  std::optional<double> next_ns;  // median: from the end of what it stole to the next that was offered with it
+  double asleep_ns = 0;           // median: the thief sleeps, somebody forks
 };
 steal_latency measure_steal_latency(contender const& c);
 nlohmann::ordered_json to_json(steal_latency const& l);
