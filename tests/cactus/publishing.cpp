@@ -40,7 +40,7 @@ TEST(publishing, shows_all_that_is_forked_before_a_function_that_does_not_fork) 
 
 TEST(publishing, reaches_workers_that_sleep) {
   S::pool pool({.workers = 3});
-  std::uint64_t asleep = 0;  // sleeps until all were awake last
+  std::uint64_t asleep = 0;  // sleeps before all were awake last
   for (int round = 0; round < 20; ++round) {
     ASSERT_TRUE(eventually([&] { return pool.stats().sleeps >= asleep + 2; }));
     std::atomic<int> begun{0};
@@ -49,9 +49,9 @@ TEST(publishing, reaches_workers_that_sleep) {
       nest(
           2,
           [&] {
+            asleep = pool.stats().sleeps;
             ++begun;
             EXPECT_TRUE(eventually(all_have_begun));
-            asleep = pool.stats().sleeps;
           },
           [&] {
             ++begun;
