@@ -15,9 +15,9 @@ namespace filch_test {
 #if defined(FILCH_TEST_MOVING_ONLY)  // tools/matrix: those under which code moves from thread to thread
 using all_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 #elif FILCH_HAS_CACTUS
-using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cactus, filch::implicit>;
+using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel, filch::cactus, filch::implicit>;
 #else
-using all_schedulers = ::testing::Types<filch::serial, filch::direct>;
+using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel>;
 #endif
 
 /// Those whose code may go on at another thread after a join.

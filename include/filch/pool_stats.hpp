@@ -28,6 +28,11 @@ struct pool_stats {
   std::uint64_t give_backs = 0;      ///< times that pages of a stack were returned to the system
   std::uint64_t walk_cycles = 0;     ///< of the time-stamp counter, in walks to join frames, while a measurement asks
   std::uint64_t victim_cycles = 0;   ///< the same, that owners spent on offering and taking back, walks included
+  std::uint64_t requests = 0;        ///< of `channel`: steal requests sent, to one victim or to all
+  std::uint64_t forwards = 0;        ///< of `channel`: times that a victim with nothing to give passed a request on
+  std::uint64_t returns = 0;         ///< of `channel`: requests that came back to their thief
+  std::uint64_t updates = 0;         ///< of `channel`: messages to the manager that an idle worker was given tasks
+  std::uint64_t tasks_sent = 0;      ///< of `channel`: tasks in the answers, of which `publications` is the number
   std::uint64_t page_faults = 0;     ///< minor ones, of the whole process, since the pool was made
   std::size_t stacks_in_use = 0;     ///< with a strand on them, or at hand for one: all but the free ones
   std::size_t stacks_peak = 0;       ///< the most of them at once

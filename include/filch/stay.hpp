@@ -23,6 +23,7 @@ namespace filch::inline FILCH_ABI {
 /// hundred bytes of stack.
 template <class F> decltype(auto) stay(F&& f) {
   detail::direct_staying const in_direct;
+  detail::channel_staying const in_channel;
 #if FILCH_HAS_CACTUS
   detail::strand_staying const in_strands;
 #endif
