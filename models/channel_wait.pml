@@ -65,6 +65,50 @@ inline wait_for_message(me, task, tmp) {
   }
 }
 
+/* The owner: `tmp` becomes the message, 0 if it is empty, and 255 if it is not there. */
+inline receive(tmp) {
+#ifdef MUTANT_RECEIVES_WITHOUT_CAS
+  LOAD(OWNER, CHANNEL, tmp);
+  if
+  :: tmp == FULL -> tmp = message; STORE_SC(OWNER, CHANNEL, CLOSED)
+  :: else -> tmp = 255
+  fi
+#else
+  atomic {
+    DRAINED(OWNER) ->
+    if
+    :: mem[CHANNEL] == FULL -> mem[CHANNEL] = CLOSED; tmp = 0
+    :: else -> tmp = 255
+    fi
+  };
+  if
+  :: tmp == 0 -> tmp = message
+  :: else
+  fi
+#endif
+}
+
+/* The thief: `has` becomes 1 if it got task n back. */
+inline take_back(tmp) {
+  atomic {
+    DRAINED(THIEF) ->
+    if
+    :: mem[CHANNEL] == FULL -> mem[CHANNEL] = CLAIMED; tmp = 1
+    :: else -> tmp = 0
+    fi
+  };
+  if
+  :: tmp == 1 ->
+     if
+     :: message == n + 1 -> message = 0; has = 1
+     :: else
+     fi;
+     STORE(THIEF, CHANNEL, FULL)
+  :: else
+  fi;
+  tmp = 0
+}
+
 inline announce(me) { STORE_SC(me, WAITS(me), 1) }
 
 active proctype owner() {
@@ -73,13 +117,19 @@ active proctype owner() {
   do
   :: mem[FUTURE(OWNERS)] == DONE -> break
   :: asks && mem[CHANNEL] == FULL ->
-     asks = false;
-     atomic { tmp = message - 1; message = 0; assert(runs[tmp] == 0); runs[tmp]++ };
-     STORE(OWNER, CHANNEL, CLOSED);
+     receive(tmp);
      if
-     :: tmp == 0 -> tell(OWNER, THIEF, 0, DONE, tmp)
-     :: else -> tell(OWNER, THIEF, 1, DONE, tmp)
-     fi
+     :: tmp == 255 -> skip  /* it is being taken back */
+     :: tmp == 0 -> asks = false
+     :: tmp != 255 && tmp != 0 ->
+        asks = false;
+        assert(runs[tmp - 1] == 0); runs[tmp - 1]++;
+        if
+        :: tmp == 1 -> tell(OWNER, THIEF, 0, DONE, tmp)
+        :: else -> tell(OWNER, THIEF, 1, DONE, tmp)
+        fi
+     fi;
+     tmp = 0
   :: !asks ->
      STORE_SC(OWNER, CHANNEL, OPEN);
      STORE_SC(OWNER, PLACE, 1);
@@ -125,14 +175,16 @@ active proctype owner() {
 #endif
      if
      :: tmp == 0 ->
-        mem[CHANNEL] == FULL;
-        atomic { tmp = message - 1; message = 0 };
+        do
+        :: mem[CHANNEL] == FULL -> receive(tmp); if :: tmp != 255 -> break :: else fi
+        od;
 #ifdef MUTANT_DROPS_WHAT_COMES_LATE
         skip
 #else
         if
-        :: tmp == 0 -> tell(OWNER, THIEF, 0, DECLINED, tmp)
-        :: else -> tell(OWNER, THIEF, 1, DECLINED, tmp)
+        :: tmp == 0
+        :: tmp == 1 -> tell(OWNER, THIEF, 0, DECLINED, tmp)
+        :: tmp > 1 -> tell(OWNER, THIEF, 1, DECLINED, tmp)
         fi
 #endif
      :: else
@@ -167,7 +219,8 @@ active proctype thief() {
            };
            if
            :: tmp == 1 ->
-              atomic { assert(message == 0); message = n + 1; has = 0 };
+              message = n + 1;
+              has = 0;
               STORE_SC(THIEF, CHANNEL, FULL);
               LOAD(THIEF, WAITS(OWNER), tmp);
               if
@@ -178,6 +231,11 @@ active proctype thief() {
            fi
         :: else
         fi
+     :: else
+     fi;
+     if
+     :: has == 0 -> take_back(tmp)
+     :: has == 0  /* where it was sent on, there is nothing to take back */
      :: else
      fi;
      if

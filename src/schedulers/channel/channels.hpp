@@ -115,11 +115,14 @@ class alignas(k_cache_line) task_channel {
     std::uint32_t const state = state_.load(std::memory_order_seq_cst);
     return state == k_open || state == k_closed;
   }
-  /// Thief, once there is a message; closed afterwards.
-  batch receive() noexcept {
-    batch const b = message_;
-    state_.store(k_closed, std::memory_order_relaxed);  // relaxed: no victim looks at the message before open()
-    return b;
+  /// Thief: the message, if it is there; closed then. It may hold no tasks: see take_back().
+  std::optional<batch> receive() noexcept {
+    std::uint32_t full = k_full;
+    // edge channel-2: acquire, the message and the tasks.
+    if (!state_.compare_exchange_strong(full, k_closed, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return std::nullopt;
+    }
+    return message_;
   }
 
   /// Victim: does the thief wait for an answer? edge channel-1: seq_cst, after the request was taken.
@@ -129,6 +132,21 @@ class alignas(k_cache_line) task_channel {
     std::uint32_t open = k_open;
     // edge channel-2: acquire, from open(): the place of the message is free.
     return state_.compare_exchange_strong(open, k_claimed, std::memory_order_seq_cst, std::memory_order_relaxed);
+  }
+  /// Owner of t: the thief has not looked yet, and t, which is the last of the tasks in the message, is its owner's
+  /// again.
+  [[nodiscard]] bool take_back(channel_task const& t) noexcept {
+    std::uint32_t full = k_full;
+    // edge channel-2: acquire, the message, which may be another worker's.
+    if (!state_.compare_exchange_strong(full, k_claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return false;
+    }
+    bool const is_there = message_.last == &t + 1 && !message_.is_empty();
+    if (is_there) --message_.last;
+    // edge channel-2: release, the message as it is now. The thief was woken for it, and finds at least that it was
+    // answered.
+    state_.store(k_full, std::memory_order_release);
+    return is_there;
   }
   void send(batch b) noexcept {
     message_ = b;

@@ -38,6 +38,13 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
   unsigned const thief = t.future.sent_to();
+  if (thief != k_no_worker && tasks_[thief].take_back(t)) {
+    w.bottom = &t;
+    w.bell.move(&t + 1, &t);
+    t.future.clear();
+    counted(w.index).backoffs.bump();
+    return join_outcome::run_it;
+  }
   w.top = &t + 1;  // the descriptor is in use until there is a message
   for (unsigned looks = 0; t.future.peek() == future_state::pending;) {
     if (run_received(w)) {

@@ -146,10 +146,13 @@ void channel_team::withdraw(channel_member& w) noexcept {
   w.is_asking = false;
   task_channel& mine = tasks_[w.index];
   if (mine.withdraw() == withdrawal::done) return;
-  for (runtime::spin_wait spin(oversubscribed()); !mine.has_message(); spin.once()) {
+  for (runtime::spin_wait spin(oversubscribed());; spin.once()) {
+    if (auto const late = mine.receive()) {
+      decline(*late, w.index);
+      return;
+    }
     if (!alive()) runtime::child_can_t_go_on();
   }
-  decline(mine.receive(), w.index);
 }
 
 void channel_team::decline(batch b, unsigned me) noexcept {
@@ -164,9 +167,12 @@ void channel_team::finish(channel_member& w, channel_task& t, unsigned owner, fu
 bool channel_team::run_received(channel_member& w) noexcept {
   if (w.received.is_empty()) {
     if (!w.is_asking || !tasks_[w.index].has_message()) return false;
-    w.received = tasks_[w.index].receive();
+    auto const message = tasks_[w.index].receive();
+    if (!message) return false;
     w.is_asking = false;
+    w.received = *message;
     w.last_victim = w.received.owner;
+    if (w.received.is_empty()) return false;
   }
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;
