@@ -12,8 +12,10 @@ namespace filch::inline FILCH_ABI {
 /// idle, a little behind otherwise. FILCH_STATS=1 prints most of them per worker when the process ends.
 ///
 /// What a scheduler does not have stays 0: leapfrogs are of `direct`; suspensions, give-backs and numbers of stacks
-/// are of `cactus` and `implicit`; cycles are of `implicit`. A back-off is, under `direct`, a task that a thief
-/// claimed and gave back after the re-check of `bot`; under `cactus` and `implicit`, one that it lost to the owner or
+/// are of `cactus` and `implicit`; cycles are of `implicit`; requests and what follows them are of `channel`, whose
+/// publications are answers to requests. A back-off is, under `direct`, a task that a thief
+/// claimed and gave back after the re-check of `bot`; under `channel`, a task that its owner took back before the
+/// thief looked; under `cactus` and `implicit`, one that it lost to the owner or
 /// another thief.
 struct pool_stats {
   std::uint64_t forks = 0;           ///< of `direct`, where the library is built with FILCH_COUNT_FORKS

@@ -16,11 +16,11 @@ namespace filch::inline FILCH_ABI::detail {
 /// A steal request, as it travels.
 struct request {
   std::uint16_t thief;
-  std::uint16_t passed_on;    // so many times
-  std::uint8_t is_there = 1;  // so that no request is zero
-  bool wants_half = false;    // of the victim's tasks, else one
-  bool stands = false;        // is with every worker; stays where it is until it is answered
-  std::uint8_t reserved = 0;
+  std::uint16_t passed_on = 0;              // so many times
+  std::uint8_t is_there = 1;                // so that no request is zero
+  bool wants_half = false;                  // of the victim's tasks, else one
+  bool stands = false;                      // is with every worker; stays where it is until it is answered
+  victim_order order = victim_order::last;  // in which to look for victims
 };
 
 /// Steal requests on their way to one worker: many producers, one consumer. Each thief has a place in it, and one

@@ -73,17 +73,31 @@ batch channel_team::give(channel_member& w, request r) noexcept {
 
 /// To the next victim; back to the thief where there is none, or the request has been everywhere.
 void channel_team::pass_on(channel_member& w, request r) noexcept {
-  unsigned const next = ++r.passed_on < workers() ? choose_victim(w, r.thief) : k_nobody;
+  unsigned const next = ++r.passed_on < workers() ? choose_victim(w, r) : k_nobody;
   requests_[next == k_nobody ? r.thief : next].pass_on(r);
   counted(w.index).forwards.bump();
 }
 
 /// Somebody whose request channel is open, neither w nor the thief; k_nobody if there is none.
-unsigned channel_team::choose_victim(channel_member& w, unsigned thief) noexcept {
-  unsigned const first = next_random(w) % workers();
-  for (unsigned i = 0; i < workers(); ++i) {
-    unsigned const victim = first + i < workers() ? first + i : first + i - workers();
-    if (victim != w.index && victim != thief && requests_[victim].is_open()) return victim;
+unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
+  auto const all = static_cast<int>(workers());
+  auto const may_be = [&](int victim) {
+    auto const v = static_cast<unsigned>(victim);
+    return victim >= 0 && victim < all && v != w.index && v != r.thief && requests_[v].is_open();
+  };
+  if (r.order == victim_order::nearest) {
+    int const thief = r.thief;
+    for (int distance = 1; distance < all; ++distance) {
+      for (int victim : {thief - distance, thief + distance}) {
+        if (may_be(victim)) return static_cast<unsigned>(victim);
+      }
+    }
+    return k_nobody;
+  }
+  auto const first = static_cast<int>(next_random(w) % workers());
+  for (int i = 0; i < all; ++i) {
+    int const victim = (first + i) % all;
+    if (may_be(victim)) return static_cast<unsigned>(victim);
   }
   return k_nobody;
 }
@@ -111,32 +125,40 @@ void channel_team::ask(channel_member& w, unsigned first) noexcept {
     return;
   }
   mine.close();
-  tasks_[w.index].open();
-  w.is_asking = true;
-  w.stands = false;
-  w.looks = 0;
-  unsigned const victim = first != k_nobody && requests_[first].is_open() ? first : choose_victim(w, w.index);
-  if (victim == k_nobody) {
-    ask_all(w);
-    return;
-  }
+  if (!ask_one(w, first)) ask_all(w);
+}
+
+/// False if nobody's channel is open.
+bool channel_team::ask_one(channel_member& w, unsigned first) noexcept {
+  begin_request(w);
+  unsigned const victim = first != k_nobody && requests_[first].is_open() ? first : choose_victim(w, w.mine);
+  if (victim == k_nobody) return false;
   counted(w.index).requests.bump();
-  requests_[victim].leave({.thief = static_cast<std::uint16_t>(w.index), .passed_on = 0});
+  requests_[victim].leave(w.mine);
+  return true;
+}
+
+void channel_team::begin_request(channel_member& w) noexcept {
+  constexpr auto k_short = std::chrono::microseconds(50);
+  steal_amount const amount = asked_for().amount;
+  bool const were_short =
+      amount == steal_amount::adaptive && std::chrono::steady_clock::now() - w.answered < w.tasks_in_answer * k_short;
+  w.mine = {.thief = static_cast<std::uint16_t>(w.index),
+            .wants_half = amount == steal_amount::half || were_short,
+            .order = asked_for().victims};
+  w.is_asking = true;
+  w.looks = 0;
+  tasks_[w.index].open();
 }
 
 void channel_team::ask_all(channel_member& w) noexcept {
-  if (!w.is_asking) {
-    requests_[w.index].close();
-    tasks_[w.index].open();
-    w.is_asking = true;
-  } else if (w.stands) {
-    return;
-  }
-  w.stands = true;
+  if (!w.is_asking) begin_request(w);
+  if (w.mine.stands) return;
+  w.mine.stands = true;
+  requests_[w.index].close();
   counted(w.index).requests.bump();
   for (unsigned i = 0; i < workers(); ++i) {
-    if (i == w.index) continue;
-    requests_[i].leave({.thief = static_cast<std::uint16_t>(w.index), .passed_on = 0, .stands = true});
+    if (i != w.index) requests_[i].leave(w.mine);
   }
 }
 
@@ -171,12 +193,16 @@ bool channel_team::run_received(channel_member& w) noexcept {
     if (!message) return false;
     w.is_asking = false;
     w.received = *message;
-    w.last_victim = w.received.owner;
     if (w.received.is_empty()) return false;
+    w.answered = std::chrono::steady_clock::now();
+    w.tasks_in_answer = static_cast<unsigned>(w.received.size());
+    if (asked_for().victims == victim_order::last) w.last_victim = w.received.owner;
   }
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
+  if (asked_for().early_requests && w.received.is_empty() && !w.is_asking)
+    static_cast<void>(ask_one(w, w.last_victim));
   counted(w.index).steals.bump();
   finish(w, t, owner, t.run(t) ? future_state::returned : future_state::threw);
   return true;

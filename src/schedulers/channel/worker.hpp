@@ -7,6 +7,7 @@
 #include "runtime/team.hpp"
 #include "schedulers/channel/channels.hpp"
 
+#include <chrono>
 #include <deque>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -31,9 +32,11 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   unsigned last_victim = k_nobody;  // who sent the last tasks
 
   // its steal request
-  bool is_asking = false;  // its task channel is open
-  bool stands = false;     // and the request is with everybody
-  unsigned looks = 0;      // since it was sent
+  request mine{};
+  bool is_asking = false;                          // its task channel is open
+  unsigned looks = 0;                              // since it was sent
+  std::chrono::steady_clock::time_point answered;  // when the last one was
+  unsigned tasks_in_answer = 0;                    // how many it got
 };
 
 class channel_team final : public runtime::team {
@@ -67,10 +70,12 @@ class channel_team final : public runtime::team {
   answer answer_to(channel_member& w, request r) noexcept;
   batch give(channel_member& w, request r) noexcept;
   void pass_on(channel_member& w, request r) noexcept;
-  unsigned choose_victim(channel_member& w, unsigned thief) noexcept;
+  unsigned choose_victim(channel_member& w, request r) noexcept;
   // Thief.
   void ask(channel_member& w, unsigned first) noexcept;
+  bool ask_one(channel_member& w, unsigned first) noexcept;
   void ask_all(channel_member& w) noexcept;
+  void begin_request(channel_member& w) noexcept;
   void withdraw(channel_member& w) noexcept;
   bool run_received(channel_member& w) noexcept;
   void decline(batch b, unsigned me) noexcept;
