@@ -5,7 +5,7 @@
 #define WORKERS 3
 #endif
 #ifndef TASKS
-#define TASKS 2
+#define TASKS 3
 #endif
 #define MANAGER 0
 
@@ -44,8 +44,7 @@ inline send(thief) {
   :: else
   fi;
 #endif
-  atomic { tasks[me]--; sent[thief]++ };
-  channel[thief] = FULL;
+  atomic { tasks[me]--; sent[thief]++; channel[thief] = FULL };
 #ifdef MUTANT_UPDATES_AFTER_SENDING
   if
   :: was_idle -> update()
@@ -63,7 +62,7 @@ proctype worker(byte me) {
   fi;
   do
   /* A task may fork, and end; a worker with several may give one away. */
-  :: tasks[me] > 0 && forks > 0 -> atomic { tasks[me]++; forks-- }
+  :: atomic { tasks[me] > 0 && forks > 0 -> tasks[me]++; forks-- }
   :: tasks[me] > 0 -> tasks[me]--
   :: atomic { tasks[me] > 1 && (channel[OTHER(1)] == OPEN || channel[OTHER(1)] == IDLE) ->
               was_idle = (channel[OTHER(1)] == IDLE); channel[OTHER(1)] = CLAIMED };
