@@ -109,6 +109,7 @@ template <class S> contender contender_of(std::string_view about, bool is_peer, 
 // Each in a file of its own, so that they compile side by side.
 contender serial_contender();
 contender direct_contender();
+contender channel_contender();
 #if FILCH_HAS_CACTUS
 contender cactus_contender();
 contender implicit_contender();

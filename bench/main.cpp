@@ -60,7 +60,7 @@ std::vector<workload> const& workloads() {
 
 std::vector<contender> const& contenders() {
   static std::vector<contender> const all = {
-      serial_contender(), direct_contender(),
+      serial_contender(), direct_contender(),   channel_contender(),
 #if FILCH_HAS_CACTUS
       cactus_contender(), implicit_contender(),
 #endif

@@ -14,6 +14,10 @@ set(FILCH_SOURCES
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
   src/runtime/worker_space.cpp
+  src/schedulers/channel/frame.cpp
+  src/schedulers/channel/join.cpp
+  src/schedulers/channel/pool.cpp
+  src/schedulers/channel/steal.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp
   src/schedulers/direct/pool.cpp

@@ -17,9 +17,9 @@ using all_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 #elif FILCH_HAS_CACTUS && FILCH_TEST_TSAN  // which has nothing to say of serial
 using all_schedulers = ::testing::Types<filch::direct, filch::cactus, filch::implicit>;
 #elif FILCH_HAS_CACTUS
-using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cactus, filch::implicit>;
+using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel, filch::cactus, filch::implicit>;
 #else
-using all_schedulers = ::testing::Types<filch::serial, filch::direct>;
+using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel>;
 #endif
 
 /// Those whose code may go on at another thread after a join.

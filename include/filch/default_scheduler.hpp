@@ -1,6 +1,7 @@
 // The scheduler that is used when none is named: fixed when the library is built.
 #pragma once
 
+#include <filch/channel.hpp>
 #include <filch/config.hpp>
 #include <filch/direct.hpp>
 #include <filch/serial.hpp>

@@ -2,8 +2,8 @@
 // parallelism, ICPP 2010). Portable C++; code never moves to another thread at a join.
 #pragma once
 
-#include <filch/detail/direct_frame.hpp>
 #include <filch/detail/direct_task.hpp>
+#include <filch/detail/task_frame.hpp>
 #include <filch/pool_options.hpp>
 #include <filch/pool_stats.hpp>
 #include <filch/scheduler.hpp>
@@ -25,15 +25,11 @@ struct direct {
   /// See filch::join.
   template <class F, class G>
   FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    if constexpr (detail::travels_by_value<F> && detail::travels_by_value<G>) {
-      return detail::direct_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
-    } else {
-      return detail::direct_fork_join_here<F, G>(f, g);
-    }
+    return detail::task_stack_join<detail::direct_stack>(std::forward<F>(f), std::forward<G>(g));
   }
 
   /// See filch::spawner.
-  using frame = detail::direct_frame;
+  using frame = detail::task_frame<detail::direct_stack>;
 
   class pool;
 
@@ -77,7 +73,7 @@ class direct::pool {
 
  private:
   friend struct direct;
-  friend void detail::direct_enter_default(void (*)(void*), void*);
+  friend struct detail::direct_stack;
   struct default_tag {
     explicit default_tag() = default;  // no aggregate: {.workers = 2} must not fit
   };

@@ -5,6 +5,7 @@
 #include <filch/for_index.hpp>
 #include <filch/join.hpp>
 #include <filch/mutex.hpp>
+#include <filch/poll.hpp>
 #include <filch/scope.hpp>
 #include <filch/stay.hpp>
 #include <filch/version.hpp>

@@ -17,6 +17,20 @@ enum class give_back_policy : unsigned char {
   none,              ///< not at all: a stack keeps what it ever touched
 };
 
+/// How many tasks a thief of `channel` asks a victim for.
+enum class steal_amount : unsigned char {
+  adaptive,  ///< half of them while what it got lasts less than 50 microseconds a task, else one
+  one,
+  half,
+};
+
+/// Whom a thief of `channel` asks first.
+enum class victim_order : unsigned char {
+  last,     ///< who gave it something the last time, then any
+  random,   ///< any
+  nearest,  ///< the worker whose index is nearest to its own: with `pin`, the nearest processor
+};
+
 /// Settings of a pool. A field left at its default takes the environment's value, else the machine's.
 struct pool_options {
   /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
@@ -32,6 +46,12 @@ struct pool_options {
   /// How pages of stacks that wait or are free go back to the system. Pools of `direct` and `serial` have no such
   /// stacks.
   give_back_policy stack_give_back = give_back_policy::from_environment;
+  /// `channel`: what an answer to a steal request holds.
+  steal_amount amount = steal_amount::adaptive;
+  /// `channel`: whom a steal request goes to first.
+  victim_order victims = victim_order::last;
+  /// `channel`: send the next steal request before the last task of the answer runs, not after it.
+  bool early_requests = false;
 };
 
 /// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the

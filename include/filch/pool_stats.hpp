@@ -12,8 +12,10 @@ namespace filch::inline FILCH_ABI {
 /// idle, a little behind otherwise. FILCH_STATS=1 prints most of them per worker when the process ends.
 ///
 /// What a scheduler does not have stays 0: leapfrogs are of `direct`; suspensions, give-backs and numbers of stacks
-/// are of `cactus` and `implicit`; cycles are of `implicit`. A back-off is, under `direct`, a task that a thief
-/// claimed and gave back after the re-check of `bot`; under `cactus` and `implicit`, one that it lost to the owner or
+/// are of `cactus` and `implicit`; cycles are of `implicit`; requests and what follows them are of `channel`, whose
+/// publications are answers to requests. A back-off is, under `direct`, a task that a thief
+/// claimed and gave back after the re-check of `bot`; under `channel`, a task that its owner took back before the
+/// thief looked; under `cactus` and `implicit`, one that it lost to the owner or
 /// another thief.
 struct pool_stats {
   std::uint64_t forks = 0;           ///< of `direct`, where the library is built with FILCH_COUNT_FORKS
@@ -28,6 +30,11 @@ struct pool_stats {
   std::uint64_t give_backs = 0;      ///< times that pages of a stack were returned to the system
   std::uint64_t walk_cycles = 0;     ///< of the time-stamp counter, in walks to join frames, while a measurement asks
   std::uint64_t victim_cycles = 0;   ///< the same, that owners spent on offering and taking back, walks included
+  std::uint64_t requests = 0;        ///< of `channel`: steal requests sent, to one victim or to all
+  std::uint64_t forwards = 0;        ///< of `channel`: times that a victim with nothing to give passed a request on
+  std::uint64_t returns = 0;         ///< of `channel`: requests that came back to their thief
+  std::uint64_t updates = 0;         ///< of `channel`: messages to the manager that an idle worker was given tasks
+  std::uint64_t tasks_sent = 0;      ///< of `channel`: tasks in the answers, of which `publications` is the number
   std::uint64_t page_faults = 0;     ///< minor ones, of the whole process, since the pool was made
   std::size_t stacks_in_use = 0;     ///< with a strand on them, or at hand for one: all but the free ones
   std::size_t stacks_peak = 0;       ///< the most of them at once

@@ -32,6 +32,11 @@ struct alignas(64) counters {
   counter give_backs;
   counter walk_cycles;
   counter victim_cycles;
+  counter requests;
+  counter forwards;
+  counter returns;
+  counter updates;
+  counter tasks_sent;
 
   void add_to(pool_stats& sum) const noexcept {
     sum.steals += steals.read();
@@ -45,6 +50,11 @@ struct alignas(64) counters {
     sum.give_backs += give_backs.read();
     sum.walk_cycles += walk_cycles.read();
     sum.victim_cycles += victim_cycles.read();
+    sum.requests += requests.read();
+    sum.forwards += forwards.read();
+    sum.returns += returns.read();
+    sum.updates += updates.read();
+    sum.tasks_sent += tasks_sent.read();
   }
 };
 static_assert(sizeof(counters) == 128);

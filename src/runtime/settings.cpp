@@ -59,11 +59,15 @@ std::size_t checked_stack(std::string const& setting, std::string const& text, s
   return bytes;
 }
 
+/// One of an enumeration's values, of which `last` is the last.
+template <class E> E named(std::string const& setting, E asked, E last) {
+  if (asked > last) refuse(setting, std::to_string(static_cast<unsigned>(asked)), "one of its names");
+  return asked;
+}
+
 give_back_policy resolve_give_back(give_back_policy asked) {
-  if (asked > give_back_policy::none) {
-    refuse("pool_options::stack_give_back", std::to_string(static_cast<unsigned>(asked)), "one of its names");
-  }
-  if (asked != give_back_policy::from_environment) return asked;
+  if (named("pool_options::stack_give_back", asked, give_back_policy::none) != give_back_policy::from_environment)
+    return asked;
   std::string room;
   auto const* const text = environment("FILCH_STACK_GIVE_BACK", room);
   if (!text || *text == "madvise") return give_back_policy::madvise;
@@ -125,6 +129,9 @@ settings resolve(pool_options const& options) {
   s.pin = switch_from_environment("FILCH_PIN") || options.pin;
   if (s.pin && fork_generation() == 0) os::spread_over_cores(s.processors);
   s.give_back = resolve_give_back(options.stack_give_back);
+  s.amount = named("pool_options::amount", options.amount, steal_amount::half);
+  s.victims = named("pool_options::victims", options.victims, victim_order::nearest);
+  s.early_requests = options.early_requests;
   s.stats = switch_from_environment("FILCH_STATS");
   if (auto const* const text = environment("FILCH_TRACE", room)) {
     refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");

@@ -14,7 +14,10 @@ struct settings {
   bool stack_size_is_asked_for;  // else a smaller one will do where address space is short
   bool pin;
   bool stats;
-  give_back_policy give_back;   // never from_environment
+  give_back_policy give_back;  // never from_environment
+  steal_amount amount;
+  victim_order victims;
+  bool early_requests;
   std::size_t available;        // processors that the affinity mask and the container's quota leave
   std::vector<int> processors;  // that this process may use, in the order in which to take them
 };

@@ -57,6 +57,13 @@ void print_section(section const& s) {
                "publications", "sleeps", "wake-ups", "suspensions", "give-backs");
   for (std::size_t i = 0; i < s.workers.size(); ++i) print_row(std::to_string(i).c_str(), s.workers[i]);
   print_row("all", s.whole);
+  if (s.whole.requests) {
+    std::fprintf(stderr,
+                 "%8s %" PRIu64 " steal requests, passed on %" PRIu64 " times, %" PRIu64 " came back; %" PRIu64
+                 " tasks in %" PRIu64 " answers; %" PRIu64 " updates\n",
+                 "", s.whole.requests, s.whole.forwards, s.whole.returns, s.whole.tasks_sent, s.whole.publications,
+                 s.whole.updates);
+  }
   std::fprintf(stderr, "%8s %zu stacks at the peak, %zu in use; %" PRIu64 " page faults of the process\n", "",
                s.whole.stacks_peak, s.whole.stacks_in_use, s.whole.page_faults);
 }

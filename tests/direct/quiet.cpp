@@ -8,7 +8,6 @@
 namespace filch_test {
 namespace {
 
-using S = filch::direct;
 using std::chrono::nanoseconds;
 
 nanoseconds processor_time(clockid_t clock) {
@@ -34,41 +33,45 @@ template <class Wait> nanoseconds used_by_others(Wait wait) {
 
 bool is_measurable() { return !is_thread_sanitized && !is_emulated; }  // both have threads of their own
 
-long fib(int n) {
+template <class S> long fib(int n) {
   if (n < 2) return n;
-  auto const [a, b] = filch::join<S>([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1); }, [=] { return fib<S>(n - 2); });
   return a + b;
 }
 
-TEST(quiet, is_a_pool_of_sixteen_that_has_nothing_to_do) {
+template <class S> class quiet : public ::testing::Test {};
+using those_that_wait_in_joins = ::testing::Types<filch::direct, filch::channel>;
+TYPED_TEST_SUITE(quiet, those_that_wait_in_joins, scheduler_names);
+
+TYPED_TEST(quiet, is_a_pool_of_sixteen_that_has_nothing_to_do) {
   if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
-  filch::direct::pool pool({.workers = 16});
-  pool.run([] { return fib(18); });
+  typename TypeParam::pool pool({.workers = 16});
+  pool.run([] { return fib<TypeParam>(18); });
   EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= 15; }));
   auto const used = used_by_others([] { std::this_thread::sleep_for(std::chrono::seconds(1)); });
   EXPECT_LT(used, std::chrono::milliseconds(1)) << "more than a thousandth of a processor";
 }
 
-TEST(quiet, is_a_pool_in_which_one_works_and_does_not_fork) {
+TYPED_TEST(quiet, is_a_pool_in_which_one_works_and_does_not_fork) {
   if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
-  filch::direct::pool pool({.workers = 16});
+  typename TypeParam::pool pool({.workers = 16});
   auto const used = pool.run([] {
-    fib(18);
+    fib<TypeParam>(18);
     work_for(std::chrono::milliseconds(20));
     return used_by_others([] { work_for(std::chrono::seconds(1)); });
   });
   EXPECT_LT(used, std::chrono::milliseconds(1)) << "more than a thousandth of a processor";
 }
 
-TEST(quiet, is_a_worker_that_waits_in_a_join) {
+TYPED_TEST(quiet, is_a_worker_that_waits_in_a_join) {
   if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
-  filch::direct::pool pool({.workers = 4});
+  typename TypeParam::pool pool({.workers = 4});
   auto const used = pool.run([&] {
-    return stolen_join<S>{}([] {},
-                            [] {
-                              work_for(std::chrono::milliseconds(20));
-                              return used_by_others([] { work_for(std::chrono::milliseconds(500)); });
-                            })
+    return stolen_join<TypeParam>{}([] {},
+                                    [] {
+                                      work_for(std::chrono::milliseconds(20));
+                                      return used_by_others([] { work_for(std::chrono::milliseconds(500)); });
+                                    })
         .second;
   });
   EXPECT_LT(used, std::chrono::milliseconds(1));

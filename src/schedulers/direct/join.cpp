@@ -18,8 +18,8 @@ direct_member& member(direct_worker& w) noexcept { return static_cast<direct_mem
 
 }  // namespace
 
-void direct_pushed_slow(direct_worker& worker, direct_task& t) noexcept {
-  direct_member& w = member(worker);
+void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
+  direct_member& w = member(owner);
   // relaxed: the owner's own stores.
   if (&t < w.public_end.load(std::memory_order_relaxed)) {
     // edge direct-1, and idle-1: seq_cst, before the look for sleepers.
@@ -30,8 +30,8 @@ void direct_pushed_slow(direct_worker& worker, direct_task& t) noexcept {
   }
 }
 
-join_outcome direct_join_slow(direct_worker& worker, direct_task& t) noexcept {
-  direct_member& w = member(worker);
+join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexcept {
+  direct_member& w = member(owner);
   // relaxed: the owner's own stores.
   direct_task* const public_end = w.public_end.load(std::memory_order_relaxed);
   if (&t < public_end) return w.team->join_public(w, t);

@@ -1,27 +1,30 @@
-// Many forks on one frame: filch::direct's `frame`.
+// Many forks on one frame, on a task stack: the `frame` of filch::direct and filch::channel.
 #pragma once
 
-#include <filch/detail/direct_task.hpp>
+#include <filch/detail/task_stack.hpp>
 
 namespace filch::inline FILCH_ABI::detail {
 
 /// Spawned tasks lie one above the other on the owner's task stack, and sync() takes them off again.
 /// Invariant: they are the descriptors [base_, base_ + pending_) of worker_. A spawn that finds anything
 /// above them (under a join, say) runs in place; one on another worker runs in place and touches nothing.
-class direct_frame {
+template <class Stack> class task_frame {
+  using worker = typename Stack::worker;
+  using task = typename Stack::task;
+
  public:
-  direct_frame() noexcept : worker_(direct_self), base_(worker_->top) {}
-  direct_frame(direct_frame const&) = delete;
-  direct_frame& operator=(direct_frame const&) = delete;
+  task_frame() noexcept : worker_(Stack::self()), base_(worker_->top) {}
+  task_frame(task_frame const&) = delete;
+  task_frame& operator=(task_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
-  ~direct_frame() {
+  ~task_frame() {
     if (pending_) drain();
   }
 
   /// See filch::spawner::spawn.
   template <class F> void spawn(F&& f) {
     using closure = std::decay_t<F>;
-    direct_worker& w = *direct_self;
+    worker& w = *Stack::self();
     if (&w != worker_) {
       std::invoke(std::forward<F>(f));
       return;
@@ -31,7 +34,7 @@ class direct_frame {
       run_in_place(std::forward<F>(f), number);
       return;
     }
-    direct_task& t = *w.top;
+    task& t = *w.top;
     store<closure>(t, std::forward<F>(f));
     number_of(t) = number;
     w.top = &t + 1;
@@ -39,9 +42,8 @@ class direct_frame {
 #if FILCH_COUNT_FORKS
     ++w.forks;
 #endif
-    // relaxed: as at a join's fork.
-    if (&t < w.split.load(std::memory_order_relaxed)) [[unlikely]]
-      direct_pushed_slow(w, t);
+    if (Stack::is_slow(w, &t)) [[unlikely]]
+      Stack::pushed_slow(w, t);
   }
 
   /// See filch::spawner::sync.
@@ -54,12 +56,12 @@ class direct_frame {
  private:
   static constexpr unsigned k_pending_most = 4096;  // 256 KiB of descriptors
   // The last bytes of the payload hold the task's place in the order of spawns.
-  static constexpr std::size_t k_room = direct_task::k_payload - sizeof(unsigned);
+  static constexpr std::size_t k_room = k_task_payload - sizeof(unsigned);
 
   template <class C>
   static constexpr bool fits = sizeof(C) <= k_room && alignof(C) <= 16 && std::is_nothrow_move_constructible_v<C>;
 
-  static unsigned& number_of(direct_task& t) noexcept {
+  static unsigned& number_of(task& t) noexcept {
     return *std::launder(reinterpret_cast<unsigned*>(t.payload + k_room));
   }
 
@@ -80,7 +82,7 @@ class direct_frame {
 
   // The payload is free for others as soon as the closure is out of it: where the owner runs the task, forks
   // of the closure, and of its destructor, lie there. So the exception goes in last.
-  template <class C> static bool run_stored(direct_task& t) noexcept {
+  template <class C> static bool run_stored(task& t) noexcept {
     std::exception_ptr failure;
     if constexpr (fits<C>) {
       C closure = std::move(*payload_as<C>(t));
@@ -102,7 +104,7 @@ class direct_frame {
       return std::current_exception();
     }
   }
-  template <class C, class F> static void store(direct_task& t, F&& f) {
+  template <class C, class F> static void store(task& t, F&& f) {
     if constexpr (fits<C>) {
       ::new (static_cast<void*>(t.payload)) C(std::forward<F>(f));
     } else {
@@ -118,13 +120,13 @@ class direct_frame {
     failed_ = number;
   }
 
-  // in src/schedulers/direct/frame.cpp
+  // in src/runtime/task_frame.hpp
   FILCH_API void drain() noexcept;
   FILCH_API void reclaim() noexcept;
-  void finish(direct_task&, join_outcome) noexcept;
+  void finish(task&, join_outcome) noexcept;
 
-  direct_worker* const worker_;  // outside all pools: one without room, and all runs in place
-  direct_task* const base_;
+  worker* const worker_;  // outside all pools: one without room, and all runs in place
+  task* const base_;
   unsigned pending_ = 0;
   unsigned spawned_ = 0;
   std::exception_ptr failure_;

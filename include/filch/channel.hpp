@@ -1,0 +1,93 @@
+// filch::channel: work stealing by messages (paper: A. Prell, T. Rauber, Channel-based work stealing). Portable C++;
+// code never moves to another thread at a join.
+#pragma once
+
+#include <filch/detail/channel_task.hpp>
+#include <filch/detail/task_frame.hpp>
+#include <filch/pool_options.hpp>
+#include <filch/pool_stats.hpp>
+#include <filch/scheduler.hpp>
+
+#include <atomic>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+class channel_team;
+}
+
+/// Work stealing in which nothing but channels is shared: a worker's tasks are its own, and it sends some to a thief
+/// that asks, at a fork, a join or a poll. A fork that nobody waits for costs what it does under `direct`. A task
+/// that runs long without any of the three should call filch::poll, or nobody gets what was forked before it. A
+/// worker that waits for a task that it sent away runs others, so a lock held across a join can meet itself.
+struct channel {
+  static constexpr std::string_view name = "channel";
+
+  /// See filch::join.
+  template <class F, class G>
+  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
+    return detail::task_stack_join<detail::channel_stack>(std::forward<F>(f), std::forward<G>(g));
+  }
+
+  /// See filch::spawner.
+  using frame = detail::task_frame<detail::channel_stack>;
+
+  class pool;
+
+  /// A load and a compare, and some more while somebody asks.
+  static bool wanted() noexcept {
+    detail::channel_worker& w = *detail::channel_self;
+    return w.bell.has_rung() && detail::channel_wanted_slow(w);
+  }
+  /// See filch::poll.
+  static void poll() noexcept {
+    detail::channel_worker& w = *detail::channel_self;
+    if (w.bell.has_rung()) detail::channel_poll_slow(w);
+  }
+  static bool inside() noexcept { return detail::channel_self->end != nullptr; }
+  static unsigned worker_index() noexcept { return detail::channel_worker_index(); }
+  /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
+  /// for what can't be had, the process ends with one line on stderr and exit code 2.
+  FILCH_API static pool& default_pool();
+};
+
+/// A fixed number of workers. The thread that calls `run` is one of them while it does, so a pool of one
+/// has no threads at all, and small work never leaves the caller.
+class channel::pool {
+ public:
+  /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
+  /// the system refuses a thread or the address space; nothing is left behind then.
+  FILCH_API explicit pool(pool_options options = {});
+  pool(pool const&) = delete;
+  pool& operator=(pool const&) = delete;
+  /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool.
+  FILCH_API ~pool();
+
+  /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws
+  /// what it throws. From a worker of this pool: just calls f. Runs from several threads at once share the
+  /// workers: a caller that finds them all busy waits until it, or a worker on its behalf, can run f.
+  /// Returns on the calling thread; well under a microsecond for an empty f.
+  template <class F> std::invoke_result_t<F> run(F&& f) {
+    return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
+                                std::forward<F>(f));
+  }
+
+  /// Number of workers, the calling thread's place included.
+  FILCH_API unsigned workers() const noexcept;
+  /// What the workers counted so far.
+  FILCH_API pool_stats stats() const noexcept;
+
+ private:
+  friend struct channel;
+  friend struct detail::channel_stack;
+  struct default_tag {
+    explicit default_tag() = default;  // no aggregate: {.workers = 2} must not fit
+  };
+  explicit pool(default_tag);
+  FILCH_API void enter(void (*call)(void*), void* argument);
+
+  std::atomic<detail::channel_team*> team_;  // another one in a child of fork()
+};
+
+static_assert(scheduler<channel>);
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,67 @@
+// The private deque of the channel scheduler: types, and its side of task_stack.hpp. The protocol is argued in
+// src/schedulers/channel/protocol.md.
+#pragma once
+
+#include <filch/detail/channel_words.hpp>
+#include <filch/detail/task_stack.hpp>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Runs a task that was sent away and leaves its result or its exception in the descriptor. Returns whether there is
+/// a result.
+using channel_run = bool (*)(channel_task&) noexcept;
+
+/// One worker has it at a time: its owner until it is sent, then who receives it, then its owner again.
+struct alignas(k_cache_line) channel_task {
+  channel_future future;
+  channel_run run;
+  alignas(16) std::byte payload[k_task_payload];
+};
+static_assert(sizeof(channel_task) == k_cache_line, "a descriptor is a cache line: one transfer a steal");
+
+/// The part of a worker that the fast path touches.
+struct alignas(k_cache_line) channel_worker {
+  // owner
+  channel_task* top = nullptr;  // the next free descriptor
+  channel_task* end = nullptr;  // the array ends here
+  std::uint64_t forks = 0;      // where forks are counted
+
+  // owner; others ring
+  alignas(k_cache_line) channel_bell bell;  // of its request channel; its place: all tasks below are sent away
+
+  explicit constexpr channel_worker(channel_task* quiet) noexcept : bell(quiet) {}
+};
+static_assert(sizeof(channel_worker) == 2 * k_cache_line, "what others touch is apart from what the owner writes");
+
+/// The calling thread's worker. Outside all pools: a worker without room, whose bell never rings.
+extern FILCH_API constinit thread_local channel_worker* channel_self __attribute__((tls_model("initial-exec")));
+
+/// See task_stack.hpp.
+struct FILCH_API channel_stack {
+  using worker = channel_worker;
+  using task = channel_task;
+
+  FILCH_INLINE static worker*& self() noexcept { return channel_self; }
+  /// Was t sent away, or does somebody ask for work?
+  FILCH_INLINE static bool is_slow(worker const& w, task const* t) noexcept { return w.bell.is_above(t); }
+  /// After a push when somebody asks: answers.
+  static void pushed_slow(worker&, task&) noexcept;
+  /// A join whose compare failed: answers, or waits for the task's future.
+  static join_outcome join_slow(worker&, task&) noexcept;
+  /// Runs call(argument) as a worker of the default pool. `call` must not throw.
+  static void enter_default(void (*call)(void*), void* argument);
+  static bool is_done(task const&) noexcept;
+};
+
+using channel_staying = task_staying<channel_stack>;
+template <> FILCH_API channel_staying::task_staying() noexcept;
+template <> FILCH_API channel_staying::~task_staying();
+
+/// The bell has rung: does a thief wait for an answer?
+FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
+/// The bell has rung: answers requests, and passes on those that it has nothing for.
+FILCH_API void channel_poll_slow(channel_worker&) noexcept;
+/// The calling worker's index in the innermost of channel's pools, or k_no_worker.
+FILCH_API unsigned channel_worker_index() noexcept;
+
+}  // namespace filch::inline FILCH_ABI::detail

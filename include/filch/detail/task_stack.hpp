@@ -1,0 +1,219 @@
+// Forks on a task stack: what `direct` and `channel` share of the fast path. A worker owns an array of descriptors
+// and uses it as a stack; a fork leaves g in the next descriptor, and the join takes it off again.
+//
+// A template parameter `Stack` names the scheduler's side of it:
+//   Stack::task          a descriptor: `run`, `payload` and what else the scheduler needs
+//   Stack::worker        `top`, the next free descriptor; `end`, where the array ends; `forks`
+//   Stack::self()        the calling thread's worker, by reference; one without room outside all pools
+//   Stack::is_slow(w, t) one compare: does a fork or a join at t need one of the calls below?
+//   Stack::pushed_slow(w, t), join_slow(w, t), enter_default(call, argument)
+//   Stack::is_done(t)    has a thief finished it?
+#pragma once
+
+#include <filch/detail/in_order.hpp>
+#include <filch/detail/packet.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+namespace filch::inline FILCH_ABI::detail {
+
+inline constexpr std::size_t k_cache_line = 64;
+inline constexpr std::size_t k_task_payload = 48;
+
+enum class [[nodiscard]] join_outcome { run_it, returned, threw };
+
+// ---- what a descriptor holds -------------------------------------------------------------------
+
+/// Closures that are copied into the descriptor: trivial temporaries that fit in two registers. All others stay
+/// in the joining frame and the descriptor holds their address (docs/decisions/0004-large-closures.md).
+template <class G> inline constexpr bool task_by_value = travels_by_value<G>;
+
+/// Results that travel back in the descriptor; all others are made on the heap by the thief.
+template <class R>
+inline constexpr bool task_result_fits = sizeof(result_slot<R>) <= k_task_payload && alignof(result_slot<R>) <= 16;
+
+template <class T, class Task> T* payload_as(Task& t) noexcept {
+  return std::launder(reinterpret_cast<T*>(t.payload));
+}
+
+template <class R, class Task, class Call> bool keep_outcome(Task& t, Call&& call) noexcept {
+  try {
+    if constexpr (task_result_fits<R>) {
+      // The closure was taken out of the payload: its room is the result's now.
+      (::new (static_cast<void*>(t.payload)) result_slot<R>)->make(std::forward<Call>(call));
+    } else {
+      auto slot = std::make_unique<result_slot<R>>();
+      slot->make(std::forward<Call>(call));
+      ::new (static_cast<void*>(t.payload)) result_slot<R>*(slot.release());
+    }
+    return true;
+  } catch (...) {
+    ::new (static_cast<void*>(t.payload)) std::exception_ptr(std::current_exception());
+    return false;
+  }
+}
+
+/// The wrapper of paper 5: what a thief calls. G is the type with which the closure was handed to join.
+template <class G, class Task> bool run_stolen(Task& t) noexcept {
+  using R = result_of<G>;
+  if constexpr (task_by_value<G>) {
+    G closure = *payload_as<G>(t);
+    return keep_outcome<R>(t, [&]() -> raw_result<G> { return std::invoke(std::move(closure)); });
+  } else {
+    auto* const closure = *payload_as<std::remove_reference_t<G>*>(t);
+    return keep_outcome<R>(t, [&]() -> raw_result<G> { return std::invoke(static_cast<G&&>(*closure)); });
+  }
+}
+
+template <class G, class Task> FILCH_INLINE void store_task(Task& t, std::remove_reference_t<G>& g) noexcept {
+  t.run = &run_stolen<G, Task>;
+  if constexpr (task_by_value<G>) {
+    ::new (static_cast<void*>(t.payload)) G(g);
+  } else {
+    ::new (static_cast<void*>(t.payload)) std::remove_reference_t<G>*(std::addressof(g));
+  }
+}
+
+template <class Task> std::exception_ptr take_exception(Task& t) noexcept {
+  auto* const kept = payload_as<std::exception_ptr>(t);
+  std::exception_ptr e = std::move(*kept);
+  kept->~exception_ptr();
+  return e;
+}
+
+/// Takes what a stolen task left in its descriptor: the result, or its exception, thrown.
+template <class R, class Task> FILCH_COLD R take_outcome(Task& t, join_outcome outcome) {
+  if (outcome == join_outcome::threw) std::rethrow_exception(take_exception(t));
+  if constexpr (task_result_fits<R>) {
+    auto& slot = *payload_as<result_slot<R>>(t);
+    drop_on_exit<R> guard{slot};
+    return slot.take();
+  } else {
+    std::unique_ptr<result_slot<R>> slot(*payload_as<result_slot<R>*>(t));
+    drop_on_exit<R> guard{*slot};
+    return slot->take();
+  }
+}
+
+// ---- the fork ----------------------------------------------------------------------------------
+
+/// f threw: g still runs to its end, here or in its thief, and then f's exception leaves. `kept` holds it,
+/// and is destroyed.
+template <class Stack, class G>
+[[noreturn]] FILCH_COLD void join_after_throw(typename Stack::worker& w, typename Stack::task& t, travels_as<G> g,
+                                              std::exception_ptr& kept) {
+  std::exception_ptr of_f = std::move(kept);
+  std::destroy_at(&kept);
+  w.top = &t;
+  join_outcome const outcome = Stack::join_slow(w, t);
+  try {
+    if (outcome == join_outcome::run_it) {
+      std::invoke(static_cast<G&&>(g));
+    } else {
+      static_cast<void>(take_outcome<result_of<G>>(t, outcome));
+    }
+  } catch (...) {  // f's exception is the one that leaves
+  }
+  std::rethrow_exception(std::move(of_f));
+}
+
+template <class Stack, class F, class G>
+FILCH_INLINE std::pair<result_of<F>, result_of<G>> run_and_join(typename Stack::worker& w, typename Stack::task& t,
+                                                                std::remove_reference_t<F>& f,
+                                                                std::remove_reference_t<G>& g) {
+  using A = result_of<F>;
+  using B = result_of<G>;
+  result_slot<A> a;
+  result_slot<std::exception_ptr> of_f;
+  try {
+    a.make(static_cast<F&&>(f));
+  } catch (...) {
+    // g runs outside the handler: in it, current_exception() is what it was around the join.
+    of_f.make(std::current_exception);
+    goto threw;
+  }
+  {
+    drop_on_exit<A> guard{a};
+    w.top = &t;
+    if (Stack::is_slow(w, &t)) [[unlikely]] {
+      join_outcome const outcome = Stack::join_slow(w, t);
+      if (outcome != join_outcome::run_it) return {a.take(), take_outcome<B>(t, outcome)};
+    }
+    return {a.take(), call(static_cast<G&&>(g))};
+  }
+threw:
+  join_after_throw<Stack, G>(w, t, hand_on<G>(g), of_f.value);
+}
+
+template <class Stack, class F, class G>
+std::pair<result_of<F>, result_of<G>> fork_join(travels_as<F> f, travels_as<G> g);
+
+/// The fork's compare failed: no worker, no room, or something for the scheduler.
+template <class Stack, class F, class G>
+FILCH_COLD std::pair<result_of<F>, result_of<G>> fork_join_slow(typename Stack::worker& w, typename Stack::task* t,
+                                                                travels_as<F> f, travels_as<G> g) {
+  if (w.end == nullptr) {  // no worker
+    return call_through(&Stack::enter_default,
+                        [&] { return fork_join<Stack, F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
+  }
+  if (t == w.end) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+  store_task<G>(*t, g);
+  w.top = t + 1;
+  Stack::pushed_slow(w, *t);
+  return run_and_join<Stack, F, G>(w, *t, f, g);
+}
+
+/// The worker and the descriptor stay in registers across f: under these schedulers no code moves to another
+/// thread.
+template <class Stack, class F, class G>
+FILCH_INLINE std::pair<result_of<F>, result_of<G>> fork_join_here(std::remove_reference_t<F>& f,
+                                                                  std::remove_reference_t<G>& g) {
+  typename Stack::worker& w = *Stack::self();
+#if FILCH_COUNT_FORKS
+  if (w.end) ++w.forks;
+#endif
+  typename Stack::task* const t = w.top;
+  if (Stack::is_slow(w, t) || t == w.end) [[unlikely]] {
+    if constexpr (is_small_and_trivial<F>(128, 64)) {
+      // A copy goes there: nobody has f's address then, and its captures stay in registers.
+      F copy(f);
+      return fork_join_slow<Stack, F, G>(w, t, hand_on<F>(copy), hand_on<G>(g));
+    } else {
+      return fork_join_slow<Stack, F, G>(w, t, hand_on<F>(f), hand_on<G>(g));
+    }
+  }
+  store_task<G>(*t, g);
+  w.top = t + 1;
+  return run_and_join<Stack, F, G>(w, *t, f, g);
+}
+
+/// The same as a frame of its own; FILCH_OUTLINE says why.
+template <class Stack, class F, class G>
+FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> fork_join(travels_as<F> f, travels_as<G> g) {
+  return fork_join_here<Stack, F, G>(f, g);
+}
+
+/// As long as it exists, joins run in order on the thread that made it: a worker without room for tasks.
+template <class Stack> struct task_staying : Stack::worker {
+  typename Stack::worker* outer;  // what the thread was before
+
+  FILCH_API task_staying() noexcept;
+  FILCH_API ~task_staying();
+  task_staying(task_staying const&) = delete;
+  task_staying& operator=(task_staying const&) = delete;
+};
+
+/// A join under a scheduler with task stacks.
+template <class Stack, class F, class G>
+FILCH_INLINE std::pair<result_of<F>, result_of<G>> task_stack_join(F&& f, G&& g) {
+  if constexpr (travels_by_value<F> && travels_by_value<G>) {
+    return fork_join<Stack, F, G>(std::forward<F>(f), std::forward<G>(g));
+  } else {
+    return fork_join_here<Stack, F, G>(f, g);
+  }
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,37 @@
+// Taking many spawned tasks off a task stack again. For the source file of each scheduler that has one.
+#pragma once
+
+#include <filch/detail/task_frame.hpp>
+
+#include "runtime/pools.hpp"
+
+namespace filch::inline FILCH_ABI::detail {
+
+template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outcome) noexcept {
+  // Read first: a task run in place may fork, and its forks lie where it lay.
+  unsigned const number = number_of(t);
+  if (outcome == join_outcome::run_it) outcome = t.run(t) ? join_outcome::returned : join_outcome::threw;
+  if (outcome == join_outcome::threw) keep(take_exception(t), number);
+}
+
+template <class Stack> void task_frame<Stack>::drain() noexcept {
+  if (Stack::self() != worker_ || worker_->top != base_ + pending_) runtime::not_the_scope_s_owner();
+  while (pending_) {
+    task& t = base_[--pending_];
+    worker_->top = &t;
+    finish(t, Stack::is_slow(*worker_, &t) ? Stack::join_slow(*worker_, t) : join_outcome::run_it);
+  }
+}
+
+/// Many are pending: takes those off the top that thieves have finished, without waiting for any.
+template <class Stack> void task_frame<Stack>::reclaim() noexcept {
+  while (pending_) {
+    task& t = base_[pending_ - 1];
+    if (!Stack::is_done(t)) return;
+    --pending_;
+    worker_->top = &t;
+    finish(t, Stack::join_slow(*worker_, t));
+  }
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

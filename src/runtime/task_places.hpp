@@ -1,0 +1,139 @@
+// Where a thread is among the pools of a scheduler with task stacks: on a worker, in a stay, in the run of another
+// scheduler's pool, outside. For the source file of each scheduler that has one.
+#pragma once
+
+#include <filch/detail/task_stack.hpp>
+
+#include "runtime/fork_generation.hpp"
+#include "runtime/team.hpp"
+
+#if FILCH_HAS_CACTUS
+#include <filch/detail/strand.hpp>
+#endif
+
+#include <memory>
+#include <optional>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// `Member` is a worker: `team`, `index`, and `outer`, what the thread was before it became this worker.
+template <class Stack, class Member> class task_places {
+  using worker = typename Stack::worker;
+  using task = typename Stack::task;
+  using staying = task_staying<Stack>;
+
+ public:
+  /// What a thread outside all pools is. No room, so that a fork's compare sends its callers to the slow path; never
+  /// written.
+  inline static constinit worker outside{nullptr};
+  /// Where the task arrays of those who stay begin and end.
+  inline static constinit task no_room{};
+
+  static bool is_staying(worker const* w) noexcept { return w->end == &no_room; }
+
+  /// The innermost worker, also inside a stay; null outside.
+  static Member* member_or_null(worker* w) noexcept {
+    w = around_stays(w);
+    return w == &outside || is_screen(w) ? nullptr : static_cast<Member*>(w);
+  }
+
+  /// The calling thread's place in this team, where it is further out on its stack; else null.
+  template <class Team> static Member* place_of_caller(Team const& team) noexcept {
+    for (worker* w = around_stays(Stack::self()); w != &outside;) {
+      if (is_screen(w)) {
+        w = around_stays(static_cast<screen*>(w)->outer);
+      } else {
+        auto* const m = static_cast<Member*>(w);
+        if (m->team == &team) return m;
+        w = around_stays(m->outer);
+      }
+    }
+    return nullptr;
+  }
+
+  /// pool.run: in place where the caller is a worker of this team already.
+  template <class Team> static void enter(Team& team, void (*call)(void*), void* argument) {
+    Member* const here = place_of_caller(team);
+    if (!here) {
+      team.enter(call, argument);
+      return;
+    }
+    worker* const inner = Stack::self();
+#if FILCH_HAS_CACTUS
+    // From a strand of another pool inside this one: it stays on its thread, whose worker this is.
+    std::optional<strand_staying> stays;
+    if (auto const kind = strand_self().kind; kind == strand_kind::cactus || kind == strand_kind::implicit) {
+      stays.emplace();
+    }
+#endif
+    if (!is_staying(inner)) Stack::self() = here;
+    call(argument);
+    Stack::self() = inner;
+  }
+
+  /// The end of a pool. Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait
+  /// for, and no way to end the thread one stands on. The same in a child of fork(), which may stand on a stack of
+  /// the team and has none of its threads. What the system takes back at the end is left to it.
+  template <class Team> static void end(Team* team) {
+    if (team->alive() && !place_of_caller(*team)) delete team;
+  }
+
+  /// Runs call(argument) with the calling thread as this worker.
+  template <class Call> static void as_worker(Member& m, Call&& call) {
+    worker* const outer = Stack::self();
+    m.outer = outer;
+    Stack::self() = &m;
+    call();
+    Stack::self() = outer;
+  }
+
+  static void begin_stay(staying& s) noexcept {
+    watch();
+    s.outer = Stack::self();
+    if (Member* const m = member_or_null(s.outer)) m->team->leave_for_other_pool(*m);
+    s.top = s.end = &no_room;
+    Stack::self() = &s;
+  }
+  static void end_stay(staying& s) noexcept {
+    // A child that was forked meanwhile is outside all pools.
+    if (Stack::self() == &s) Stack::self() = s.outer;
+  }
+
+  /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
+  static void watch() noexcept {
+    [[maybe_unused]] static bool const once =
+        (runtime::watch_forks(leave_pools_in_child), runtime::hide_on_entry({hide, show}), true);
+  }
+
+ private:
+  /// What a thread is while it is in another pool's run: outside. What runs there may change threads, and must not
+  /// fork on a worker of this one. Without room, as `outside`.
+  struct screen : worker {
+    worker* outer;
+    explicit screen(worker* o) noexcept : worker(nullptr), outer(o) {}
+  };
+
+  static bool is_screen(worker const* w) noexcept { return w != &outside && w->end == nullptr; }
+  static worker* around_stays(worker* w) noexcept {
+    while (is_staying(w)) w = static_cast<staying*>(w)->outer;
+    return w;
+  }
+
+  // A child of fork() is outside all pools, also where it was forked by a task.
+  static void leave_pools_in_child() { Stack::self() = &outside; }
+
+  static void* hide() {
+    worker* const w = Stack::self();
+    if (w == &outside) return nullptr;
+    if (Member* const m = member_or_null(w)) m->team->leave_for_other_pool(*m);
+    auto hiding = std::make_unique<screen>(w);
+    Stack::self() = hiding.get();
+    return hiding.release();
+  }
+  static void show(void* p) {
+    std::unique_ptr<screen> const hiding(static_cast<screen*>(p));
+    Stack::self() = hiding->outer;
+  }
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

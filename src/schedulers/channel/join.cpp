@@ -1,0 +1,94 @@
+// The owner's side: the slow paths of fork and join.
+#include "runtime/pools.hpp"
+#include "schedulers/channel/worker.hpp"
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+channel_member& member(channel_worker& w) noexcept { return static_cast<channel_member&>(w); }
+
+}  // namespace
+
+void channel_stack::pushed_slow(channel_worker& owner, channel_task&) noexcept {
+  channel_member& w = member(owner);
+  w.team->serve(w);
+}
+
+join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) noexcept {
+  channel_member& w = member(owner);
+  if (&t < w.bottom) return w.team->wait_for_outcome(w, t);
+  // t is off the stack: it is not given away.
+  if (w.bell.has_rung()) w.team->serve(w);
+  return join_outcome::run_it;
+}
+
+void channel_poll_slow(channel_worker& owner) noexcept {
+  channel_member& w = member(owner);
+  w.team->serve(w);
+}
+
+bool channel_wanted_slow(channel_worker& owner) noexcept {
+  channel_member& w = member(owner);
+  return w.team->is_asked(w);
+}
+
+/// t was sent away. Until it is done, runs other tasks, then sleeps.
+join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) noexcept {
+  if (!alive()) runtime::child_can_t_go_on();
+  constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
+  constexpr unsigned k_looks_oversubscribed = 4;
+  unsigned const thief = t.future.sent_to();
+  if (thief != k_no_worker && tasks_[thief].take_back(t)) {
+    w.bottom = &t;
+    w.bell.move(&t + 1, &t);
+    t.future.clear();
+    counted(w.index).backoffs.bump();
+    return join_outcome::run_it;
+  }
+  w.top = &t + 1;  // the descriptor is in use until there is a message
+  for (unsigned looks = 0; t.future.peek() == future_state::pending;) {
+    if (run_received(w)) {
+      counted(w.index).leapfrogs.bump();
+      looks = 0;
+      continue;
+    }
+    if (w.bell.has_rung()) serve(w);
+    if (may_run_others(w)) ask(w, thief);
+    if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
+      pause_between_looks(looks);
+    } else {
+      sleep_until_message(w, t);
+      looks = 0;
+    }
+  }
+  withdraw(w);
+  requests_[w.index].reopen();
+  future_state const state = t.future.peek();
+  w.top = w.bottom = &t;
+  w.bell.move(&t + 1, &t);
+  t.future.clear();
+  if (state == future_state::declined) return join_outcome::run_it;
+  return state == future_state::returned ? join_outcome::returned : join_outcome::threw;
+}
+
+/// What runs on top of a wait may wait in turn. Half of the stack is for the tasks that this worker must finish.
+bool channel_team::may_run_others(channel_member const& w) const noexcept {
+  auto const here = static_cast<std::byte const*>(__builtin_frame_address(0));
+  runtime::worker_space const& mine = space(w.index);
+  return static_cast<std::size_t>(here - mine.low()) > mine.stack_bytes() / 2;
+}
+
+void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexcept {
+  // Whom it waits for tells visitors from outside that they are not meant.
+  sleepers().announce_for(w.index, w.index);
+  if (may_run_others(w)) ask_all(w);
+  // edge channel-4, channel-5: both looks after the announcement.
+  if (!t.future.wait_for_message() || !tasks_[w.index].is_quiet()) {
+    sleepers().retract(w.index);
+    return;
+  }
+  counted(w.index).sleeps.bump();
+  sleepers().sleep(w.index);
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

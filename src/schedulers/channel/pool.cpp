@@ -1,0 +1,109 @@
+// The pool: its members, the way in, and the default pool.
+#include "runtime/pools.hpp"
+#include "runtime/stack.hpp"
+#include "schedulers/channel/worker.hpp"
+
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+
+constinit thread_local channel_worker* channel_self = &channel_places::outside;
+
+template <> task_staying<channel_stack>::task_staying() noexcept : channel_worker(nullptr) {
+  channel_places::begin_stay(*this);
+}
+template <> task_staying<channel_stack>::~task_staying() { channel_places::end_stay(*this); }
+
+unsigned channel_worker_index() noexcept {
+  channel_member const* const w = channel_places::member_or_null(channel_self);
+  return w ? w->index : k_no_worker;
+}
+
+channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
+    : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(workers())) {
+  for (unsigned i = 0; i < workers(); ++i) {
+    runtime::worker_space const& memory = space(i);
+    auto* const m = ::new (static_cast<void*>(memory.middle())) channel_member;
+    static_assert(std::is_trivially_destructible_v<channel_member>);
+    // Zeroed by the kernel, which is what an empty descriptor is.
+    auto* const base = reinterpret_cast<channel_task*>(m + 1);
+    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(base));
+    m->top = m->bottom = base;
+    m->end = base + room / sizeof(channel_task);
+    m->bell.hush(base);
+    m->team = this;
+    m->index = i;
+    m->random = 2463534242u + i * 2654435761u;
+    if (m->random == 0) m->random = 1;
+    members_.push_back(m);
+    requests_.emplace_back(workers(), m->bell);
+  }
+  channel_places::watch();
+  start();
+}
+
+channel_team::~channel_team() { stop(); }
+
+std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
+#if FILCH_COUNT_FORKS
+  return members_[worker]->forks;
+#else
+  static_cast<void>(worker);
+  return 0;
+#endif
+}
+
+void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
+  channel_member& w = *members_[me];
+  requests_[me].reopen();
+  channel_places::as_worker(w, [&] { runtime::call_on(space(me), me, call, argument); });
+  if (!alive()) return;
+  withdraw(w);
+  decline(std::exchange(w.received, {}), me);
+  requests_[me].close();
+}
+
+/// The thief becomes a worker like one that was entered: its call may last, and nobody waits for tasks meanwhile.
+void channel_team::run_call(unsigned me, void (*call)(void*), void* argument) {
+  channel_member& w = *members_[me];
+  withdraw(w);
+  decline(std::exchange(w.received, {}), me);
+  requests_[me].reopen();
+  call(argument);
+}
+
+/// A task of this team enters another pool, or stays: what it forked here would wait for its return, so thieves that
+/// ask get some of it now.
+void channel_team::leave_for_other_pool(channel_member& w) noexcept {
+  if (w.bell.has_rung()) serve(w);
+}
+
+void channel_stack::enter_default(void (*call)(void*), void* argument) {
+  channel::default_pool().enter(call, argument);
+}
+
+}  // namespace detail
+
+channel::pool::pool(pool_options options) : team_(new detail::channel_team(runtime::resolve(options), false)) {}
+
+channel::pool::pool(default_tag) : team_(new detail::channel_team(runtime::resolve({}), true)) {}
+
+channel::pool::~pool() { detail::channel_places::end(team_.load(std::memory_order_acquire)); }
+
+void channel::pool::enter(void (*call)(void*), void* argument) {
+  detail::channel_places::enter(runtime::team_of_this_process(team_), call, argument);
+}
+
+unsigned channel::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
+
+pool_stats channel::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
+
+channel::pool& channel::default_pool() {
+  static constinit std::atomic<void*> the_default{nullptr};
+  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
+}
+
+}  // namespace filch::inline FILCH_ABI

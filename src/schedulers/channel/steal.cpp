@@ -1,0 +1,225 @@
+// The victim's side and the thief's.
+#include "runtime/pools.hpp"
+#include "schedulers/channel/worker.hpp"
+
+#include <algorithm>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+std::uint32_t next_random(channel_member& w) noexcept {  // xorshift: any spread will do
+  std::uint32_t x = w.random;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  return w.random = x;
+}
+
+}  // namespace
+
+// ---- victim ------------------------------------------------------------------------------------
+
+/// Answers requests, passes on those that it has nothing for, and keeps those that stand.
+void channel_team::serve(channel_member& w) noexcept {
+  channel_task* const bottom = w.bottom;
+  request_channel& mine = requests_[w.index];
+  // edge channel-1: before the looks.
+  w.bell.hush(bottom);
+  bool keeps_some = false;
+  unsigned const first = next_random(w) % workers();
+  for (unsigned i = 0; i < workers(); ++i) {
+    unsigned const thief = first + i < workers() ? first + i : first + i - workers();
+    if (thief == w.index) continue;  // its own, come back: see ask()
+    auto const r = mine.take(thief);
+    if (!r || answer_to(w, *r) != answer::nothing_to_give) continue;
+    if (r->stands) {
+      mine.put_back(*r);
+      keeps_some = true;
+    } else {
+      pass_on(w, *r);
+    }
+  }
+  if (keeps_some) w.bell.ring();
+  if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
+}
+
+channel_team::answer channel_team::answer_to(channel_member& w, request r) noexcept {
+  task_channel& to = tasks_[r.thief];
+  // edge channel-1: after the request was taken: if this is an old one, the thief leaves the next here later.
+  if (!to.is_open()) return answer::nobody_waits;
+  if (w.received.is_empty() && w.top <= w.bottom) return answer::nothing_to_give;
+  if (!to.claim()) return answer::nobody_waits;
+  batch const b = give(w, r);
+  counted(w.index).tasks_sent.add(b.size());
+  to.send(b);
+  counted(w.index).publications.bump();
+  if (sleepers().wake(r.thief)) counted(w.index).wakeups.bump();
+  return answer::given;
+}
+
+/// The oldest tasks that it has.
+batch channel_team::give(channel_member& w, request r) noexcept {
+  auto const share = [&](std::size_t n) { return r.wants_half ? (n + 1) / 2 : 1; };
+  if (!w.received.is_empty()) {
+    channel_task* const first = w.received.first;
+    w.received.first += share(w.received.size());
+    return {first, w.received.first, w.received.owner};
+  }
+  channel_task* const first = w.bottom;
+  w.bottom += share(static_cast<std::size_t>(w.top - w.bottom));
+  for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
+  return {first, w.bottom, w.index};
+}
+
+/// To the next victim; back to the thief where there is none, or the request has been everywhere.
+void channel_team::pass_on(channel_member& w, request r) noexcept {
+  unsigned const next = ++r.passed_on < workers() ? choose_victim(w, r) : k_nobody;
+  requests_[next == k_nobody ? r.thief : next].pass_on(r);
+  counted(w.index).forwards.bump();
+}
+
+/// Somebody whose request channel is open, neither w nor the thief; k_nobody if there is none.
+unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
+  auto const all = static_cast<int>(workers());
+  auto const may_be = [&](int victim) {
+    auto const v = static_cast<unsigned>(victim);
+    return victim >= 0 && victim < all && v != w.index && v != r.thief && requests_[v].is_open();
+  };
+  if (r.order == victim_order::nearest) {
+    int const thief = r.thief;
+    for (int distance = 1; distance < all; ++distance) {
+      for (int victim : {thief - distance, thief + distance}) {
+        if (may_be(victim)) return static_cast<unsigned>(victim);
+      }
+    }
+    return k_nobody;
+  }
+  auto const first = static_cast<int>(next_random(w) % workers());
+  for (int i = 0; i < all; ++i) {
+    int const victim = (first + i) % all;
+    if (may_be(victim)) return static_cast<unsigned>(victim);
+  }
+  return k_nobody;
+}
+
+bool channel_team::is_asked(channel_member& w) noexcept {
+  w.bell.hush(w.bottom);
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i == w.index || !requests_[w.index].peek(i) || !tasks_[i].is_open()) continue;
+    w.bell.ring();
+    return true;
+  }
+  return false;
+}
+
+// ---- thief -------------------------------------------------------------------------------------
+
+/// Has a request out: first with one victim, and after a while with everybody.
+void channel_team::ask(channel_member& w, unsigned first) noexcept {
+  constexpr unsigned k_looks_until_all = 32;  // some microseconds
+  request_channel& mine = requests_[w.index];
+  if (w.is_asking) {
+    bool const came_back = mine.take(w.index).has_value();
+    if (came_back) counted(w.index).returns.bump();
+    if (came_back || ++w.looks >= k_looks_until_all) ask_all(w);
+    return;
+  }
+  mine.close();
+  if (!ask_one(w, first)) ask_all(w);
+}
+
+/// False if nobody's channel is open.
+bool channel_team::ask_one(channel_member& w, unsigned first) noexcept {
+  begin_request(w);
+  unsigned const victim = first != k_nobody && requests_[first].is_open() ? first : choose_victim(w, w.mine);
+  if (victim == k_nobody) return false;
+  counted(w.index).requests.bump();
+  requests_[victim].leave(w.mine);
+  return true;
+}
+
+void channel_team::begin_request(channel_member& w) noexcept {
+  constexpr auto k_short = std::chrono::microseconds(50);
+  steal_amount const amount = asked_for().amount;
+  bool const were_short =
+      amount == steal_amount::adaptive && std::chrono::steady_clock::now() - w.answered < w.tasks_in_answer * k_short;
+  w.mine = {.thief = static_cast<std::uint16_t>(w.index),
+            .wants_half = amount == steal_amount::half || were_short,
+            .order = asked_for().victims};
+  w.is_asking = true;
+  w.looks = 0;
+  tasks_[w.index].open();
+}
+
+void channel_team::ask_all(channel_member& w) noexcept {
+  if (!w.is_asking) begin_request(w);
+  if (w.mine.stands) return;
+  w.mine.stands = true;
+  requests_[w.index].close();
+  counted(w.index).requests.bump();
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != w.index) requests_[i].leave(w.mine);
+  }
+}
+
+/// Something else is to be done than waiting for tasks. Those that are on their way go back to their owner.
+void channel_team::withdraw(channel_member& w) noexcept {
+  if (!w.is_asking) return;
+  w.is_asking = false;
+  task_channel& mine = tasks_[w.index];
+  if (mine.withdraw() == withdrawal::done) return;
+  for (runtime::spin_wait spin(oversubscribed());; spin.once()) {
+    if (auto const late = mine.receive()) {
+      decline(*late, w.index);
+      return;
+    }
+    if (!alive()) runtime::child_can_t_go_on();
+  }
+}
+
+void channel_team::decline(batch b, unsigned me) noexcept {
+  while (!b.is_empty()) finish(*members_[me], *--b.last, b.owner, future_state::declined);
+}
+
+/// *t may be gone afterwards.
+void channel_team::finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept {
+  if (t.future.send(s) && sleepers().wake(owner)) counted(w.index).wakeups.bump();
+}
+
+bool channel_team::run_received(channel_member& w) noexcept {
+  if (w.received.is_empty()) {
+    if (!w.is_asking || !tasks_[w.index].has_message()) return false;
+    auto const message = tasks_[w.index].receive();
+    if (!message) return false;
+    w.is_asking = false;
+    w.received = *message;
+    if (w.received.is_empty()) return false;
+    w.answered = std::chrono::steady_clock::now();
+    w.tasks_in_answer = static_cast<unsigned>(w.received.size());
+    if (asked_for().victims == victim_order::last) w.last_victim = w.received.owner;
+  }
+  requests_[w.index].reopen();
+  unsigned const owner = w.received.owner;
+  channel_task& t = *w.received.first++;
+  if (asked_for().early_requests && w.received.is_empty() && !w.is_asking)
+    static_cast<void>(ask_one(w, w.last_victim));
+  counted(w.index).steals.bump();
+  finish(w, t, owner, t.run(t) ? future_state::returned : future_state::threw);
+  return true;
+}
+
+bool channel_team::steal_and_run(unsigned index) {
+  channel_member& me = *members_[index];
+  if (run_received(me)) return true;
+  if (me.bell.has_rung()) serve(me);
+  ask(me, me.last_victim);
+  counted(index).failed_steals.bump();
+  return false;
+}
+
+void channel_team::ask_everybody(unsigned me) noexcept { ask_all(*members_[me]); }
+
+/// Tasks are not seen, they come: the request is with everybody.
+bool channel_team::sees_work(unsigned me) const noexcept { return !tasks_[me].is_quiet(); }
+
+}  // namespace filch::inline FILCH_ABI::detail

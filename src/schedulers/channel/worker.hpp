@@ -1,0 +1,94 @@
+// A worker of the channel scheduler, and its team. Words and edges: protocol.md beside this file.
+#pragma once
+
+#include <filch/channel.hpp>
+
+#include "runtime/task_places.hpp"
+#include "runtime/team.hpp"
+#include "schedulers/channel/channels.hpp"
+
+#include <chrono>
+#include <deque>
+
+namespace filch::inline FILCH_ABI::detail {
+
+class channel_team;
+
+inline constexpr unsigned k_nobody = ~0u;
+
+/// All its own. Equations, between its steps: the tasks in [bottom, top) are private, those below bottom were sent
+/// away and are not joined; the bell's place is bottom, or it has rung.
+struct alignas(k_cache_line) channel_member : channel_worker {
+  channel_member() noexcept : channel_worker(nullptr) {}
+
+  // fixed after start
+  channel_team* team = nullptr;
+  unsigned index = 0;
+  channel_worker* outer = nullptr;  // what the thread was before it became this worker
+
+  channel_task* bottom = nullptr;
+  batch received;  // tasks of another worker that this one has taken over: older than all of its own
+  std::uint32_t random = 0;
+  unsigned last_victim = k_nobody;  // who sent the last tasks
+
+  // its steal request
+  request mine{};
+  bool is_asking = false;                          // its task channel is open
+  unsigned looks = 0;                              // since it was sent
+  std::chrono::steady_clock::time_point answered;  // when the last one was
+  unsigned tasks_in_answer = 0;                    // how many it got
+};
+
+class channel_team final : public runtime::team {
+ public:
+  channel_team(runtime::settings s, bool tolerate_missing_threads);
+  ~channel_team() override;
+
+  // Victim.
+  void serve(channel_member& w) noexcept;
+  bool is_asked(channel_member& w) noexcept;
+  // Owner.
+  join_outcome wait_for_outcome(channel_member& w, channel_task& t) noexcept;
+
+  void leave_for_other_pool(channel_member& w) noexcept;
+  /// The same pool once more, for a child of fork().
+  std::unique_ptr<channel_team> again() const { return std::make_unique<channel_team>(asked_for(), true); }
+
+  char const* scheduler_name() const noexcept override { return "channel"; }
+
+ private:
+  enum class [[nodiscard]] answer { given, nobody_waits, nothing_to_give };
+
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  void run_call(unsigned me, void (*call)(void*), void* argument) override;
+  bool steal_and_run(unsigned me) override;
+  void ask_everybody(unsigned me) noexcept override;
+  bool sees_work(unsigned me) const noexcept override;
+  std::uint64_t forks_of(unsigned worker) const noexcept override;
+
+  // Victim.
+  answer answer_to(channel_member& w, request r) noexcept;
+  batch give(channel_member& w, request r) noexcept;
+  void pass_on(channel_member& w, request r) noexcept;
+  unsigned choose_victim(channel_member& w, request r) noexcept;
+  // Thief.
+  void ask(channel_member& w, unsigned first) noexcept;
+  bool ask_one(channel_member& w, unsigned first) noexcept;
+  void ask_all(channel_member& w) noexcept;
+  void begin_request(channel_member& w) noexcept;
+  void withdraw(channel_member& w) noexcept;
+  bool run_received(channel_member& w) noexcept;
+  void decline(batch b, unsigned me) noexcept;
+  void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
+  // Owner.
+  bool may_run_others(channel_member const& w) const noexcept;
+  void sleep_until_message(channel_member& w, channel_task& t) noexcept;
+
+  std::vector<channel_member*> members_;   // each at the start of its worker's space, its tasks behind it
+  std::deque<request_channel> requests_;   // to each
+  std::unique_ptr<task_channel[]> tasks_;  // to each
+};
+
+using channel_places = task_places<channel_stack, channel_member>;
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,157 @@
+// Steal requests and their answers: how many tasks, from whom, and when.
+#include "stealing.hpp"
+
+#include <atomic>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+using S = filch::channel;
+using filch::steal_amount;
+using filch::victim_order;
+
+long fib(int n) {
+  if (n < 2) return n;
+  auto const [a, b] = filch::join<S>([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+TEST(answers, are_not_asked_for_by_one_worker) {
+  filch::channel::pool pool({.workers = 1});
+  pool.run([] { return fib(15); });
+  EXPECT_EQ(pool.stats().requests, 0u);
+  EXPECT_EQ(pool.stats().publications, 0u);
+}
+
+TEST(answers, hold_one_task_where_one_is_asked_for) {
+  filch::channel::pool pool({.workers = 3, .amount = steal_amount::one});
+  EXPECT_TRUE(eventually([&] {
+    pool.run([] { return fib(18); });
+    return pool.stats().publications >= 20;
+  }));
+  EXPECT_EQ(pool.stats().tasks_sent, pool.stats().publications);
+}
+
+TEST(answers, hold_half_of_the_tasks_where_half_is_asked_for) {
+  filch::channel::pool pool({.workers = 2, .amount = steal_amount::half});
+  std::atomic<unsigned> ran{0};
+  pool.run([&] {
+    gate others;
+    filch::scope<S>([&](auto& s) {
+      // Nobody is there to ask while these are spawned: the thief is in the first.
+      wait_for_thief<S>();
+      s.spawn([&] { EXPECT_TRUE(others.pass()); });
+      EXPECT_TRUE(eventually([&] {
+        filch::poll<S>();
+        return pool.stats().publications >= 1;
+      }));
+      for (int i = 0; i < 100; ++i) s.spawn([&] { ++ran; });
+      others.open();
+      EXPECT_TRUE(eventually([&] {
+        filch::poll<S>();
+        return pool.stats().publications >= 2;
+      }));
+    });
+  });
+  EXPECT_EQ(ran, 100u);
+  EXPECT_GE(pool.stats().tasks_sent, 51u);
+}
+
+TEST(answers, come_in_every_setting) {
+  for (auto const amount : {steal_amount::adaptive, steal_amount::one, steal_amount::half}) {
+    for (auto const victims : {victim_order::last, victim_order::random, victim_order::nearest}) {
+      for (bool const early : {false, true}) {
+        filch::channel::pool pool({.workers = 4, .amount = amount, .victims = victims, .early_requests = early});
+        EXPECT_TRUE(eventually([&] {
+          EXPECT_EQ(pool.run([] { return fib(18); }), 2584);
+          return pool.stats().steals >= 10;
+        }));
+      }
+    }
+  }
+}
+
+TEST(answers, are_given_at_a_poll) {
+  // f does not fork; it polls.
+  filch::channel::pool pool({.workers = 2});
+  pool.run([] {
+    gate begun;
+    filch::join<S>(
+        [&] {
+          EXPECT_TRUE(eventually([&] {
+            filch::poll<S>();
+            return begun.is_open();
+          })) << "g was not stolen";
+        },
+        [&] { begun.open(); });
+  });
+}
+
+TEST(answers, are_given_by_a_loop) {
+  filch::channel::pool pool({.workers = 2});
+  pool.run([] {
+    gate begun;
+    filch::join<S>(
+        [&] {
+          filch::for_index<S>(0, 1'000'000'000, [&](int) {
+            if (!begun.is_open()) work_for(std::chrono::microseconds(1));
+          });
+        },
+        [&] { begun.open(); });
+  });
+  EXPECT_GE(pool.stats().steals, 1u);
+}
+
+TEST(answers, come_from_whoever_forks_while_others_are_busy) {
+  // All but one worker are in long tasks that neither fork nor poll; the last one asks, wherever it asked first.
+  filch::channel::pool pool({.workers = 4});
+  for (int round = 0; round < 20; ++round) {
+    pool.run([&] {
+      gate end;
+      auto const busy = [&] { EXPECT_TRUE(end.pass()); };
+      stolen_join<S>{}(
+          [&] {
+            stolen_join<S>{}(
+                [&] {
+                  stolen_join<S>{}([] {}, [] {});
+                  end.open();
+                },
+                busy);
+          },
+          busy);
+    });
+  }
+}
+
+TEST(answers, are_passed_on_where_workers_have_nothing) {
+  filch::channel::pool pool({.workers = 8});
+  EXPECT_TRUE(eventually([&] {
+    pool.run([] { return fib(22); });
+    return pool.stats().forwards > 0;
+  }));
+}
+
+TEST(answers, that_the_thief_is_late_for_are_taken_back) {
+  filch::channel::pool pool({.workers = 8});
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_EQ(pool.run([] { return fib(22); }), 17'711);
+    return pool.stats().backoffs > 0;
+  }));
+}
+
+TEST(answers, have_settings_that_are_refused_where_they_make_no_sense) {
+  auto const refused = [](filch::pool_options options, std::string const& field) {
+    try {
+      filch::channel::pool const pool(options);
+      ADD_FAILURE() << "made";
+    } catch (filch::setup_error const& e) {
+      EXPECT_NE(std::string(e.what()).find(field), std::string::npos) << e.what();
+    }
+  };
+  refused({.workers = 1, .amount = static_cast<steal_amount>(3)}, "pool_options::amount=3");
+  refused({.workers = 1, .victims = static_cast<victim_order>(3)}, "pool_options::victims=3");
+}
+
+}  // namespace
+}  // namespace filch_test
