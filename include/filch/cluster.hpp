@@ -104,8 +104,8 @@ template <class T, class Op> struct fold_of {
 /// a failing transport.
 template <scheduler S = default_scheduler> class cluster {
  public:
-  /// The transport must outlive the cluster. Throws setup_error where an option or an environment variable makes no
-  /// sense, or the system refuses a thread.
+  /// Waits for all ranks to come here. The transport must outlive the cluster. Throws setup_error where an option or
+  /// an environment variable makes no sense, or the system refuses a thread.
   template <transport T>
   explicit cluster(T& carrier, cluster_options options = {})
       : base_(std::make_unique<detail::transport_of<T>>(carrier), options), pool_([&] {
@@ -148,6 +148,8 @@ template <scheduler S = default_scheduler> class cluster {
 
   /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error.
   bound make_bound(std::int64_t first) { return base_.make_bound(first); }
+  /// What this rank knows of it; after a run, all know the same.
+  std::int64_t value(bound b) const noexcept { return base_.ends().bound(b.id); }
   /// Puts it back to `first`. For use between runs.
   void reset(bound b, std::int64_t first) { base_.reset(b, first); }
 

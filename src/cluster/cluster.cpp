@@ -64,6 +64,8 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
     throw setup_error("filch: two functions that are spawned have one name: " + std::string(kind->name));
   }
   parts_ = std::make_unique<parts>(std::move(carrier), options.patience * endpoint::k_ticks_per_second);
+  reduce({}, [](message, message) { return message(); });
+  ends().all_are_here();
 }
 
 cluster_base::~cluster_base() {

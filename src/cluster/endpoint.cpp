@@ -158,7 +158,7 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       result_ = rest_of(bytes);
       break;
     case kind::heartbeat:
-      heard_ = expecting_ = true;
+      heard_ = true;
       ++heartbeats_received_;
       break;
     case kind::farewell: farewell_ = get<std::uint64_t>(u); break;
@@ -370,6 +370,11 @@ std::optional<message> endpoint::reduction() {
 }
 
 // The watchman, and the end
+
+void endpoint::all_are_here() {
+  std::lock_guard const lock(mutex_);
+  expecting_ = ranks_ > 1;
+}
 
 void endpoint::tick() {
   std::lock_guard const lock(mutex_);

@@ -97,6 +97,8 @@ class FILCH_API endpoint {
 
   // The watchman
 
+  /// All ranks have a watchman: from now on the rank before must not be silent.
+  void all_are_here();
   /// Ten times a second. Looks for messages if nobody did since the last tick; every fifth time sends a heartbeat.
   void tick();
 
