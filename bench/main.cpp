@@ -5,6 +5,9 @@
 #if FILCH_HAS_CACTUS
 #include "stealing.hpp"
 #endif
+#if BENCH_WITH_CLUSTER
+#include "cluster/measure.hpp"
+#endif
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -101,6 +104,9 @@ void list() {
     fmt::print("  {:<14} OpenMP tasks, LLVM's runtime{}\n", k_other_contender,
                other_program_is_there() ? "" : " (not built: target bench-llvm)");
   }
+#if BENCH_WITH_CLUSTER
+  list_cluster_workloads();
+#endif
 }
 
 std::vector<request> wanted_workloads(options const& o) {
@@ -259,6 +265,18 @@ void show_stealing(options const& o) {
 }
 #endif
 
+#if BENCH_WITH_CLUSTER
+/// In every process that mpirun started.
+int run_cluster(options const& o) {
+  if (o.format == "csv") throw bad_request("cluster has no csv");
+  auto const workers = o.workers.empty() ? std::vector<unsigned>{0} : wanted_workers(o);
+  if (workers.size() > 1) throw bad_request("cluster wants one number of workers");
+  unsigned const pairs =
+      o.repeat.empty() ? k_pairs : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  return measure_cluster({o.workloads, workers[0], pairs, o.format == "json"});
+}
+#endif
+
 int main_of(int argc, char** argv) {
   options o;
   CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
@@ -299,6 +317,9 @@ int main_of(int argc, char** argv) {
     show_stealing(o);
     return 0;
   }
+#endif
+#if BENCH_WITH_CLUSTER
+  if (o.schedulers == std::vector<std::string>{"cluster"}) return run_cluster(o);
 #endif
   auto const rows = run(o);
   if (o.format == "json") {

@@ -2,7 +2,19 @@
 install(TARGETS filch EXPORT filch_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY include/filch DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+set(not_installed "")
+if(FILCH_HAS_CLUSTER)
+  install(TARGETS filch_cluster EXPORT filch_cluster_targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT filch_cluster_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+else()
+  foreach(name IN ITEMS cluster mpi_transport packing rank transport)
+    list(APPEND not_installed PATTERN "${name}.hpp" EXCLUDE)
+  endforeach()
+  list(APPEND not_installed PATTERN "cluster_*.hpp" EXCLUDE)
+endif()
+install(DIRECTORY include/filch DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" ${not_installed})
 install(FILES "${PROJECT_BINARY_DIR}/include/filch/config.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/filch")
 install(EXPORT filch_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
 configure_package_config_file(cmake/filch-config.cmake.in "${PROJECT_BINARY_DIR}/filch-config.cmake"

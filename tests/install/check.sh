@@ -80,6 +80,37 @@ cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" >/dev/n
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
 
+# The part over MPI, where it was built.
+if [ -f "$work/prefix-OFF/lib/cmake/filch/filch_cluster_targets.cmake" ]; then
+  mkdir -p "$work/cluster"
+  cat >"$work/cluster/main.cpp" <<'CODE'
+#include <filch/cluster.hpp>
+#include <filch/mpi_transport.hpp>
+
+static long one(filch::rank&, int n) { return n; }
+
+int main() {
+  filch::mpi_transport mpi;
+  filch::cluster<> ranks(mpi);
+  return ranks.fold<&one>(std::plus<>(), 1) == 1 ? 0 : 1;
+}
+CODE
+  cat >"$work/cluster/CMakeLists.txt" <<'CODE'
+cmake_minimum_required(VERSION 3.25)
+project(consumer CXX)
+find_package(filch REQUIRED COMPONENTS cluster)
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE filch::cluster)
+CODE
+  for shared in OFF ON; do
+    what="find_package, cluster, shared $shared"
+    cmake -S "$work/cluster" -B "$work/cluster-$shared" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_PREFIX_PATH="$work/prefix-$shared" >/dev/null
+    cmake --build "$work/cluster-$shared" >/dev/null
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster-$shared/consumer"
+  done
+fi
+
 strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
 compilations() {
   for compiler in g++ clang++-14 clang++-19; do

@@ -1,0 +1,22 @@
+// filch-bench --scheduler cluster, started with mpirun.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+struct cluster_request {
+  std::vector<std::string> workloads;  // NAME, NAME=SIZE, or all
+  unsigned workers = 0;                // of each rank; 0: the processors of its own
+  unsigned pairs = 15;
+  bool as_json = false;
+};
+
+/// Collective. Only rank 0 prints, errors too. Returns the exit code.
+int measure_cluster(cluster_request const& request);
+/// Lines for --list.
+void list_cluster_workloads();
+
+}  // namespace bench

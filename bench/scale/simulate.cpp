@@ -1,0 +1,305 @@
+// uts on many ranks, simulated: the ranks run the protocol's own code and the tree's own tasks, one event after the
+// other; only time, processors and network are a model. docs/scale.md says what it is fed with and what it predicts.
+//   scale-simulate --tree T1L --ranks 16,64,256 [--processors P] [--node ns] ...
+#include "../cluster/uts.hpp"
+
+#include <CLI/CLI.hpp>
+#include <filch/detail/cluster_share.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <queue>
+
+namespace {
+
+using filch::message;
+using filch::detail::endpoint;
+using filch::detail::share;
+using time_ns = double;
+
+struct costs {
+  double node = 150;      // serial program, a node
+  double task = 8;        // a task's way through the deque
+  double poll = 150;      // a look that finds nothing
+  double send = 300;      // of the sender's time, a message
+  double receive = 300;   // of the receiver's time, a message
+  double latency = 1000;  // from the send to where a look finds it
+  double byte = 0.1;      // more latency, a byte
+  double between_polls = 32'000;
+  double slice = 0;  // a busy rank keeps its processor so long where others wait; 0: until its next poll
+};
+
+/// A rank's place in the simulated network.
+class simulated_transport final : public filch::detail::any_transport {
+ public:
+  struct arrival {
+    time_ns at;
+    std::uint64_t number;  // one after the other, at the same time
+    message m;
+    bool operator>(arrival const& b) const { return at != b.at ? at > b.at : number > b.number; }
+  };
+  using network = std::vector<simulated_transport*>;
+
+  simulated_transport(network& all, int rank, costs const& c) : all_(all), rank_(rank), costs_(c) {}
+  int rank() const noexcept override { return rank_; }
+  int ranks() const noexcept override { return static_cast<int>(all_.size()); }
+  void send(int to, message m) override {
+    now += costs_.send;
+    time_ns const at = now + costs_.latency + costs_.byte * static_cast<double>(m.size());
+    auto& box = all_[static_cast<std::size_t>(to)]->box_;
+    box.push({at, ++numbers_, std::move(m)});
+    receivers.push_back(to);
+  }
+  std::optional<message> receive() override {
+    if (box_.empty() || box_.top().at > now) return std::nullopt;
+    now += costs_.receive;
+    message m = box_.top().m;
+    box_.pop();
+    return m;
+  }
+  void end_all(std::string_view) override { std::abort(); }
+  std::optional<time_ns> next_arrival() const { return box_.empty() ? std::nullopt : std::optional(box_.top().at); }
+
+  time_ns now = 0;             // the rank's clock, while it has an event
+  std::vector<int> receivers;  // of what it sent in this event
+
+ private:
+  network& all_;
+  int const rank_;
+  costs const& costs_;
+  std::priority_queue<arrival, std::vector<arrival>, std::greater<>> box_;
+  static inline std::uint64_t numbers_ = 0;
+};
+
+class counting final : public filch::detail::partial_of<long> {
+ public:
+  explicit counting(long& sum) noexcept : sum_(sum) {}
+  std::unique_ptr<partial> another() const override { return std::make_unique<counting>(sum_); }
+  void merge() override {}
+  void add(long&& value) override { sum_ += value; }
+
+ private:
+  long& sum_;
+};
+
+struct simulated_rank {
+  simulated_rank(simulated_transport::network& all, int rank, costs const& c, long& sum)
+      : carrier(all, rank, c), ends(carrier, 0), mine(ends, std::make_unique<counting>(sum)) {}
+  simulated_transport carrier;
+  endpoint ends;
+  share mine;
+  bool works = false;
+  bool ended = false;
+  time_ns work = 0;  // spent on nodes
+  // as detail::idle_pause
+  time_ns idle_since = 0;
+  time_ns ask_again = 0;
+  unsigned refusals = 0;
+  unsigned sleeps = 0;
+  // of the model
+  time_ns scheduled = INFINITY;  // its next event
+  std::uint64_t turn = 0;        // an older event of it is void
+};
+
+class simulation {
+ public:
+  simulation(bench::uts::tree const& tree, int ranks, int processors, costs const& c)
+      : costs_(c), processors_(processors) {
+    for (int r = 0; r < ranks; ++r) all_.push_back(nullptr);
+    for (int r = 0; r < ranks; ++r) {
+      ranks_.push_back(std::make_unique<simulated_rank>(all_, r, costs_, nodes));
+      all_[static_cast<std::size_t>(r)] = &ranks_.back()->carrier;
+      ranks_.back()->ends.begin_run();
+    }
+    auto const index = static_cast<std::int32_t>(&tree - bench::uts::k_trees.data());
+    ranks_[0]->mine.spawn<&bench::cluster_tasks::visit>(nullptr, index, bench::cluster_tasks::children_of_root(index),
+                                                        bench::uts::root_of(tree));
+    for (int r = 0; r < ranks; ++r) schedule(r, 0);
+  }
+
+  /// Returns the time until the last rank knows that all is done.
+  time_ns run() {
+    time_ns end = 0;
+    while (!events_.empty()) {
+      event const e = events_.top();
+      events_.pop();
+      simulated_rank& r = *ranks_[static_cast<std::size_t>(e.rank)];
+      if (e.turn != r.turn || r.ended) continue;
+      time_ns const begin = take_processor(e.at);
+      if (begin > e.at) {  // others are before it
+        release_processor(begin);
+        schedule(e.rank, begin);
+        continue;
+      }
+      r.scheduled = INFINITY;
+      time_ns const until = step(r, begin);
+      release_processor(until);
+      end = std::max(end, until);
+      for (int const to : std::exchange(r.carrier.receivers, {})) wake(to);
+    }
+    return end;
+  }
+
+  filch::cluster_stats stats() const {
+    filch::cluster_stats sum;
+    for (auto const& r : ranks_) {
+      auto const s = r->ends.stats();
+      sum.messages += s.messages, sum.requests += s.requests, sum.forwards += s.forwards, sum.returns += s.returns;
+      sum.answers += s.answers, sum.tasks_given += s.tasks_given, sum.waves += s.waves;
+    }
+    return sum;
+  }
+  time_ns work() const {
+    time_ns sum = 0;
+    for (auto const& r : ranks_) sum += r->work;
+    return sum;
+  }
+
+  long nodes = 0;
+
+ private:
+  struct event {
+    time_ns at;
+    int rank;
+    std::uint64_t turn;
+    bool operator>(event const& b) const { return at != b.at ? at > b.at : turn > b.turn; }
+  };
+
+  void schedule(int rank, time_ns at) {
+    simulated_rank& r = *ranks_[static_cast<std::size_t>(rank)];
+    r.scheduled = at;
+    events_.push({at, rank, ++r.turn});
+  }
+
+  // Processors: the times at which they are free. As many as ranks: nobody waits.
+  bool enough_processors() const { return processors_ >= static_cast<int>(ranks_.size()); }
+  time_ns take_processor(time_ns at) {
+    if (enough_processors()) return at;
+    if (static_cast<int>(busy_until_.size()) < processors_) return at;
+    time_ns const free = busy_until_.top();
+    busy_until_.pop();
+    return std::max(at, free);
+  }
+  void release_processor(time_ns at) {
+    if (!enough_processors()) busy_until_.push(at);
+  }
+
+  /// One look at the messages, and the tasks until the next one. Returns when it is over.
+  time_ns step(simulated_rank& r, time_ns begin) {
+    time_ns& now = r.carrier.now;
+    now = begin + costs_.poll;
+    if (r.mine.tasks.empty() && !r.ends.take_arrived(r.mine.tasks)) {
+      if (std::exchange(r.works, false)) {
+        r.ends.share_ends();
+        r.idle_since = now;
+        r.refusals = r.sleeps = 0;
+        r.ask_again = now;
+      }
+      return idle(r);
+    }
+    if (!std::exchange(r.works, true)) r.ends.share_begins();
+    r.ends.poll(r.mine.tasks, r.mine.tasks.size() - 1);
+    time_ns const until = now + std::max(costs_.between_polls, costs_.slice);
+    while (!r.mine.tasks.empty() && now < until) {
+      auto const size = static_cast<long>(r.mine.tasks.size());
+      long const before = nodes;
+      r.mine.run_newest();
+      long const made = (nodes - before - 1) + (static_cast<long>(r.mine.tasks.size()) - (size - 1));
+      time_ns const took = costs_.node * static_cast<double>(made);
+      r.work += took;
+      now += took + costs_.task;
+    }
+    schedule(r.carrier.rank(), now);
+    return now;
+  }
+
+  time_ns idle(simulated_rank& r) {
+    time_ns& now = r.carrier.now;
+    switch (r.ends.idle(r.mine.tasks, r.refusals == 0 || now >= r.ask_again)) {
+      case endpoint::outcome::work: schedule(r.carrier.rank(), now); return now;
+      case endpoint::outcome::ended: r.ended = true; return now;
+      case endpoint::outcome::refused: r.ask_again = now + 2000.0 * (1u << std::min(r.refusals++, 9u)); break;
+      case endpoint::outcome::nothing: break;
+    }
+    time_ns next = INFINITY;
+    if (auto const at = r.carrier.next_arrival()) next = *at;
+    if (r.refusals > 0 && r.ask_again > now) next = std::min(next, r.ask_again);
+    if (!enough_processors()) next = 0;  // it looks again and again, and takes a processor for it
+    if (next < INFINITY) schedule(r.carrier.rank(), look_after(r, std::max(next, now)));
+    return now;
+  }
+
+  /// When an idle rank, which yields for 200 us and then sleeps, looks for the first time after `at`.
+  time_ns look_after(simulated_rank& r, time_ns at) {
+    constexpr time_ns k_awake = 200'000;
+    if (at - r.idle_since < k_awake) return at;
+    time_ns const sleep = 50'000 + 30'000.0 * (1u << std::min(r.sleeps / 16, 5u));  // and the timer's slack
+    r.sleeps += 1 + static_cast<unsigned>((at - std::max(r.carrier.now, r.idle_since + k_awake)) / sleep);
+    if (!enough_processors()) return at + sleep;
+    return r.idle_since + std::ceil((at - r.idle_since) / sleep) * sleep;
+  }
+
+  /// A message is on its way to an idle rank.
+  void wake(int rank) {
+    simulated_rank& r = *ranks_[static_cast<std::size_t>(rank)];
+    if (r.works || r.ended || !enough_processors()) return;
+    time_ns const at = look_after(r, std::max(*r.carrier.next_arrival(), r.carrier.now));
+    if (at < r.scheduled) schedule(rank, at);
+  }
+
+  costs const costs_;
+  int const processors_;
+  simulated_transport::network all_;
+  std::vector<std::unique_ptr<simulated_rank>> ranks_;
+  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
+  std::priority_queue<time_ns, std::vector<time_ns>, std::greater<>> busy_until_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string name = "T1L";
+  std::vector<int> ranks{1, 2, 4, 8};
+  int processors = 0;
+  costs c;
+  CLI::App app{"Simulates uts on many ranks."};
+  app.add_option("--tree", name, "T1, T3, T1L, T2L or T3L");
+  app.add_option("--ranks", ranks, "comma separated")->delimiter(',');
+  app.add_option("--processors", processors, "that the ranks share; 0: one each");
+  app.add_option("--node", c.node, "ns of work, a node");
+  app.add_option("--task", c.task, "ns, a task's way through the deque");
+  app.add_option("--poll", c.poll, "ns, a look that finds nothing");
+  app.add_option("--send", c.send, "ns of the sender, a message");
+  app.add_option("--receive", c.receive, "ns of the receiver, a message");
+  app.add_option("--latency", c.latency, "ns under way, a message");
+  app.add_option("--byte", c.byte, "ns under way, a byte");
+  app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks");
+  app.add_option("--slice", c.slice, "ns that a busy rank keeps its processor at least");
+  CLI11_PARSE(app, argc, argv);
+  bench::uts::tree const* tree = nullptr;
+  try {
+    tree = bench::uts::prepare(name);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "scale-simulate: %s\n", e.what());
+    return 1;
+  }
+  std::printf("%-5s %6s %10s %9s %10s %9s %9s %10s %10s\n", "tree", "ranks", "seconds", "speed-up", "efficiency",
+              "answers", "tasks", "forwards", "messages");
+  for (int const n : ranks) {
+    simulation s(*tree, n, processors > 0 ? processors : n, c);
+    time_ns const took = s.run();
+    if (s.nodes != tree->nodes) {
+      std::fprintf(stderr, "scale-simulate: %ld nodes of %ld\n", s.nodes, tree->nodes);
+      return 1;
+    }
+    double const speedup = c.node * static_cast<double>(tree->nodes) / took;
+    double const most = std::min(n, processors > 0 ? processors : n);
+    auto const k = s.stats();
+    std::printf("%-5s %6d %10.4f %9.2f %10.3f %9lu %9lu %10lu %10lu\n", name.c_str(), n, took * 1e-9, speedup,
+                speedup / most, static_cast<unsigned long>(k.answers), static_cast<unsigned long>(k.tasks_given),
+                static_cast<unsigned long>(k.forwards), static_cast<unsigned long>(k.messages));
+    std::fflush(stdout);
+  }
+}

@@ -1,0 +1,200 @@
+// filch::cluster: work stealing between processes (paper: A. Prell, T. Rauber, Channel-based work stealing,
+// Euro-Par 2014).
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/pool_options.hpp>
+#include <filch/rank.hpp>
+
+#include <memory>
+
+namespace filch::inline FILCH_ABI {
+
+struct cluster_options {
+  /// Workers of this rank's pool. 0: FILCH_NUM_THREADS, else as many as the transport says (mpi_transport: the
+  /// processors that this rank does not share with others), else as pool_options says.
+  unsigned workers = 0;
+  /// Seconds that a rank may not answer before it is named and all end; 0: for ever.
+  unsigned patience = 5;
+};
+
+namespace detail {
+
+/// A rank's endpoint and its watchman.
+class FILCH_API cluster_base {
+ public:
+  cluster_base(std::unique_ptr<any_transport> carrier, cluster_options const& options);
+  cluster_base(cluster_base const&) = delete;
+  cluster_base& operator=(cluster_base const&) = delete;
+  ~cluster_base();
+
+  endpoint& ends() noexcept;
+  /// Collective: folds the ranks' values.
+  message reduce(message value, fold_values const& fold);
+  /// Collective, after a run: throws task_error on all ranks if a task threw on one.
+  message finish(message value, fold_values const& fold);
+  bound make_bound(std::int64_t first);
+  void reset(bound b, std::int64_t first);
+
+  static pool_options options_of(cluster_options const& options, unsigned workers_of_transport);
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+template <class T> message packed(T const& value) {
+  packer p;
+  packing<T>::pack(p, value);
+  return p.take();
+}
+template <class T> T unpacked(message const& m) {
+  unpacker u(m);
+  return packing<T>::unpack(u);
+}
+
+/// A rank's part of a fold, and what its shares add to it.
+template <class T, class Op> struct fold_of {
+  struct part final : partial_of<T> {
+    explicit part(fold_of& whole) noexcept : whole_(whole) {}
+    std::unique_ptr<partial> another() const override { return std::make_unique<part>(whole_); }
+    void add(T&& value) override { fold_of::add(seen_, std::move(value), whole_.op); }
+    void merge() override {
+      if (!seen_) return;
+      std::lock_guard const lock(whole_.mutex);
+      fold_of::add(whole_.sum, std::move(*seen_), whole_.op);
+    }
+
+   private:
+    fold_of& whole_;
+    std::optional<T> seen_;
+  };
+
+  static void add(std::optional<T>& sum, T&& value, Op const& op) {
+    if (sum) {
+      *sum = op(std::move(*sum), std::move(value));
+    } else {
+      sum.emplace(std::move(value));
+    }
+  }
+
+  Op const& op;
+  std::mutex mutex{};
+  std::optional<T> sum{};
+};
+
+}  // namespace detail
+
+/// The processes of one program that share its tasks: ranks, each with a pool of S. All of them make a cluster and
+/// call the same functions of it in the same order; each call returns on all of them. One at a time in a process,
+/// unless each has a transport of its own.
+///
+///     int main() {
+///       filch::mpi_transport mpi;
+///       filch::cluster<> ranks(mpi);
+///       long const nodes = ranks.fold<count>(std::plus<>(), root);
+///       if (ranks.rank() == 0) std::printf("%ld nodes\n", nodes);
+///     }
+///
+/// A rank whose tasks have run out asks another one, at random; who has none to give passes the request on, who has
+/// some answers with half of them, the oldest. Idle ranks look for messages and sleep between looks, up to a
+/// millisecond.
+///
+/// A rank that does not answer for `patience` seconds ends all of them, with a line on stderr that names it. So does
+/// a failing transport.
+template <scheduler S = default_scheduler> class cluster {
+ public:
+  /// Waits for all ranks to come here. The transport must outlive the cluster. Throws setup_error where an option or
+  /// an environment variable makes no sense, or the system refuses a thread.
+  template <transport T>
+  explicit cluster(T& carrier, cluster_options options = {})
+      : base_(std::make_unique<detail::transport_of<T>>(carrier), options), pool_([&] {
+          unsigned workers = 0;
+          if constexpr (requires { carrier.workers(); }) workers = carrier.workers();
+          return detail::cluster_base::options_of(options, workers);
+        }()) {}
+  cluster(cluster const&) = delete;
+  cluster& operator=(cluster const&) = delete;
+  /// Waits for all ranks to come here.
+  ~cluster() = default;
+
+  /// This process's number, 0 to ranks() - 1.
+  int rank() const noexcept { return base_.ends().rank(); }
+  int ranks() const noexcept { return base_.ends().ranks(); }
+
+  /// Runs F(rank&, arguments...) as the first task, with the arguments that rank 0 gives, and all that it spawns.
+  /// Returns once all tasks have ended on all ranks. If some threw, throws task_error, on all ranks, with the text of
+  /// one.
+  template <auto F, class... A> void run(A&&... arguments) {
+    work<F>(nullptr, std::forward<A>(arguments)...);
+    base_.finish({}, [](message, message) { return message(); });
+  }
+
+  /// As run, and returns op(a, b) of all that tasks returned who have no future: F's result, and those of what it
+  /// spawned, all of the same type. Tasks that return nothing add nothing. The order is not defined; op is called by
+  /// several workers at once.
+  template <auto F, class Op, class... A> auto fold(Op op, A&&... arguments) {
+    using T = typename detail::spawned<F>::R;
+    detail::fold_of<T, Op> whole{op};
+    work<F>(std::make_unique<typename detail::fold_of<T, Op>::part>(whole), std::forward<A>(arguments)...);
+    auto const all = base_.finish(whole.sum ? detail::packed(*whole.sum) : message(), over<T>(op));
+    return detail::unpacked<T>(all);
+  }
+
+  /// Folds the ranks' values with op, in no particular order. For use between runs.
+  template <class Op, packable T> T reduce(Op op, T const& value) {
+    return detail::unpacked<T>(base_.reduce(detail::packed(value), over<T>(op)));
+  }
+
+  /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error.
+  bound make_bound(std::int64_t first) { return base_.make_bound(first); }
+  /// What this rank knows of it; after a run, all know the same.
+  std::int64_t value(bound b) const noexcept { return base_.ends().bound(b.id); }
+  /// Puts it back to `first`. For use between runs.
+  void reset(bound b, std::int64_t first) { base_.reset(b, first); }
+
+  /// This rank's pool.
+  typename S::pool& pool() noexcept { return pool_; }
+  /// What this rank's endpoint counted.
+  cluster_stats stats() const { return base_.ends().stats(); }
+
+ private:
+  // Of values, as messages; an empty one is none.
+  template <class T, class Op> static detail::fold_values over(Op const& op) {
+    return [&op](message a, message b) {
+      if (a.empty() || b.empty()) return a.empty() ? std::move(b) : std::move(a);
+      return detail::packed<T>(op(detail::unpacked<T>(a), detail::unpacked<T>(b)));
+    };
+  }
+
+  template <auto F, class... A> void work(std::unique_ptr<detail::partial> part, A&&... arguments) {
+    pool_.run([&] {
+      detail::share mine(base_.ends(), std::move(part));
+      if (rank() == 0) mine.spawn<F>(nullptr, std::forward<A>(arguments)...);
+      work_until_the_end(mine);
+      mine.merge();
+    });
+  }
+
+  static void work_until_the_end(detail::share& mine) {
+    using outcome = detail::endpoint::outcome;
+    detail::idle_pause pause;
+    mine.ends.begin_run();
+    for (;;) {
+      switch (mine.ends.idle(mine.tasks, pause.may_ask())) {
+        case outcome::work:
+          mine.work_off<S>();
+          pause.reset();
+          break;
+        case outcome::refused: pause.refused(); [[fallthrough]];
+        case outcome::nothing: pause.wait(); break;
+        case outcome::ended: return;
+      }
+    }
+  }
+
+  detail::cluster_base mutable base_;
+  typename S::pool pool_;
+};
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,210 @@
+// A rank's end of the transport: steal requests, tasks in answer, termination, bounds, reductions, heartbeats. The
+// protocol and its argument: src/cluster/protocol.md.
+#pragma once
+
+#include <filch/detail/cluster_task.hpp>
+#include <filch/transport.hpp>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace filch::inline FILCH_ABI {
+
+/// What a rank's endpoint counted since its cluster was made.
+struct cluster_stats {
+  std::uint64_t messages = 0;        ///< sent, of every kind but heartbeats
+  std::uint64_t requests = 0;        ///< steal requests of this rank
+  std::uint64_t forwards = 0;        ///< requests of others that went on to the next rank, or back
+  std::uint64_t returns = 0;         ///< requests of this rank that came back in vain
+  std::uint64_t answers = 0;         ///< requests of others that were answered with tasks
+  std::uint64_t tasks_given = 0;     ///< in those answers
+  std::uint64_t bytes_of_tasks = 0;  ///< of those messages
+  std::uint64_t waves = 0;           ///< of the termination protocol
+};
+
+namespace detail {
+
+/// Waited for on the rank of the task that made the future.
+struct future_state {
+  explicit future_state(void (*take)(future_state&, unpacker&)) noexcept : take_result(take) {}
+  std::atomic<bool> ready{false};
+  std::optional<std::string> failure;
+  void (*take_result)(future_state&, unpacker&);
+
+  void set_ready() noexcept { ready.store(true, std::memory_order_release); }  // edge cluster-1
+};
+
+/// Folds two values of a reduction.
+using fold_values = std::function<message(message, message)>;
+
+class FILCH_API endpoint {
+ public:
+  static constexpr int k_ticks_per_second = 10;
+  static constexpr unsigned k_bounds = 64;
+  enum class outcome { work, nothing, refused, ended };
+
+  /// `silence`: how many ticks the rank before may be silent; 0: for ever.
+  endpoint(any_transport& carrier, unsigned silence);
+  endpoint(endpoint const&) = delete;
+  endpoint& operator=(endpoint const&) = delete;
+  ~endpoint();
+
+  int rank() const noexcept { return me_; }
+  int ranks() const noexcept { return ranks_; }
+
+  // Workers with a share
+
+  /// Looks for messages and answers requests with tasks of `mine`, if no other worker does so at the moment. `spare`
+  /// is how many of them may go. An empty deque takes what has arrived, and asks for more if there is no other share.
+  void poll(task_deque& mine, std::size_t spare, bool may_ask = true);
+  /// Should be polled now, whatever the time?
+  bool overdue() const noexcept { return overdue_.load(std::memory_order_relaxed); }  // relaxed: a hint
+  /// Did a request go on for want of tasks, and none was answered since?
+  bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }   // relaxed: a hint
+  void share_begins() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: a count, a hint
+  void share_ends() noexcept { shares_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Tasks that have arrived, if there are any.
+  bool take_arrived(task_deque& mine);
+  /// Sends the result of a task, or the text of its exception, to the future that waits for it.
+  void send_result(int home, future_state* future, std::optional<std::string> const& failure, message const& result);
+  /// Keeps the text of an exception that no future waits for.
+  void fail(std::string_view text);
+
+  // The main loop, in a run
+
+  void begin_run();
+  /// Without tasks: looks for messages, takes part in the termination protocol, asks for tasks if it may.
+  outcome idle(task_deque& mine, bool may_ask);
+
+  // Bounds
+
+  std::int64_t bound(unsigned id) const noexcept {
+    return bounds_[id].value.load(std::memory_order_relaxed);  // relaxed: an old value prunes less, no more
+  }
+  void raise(unsigned id, std::int64_t value) noexcept;
+  void set_bound(unsigned id, std::int64_t value) noexcept;
+
+  // Collective
+
+  void contribute(message value, fold_values fold);
+  /// The result, once all have contributed.
+  std::optional<message> reduction();
+  std::optional<std::string> take_failure();
+
+  // The watchman
+
+  /// All ranks have a watchman: from now on the rank before must not be silent.
+  void all_are_here();
+  /// Ten times a second. Looks for messages if nobody did since the last tick; every fifth time sends a heartbeat.
+  void tick();
+
+  // The end, collective: see protocol.md
+
+  void begin_closing();
+  /// Messages sent less those received; the sum over all ranks is what is under way.
+  std::int64_t under_way();
+  /// Once ticks have stopped.
+  void say_farewell();
+  /// Has everything from the rank before arrived?
+  bool silent();
+
+  cluster_stats stats() const;
+
+ private:
+  enum class kind : std::uint8_t { request, tasks, result, bound, probe, counts, end, up, down, heartbeat, farewell };
+  struct steal_request {
+    std::int32_t thief;
+    std::int32_t hops;
+    std::int32_t stride;
+    unsigned looks;  // since it arrived here
+  };
+  struct counters {
+    std::uint64_t sent, received;
+    friend bool operator==(counters const&, counters const&) = default;
+  };
+  struct bound_value {
+    std::atomic<std::int64_t> value{0};
+    std::atomic<bool> improved{false};
+  };
+
+  // All under mutex_.
+  bool receive();
+  void handle(std::span<std::byte const> bytes);
+  void handle_tasks(unpacker& u);
+  void handle_result(unpacker& u);
+  void serve(task_deque& mine, std::size_t spare);
+  void give(steal_request const& request, task_deque& mine, std::size_t count);
+  void forward(steal_request request);
+  void ask();
+  void send_bounds();
+  void answer_wave();
+  void judge_wave();
+  void fold_reduction();
+  void watch();
+  void send(int to, message m);
+  void send_basic(int to, message m);
+  void move_arrived(task_deque& mine);
+  template <class F> void for_each_child(F f) const;
+  std::size_t children() const noexcept;
+  int next() const noexcept { return (me_ + 1) % ranks_; }
+  int before() const noexcept { return (me_ + ranks_ - 1) % ranks_; }
+  std::uint64_t random() noexcept;
+
+  // fixed after start
+  any_transport& transport_;
+  int const me_;
+  int const ranks_;
+  unsigned const silence_;
+
+  // any worker
+  std::atomic<bool> overdue_{false};
+  std::atomic<bool> wanted_{false};
+  std::atomic<unsigned> shares_{0};
+  std::atomic<bool> arrived_{false};  // something is in inbox_
+  std::array<bound_value, k_bounds> bounds_;
+
+  std::mutex mutable mutex_;
+
+  // under mutex_: stealing
+  task_deque inbox_;
+  std::vector<steal_request> requests_;
+  bool asking_ = false;  // a request of ours is under way
+  bool refused_ = false;
+  std::uint64_t random_;
+  std::optional<std::string> failure_;
+
+  // under mutex_: termination
+  counters basic_{};
+  std::uint64_t runs_begun_ = 0;
+  std::uint64_t runs_ended_ = 0;
+  bool wave_here_ = false;
+  std::size_t wave_answers_ = 0;
+  counters wave_sum_{};
+  std::optional<std::uint64_t> received_before_;  // by the wave before; rank 0
+
+  // under mutex_: reduction
+  std::optional<message> contribution_;
+  fold_values fold_;
+  std::vector<message> ups_;
+  std::optional<message> result_;
+
+  // under mutex_: heartbeats and the end
+  bool polled_ = false;
+  unsigned ticks_ = 0;
+  bool heard_ = false;      // from the rank before, since the last tick
+  bool expecting_ = false;  // it has begun to send
+  unsigned silent_ = 0;
+  std::uint64_t heartbeats_sent_ = 0;
+  std::uint64_t heartbeats_received_ = 0;
+  std::optional<std::uint64_t> farewell_;
+  bool closing_ = false;
+  counters counted_{};  // messages but those of reductions and heartbeats
+  cluster_stats stats_;
+};
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,196 @@
+// A share: a deque of a rank's tasks, and the worker that works it off.
+#pragma once
+
+#include <filch/detail/cluster_endpoint.hpp>
+
+#include <chrono>
+#include <exception>
+#include <typeinfo>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The part of a fold that a share has seen.
+class partial {
+ public:
+  explicit partial(std::type_info const& type) noexcept : type_(type) {}
+  partial(partial const&) = delete;
+  partial& operator=(partial const&) = delete;
+  virtual ~partial() = default;
+  /// For another share.
+  virtual std::unique_ptr<partial> another() const = 0;
+  /// Adds it to the rank's.
+  virtual void merge() = 0;
+  bool is_of(std::type_info const& type) const noexcept { return type_ == type; }
+
+ private:
+  std::type_info const& type_;
+};
+template <class T> class partial_of : public partial {
+ public:
+  partial_of() noexcept : partial(typeid(T)) {}
+  virtual void add(T&& value) = 0;
+};
+
+/// A future's state once its result has come.
+template <class T> struct future_value : future_state {
+  using held = std::conditional_t<std::is_void_v<T>, bool, T>;
+  future_value() noexcept : future_state(&take) {}
+  static void take(future_state& s, unpacker& u) {
+    if constexpr (!std::is_void_v<T>) static_cast<future_value&>(s).value.emplace(packing<T>::unpack(u));
+  }
+  std::optional<held> value;
+};
+
+/// Waiting for messages: yields at first, sleeps later.
+class FILCH_API idle_pause {
+ public:
+  void wait();
+  /// A request came back in vain: do not ask again at once.
+  void refused();
+  bool may_ask() const { return refusals_ == 0 || clock::now() >= ask_again_; }
+  void reset() noexcept { *this = idle_pause(); }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point begin_{};
+  clock::time_point ask_again_{};
+  unsigned sleeps_ = 0;
+  unsigned refusals_ = 0;
+};
+
+/// Used by its worker alone. Under schedulers that migrate that is a strand, perhaps on changing threads.
+class share {
+ public:
+  share(endpoint& e, std::unique_ptr<partial> part) noexcept : ends(e), part_(std::move(part)) {}
+  share(share const&) = delete;
+  share& operator=(share const&) = delete;
+  ~share() = default;
+
+  template <auto F, class... A> void spawn(future_state* future, A&&... arguments);
+
+  /// Works until the deque is empty, on the pool's scheduler S.
+  template <class S> void work_off();
+  FILCH_INLINE void run_newest() {
+    cluster_task& t = tasks.take_newest();
+    t.kind->run(*this, t);
+  }
+
+  bool poll_is_due() noexcept { return --until_poll_ == 0 || ends.overdue(); }
+  /// `spare`: tasks that may go.
+  FILCH_API void poll(std::size_t spare);
+
+  /// Calls a task's function and hands on what it returns or throws.
+  template <class R, class Call> void finish(future_state* future, int home, Call call);
+  /// Until the future is ready, works.
+  FILCH_API void wait_for(future_state& future);
+  void merge() {
+    if (part_) part_->merge();
+  }
+
+  endpoint& ends;
+  task_deque tasks;
+
+ private:
+  template <class S> void step(typename S::frame& frame);
+  FILCH_API void failed(future_state* future, int home) noexcept;  // in a handler
+  FILCH_API void send_result(future_state* future, int home, message const& result);
+
+  std::unique_ptr<partial> part_;
+  // tasks between two polls: as many as take some microseconds
+  unsigned until_poll_ = 1;
+  unsigned block_ = 1;
+  std::chrono::steady_clock::time_point last_poll_{};
+  // of the scheduler that works it off
+  void (*step_)(share&, void* frame) = nullptr;
+  void (*sync_)(void* frame) = nullptr;
+  void* frame_ = nullptr;
+  bool has_split_ = false;
+  unsigned waits_ = 0;  // nested in each other
+};
+
+/// The kind of F's tasks.
+template <auto F> struct spawned {
+  using R = typename task_signature<decltype(F)>::result;
+
+  static void run(share& here, cluster_task& t);
+  static constexpr task_kind kind{task_name<F>(),           id_of_name(task_name<F>()), &run,
+                                  &task_arguments<F>::pack, &task_arguments<F>::unpack, &task_arguments<F>::drop};
+  static inline task_registration const registration{kind};
+};
+
+template <auto F, class... A> void share::spawn(future_state* future, A&&... arguments) {
+  cluster_task& t = tasks.room();
+  task_arguments<F>::make(t, std::forward<A>(arguments)...);
+  t.kind = &spawned<F>::kind;
+  static_cast<void>(&spawned<F>::registration);  // makes it part of the program
+  t.future = future;
+  t.home = ends.rank();
+  tasks.push();
+}
+
+template <class R, class Call> void share::finish(future_state* future, int home, Call call) {
+  try {
+    if (!future) {
+      if constexpr (std::is_void_v<R>) {
+        call();
+      } else {
+        R result = call();
+        if (!part_) return;
+        if (!part_->is_of(typeid(R))) throw std::logic_error("a task returned another type than what is folded");
+        static_cast<partial_of<R>&>(*part_).add(std::move(result));
+      }
+    } else if (home == ends.rank()) {
+      auto& state = static_cast<future_value<R>&>(*future);
+      if constexpr (std::is_void_v<R>) {
+        call();
+      } else {
+        state.value.emplace(call());
+      }
+      state.set_ready();
+      // *future may be gone
+    } else {
+      packer p;
+      if constexpr (std::is_void_v<R>) {
+        call();
+      } else {
+        packing<R>::pack(p, call());
+      }
+      send_result(future, home, p.take());
+    }
+  } catch (...) {
+    failed(future, home);
+  }
+}
+
+/// One task, newest first; before it what is due: a poll, and a share for a worker of the pool that waits.
+template <class S> FILCH_INLINE void share::step(typename S::frame& frame) {
+  if (poll_is_due()) [[unlikely]]
+    poll(tasks.size() - 1);
+  if (S::wanted() && tasks.size() > 1) [[unlikely]] {
+    auto other = std::make_unique<share>(ends, part_ ? part_->another() : nullptr);
+    other->tasks.take_oldest_of(tasks, tasks.size() / 2);
+    has_split_ = true;
+    frame.spawn([other = std::move(other)] {
+      other->template work_off<S>();
+      other->merge();
+    });
+  }
+  run_newest();
+}
+
+template <class S> void share::work_off() {
+  using frame_type = typename S::frame;
+  frame_type frame;
+  frame_ = &frame;
+  step_ = [](share& s, void* f) { s.step<S>(*static_cast<frame_type*>(f)); };
+  sync_ = [](void* f) { static_cast<frame_type*>(f)->sync(); };
+  ends.share_begins();
+  do {
+    while (!tasks.empty()) step<S>(frame);
+    if (has_split_) frame.sync();
+    has_split_ = false;
+  } while (ends.take_arrived(tasks));
+  ends.share_ends();
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,169 @@
+// Tasks that may run in another process, and a share's deque of them.
+#pragma once
+
+#include <filch/packing.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace filch::inline FILCH_ABI {
+class rank;
+
+namespace detail {
+
+struct cluster_task;
+struct future_state;
+class share;
+
+/// What can be done with the tasks of one function. There is one for each function that is spawned, under the same
+/// name in every process.
+struct task_kind {
+  std::string_view name;
+  std::uint64_t id;                          // of the name
+  void (*run)(share&, cluster_task&);        // takes the arguments out, then calls the function
+  void (*pack)(packer&, cluster_task&);      // takes the arguments out, to a message
+  void (*unpack)(unpacker&, cluster_task&);  // makes the arguments
+  void (*drop)(cluster_task&) noexcept;      // ends the arguments
+};
+
+/// Makes a kind known, before main().
+struct FILCH_API task_registration {
+  explicit task_registration(task_kind const& kind);
+};
+/// The kind with this id; null: there is none.
+FILCH_API task_kind const* find_kind(std::uint64_t id) noexcept;
+/// Two functions under one name, which can't be told apart in messages; null: there are none.
+FILCH_API task_kind const* ambiguous_kind() noexcept;
+
+constexpr std::uint64_t id_of_name(std::string_view name) noexcept {  // FNV-1a
+  std::uint64_t id = 14695981039346656037u;
+  for (char const c : name) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return id;
+}
+
+/// A function and its arguments. Arguments lie in the task if they are trivially copyable and fit, else on the heap;
+/// so a task can be moved by copying its bytes.
+struct cluster_task {
+  static constexpr std::size_t k_room = 40;
+
+  task_kind const* kind;
+  future_state* future;  // waits for the result, on rank `home`; none: nobody does
+  alignas(8) std::byte arguments[k_room];
+  std::int32_t home;
+};
+static_assert(sizeof(cluster_task) == 64 && std::is_trivially_copyable_v<cluster_task>);
+
+/// The tasks of a share: its worker pushes and takes the newest, the endpoint gives the oldest away, on the worker's
+/// behalf. Used by one thread at a time.
+class task_deque {
+ public:
+  task_deque() = default;
+  task_deque(task_deque&& other) noexcept
+      : slots_(std::move(other.slots_)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        oldest_(other.oldest_),
+        size_(std::exchange(other.size_, 0)) {}
+  task_deque& operator=(task_deque&&) = delete;
+  ~task_deque() {
+    while (!empty()) {
+      cluster_task& t = take_newest();
+      t.kind->drop(t);
+    }
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+  /// A place for one more, which push() makes a task of the deque.
+  cluster_task& room() {
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    return at(size_);
+  }
+  void push() noexcept { ++size_; }
+  /// Valid until the next call of room().
+  cluster_task& take_newest() noexcept { return at(--size_); }
+  cluster_task& take_oldest() noexcept {
+    cluster_task& t = at(0);
+    ++oldest_;
+    --size_;
+    return t;
+  }
+  /// Moves the oldest `count` of another deque here.
+  void take_oldest_of(task_deque& from, std::size_t count) {
+    for (; count > 0; --count) {
+      cluster_task& place = room();
+      place = from.take_oldest();
+      push();
+    }
+  }
+
+ private:
+  cluster_task& at(std::size_t i) noexcept { return slots_[(oldest_ + i) & (capacity_ - 1)]; }
+  FILCH_COLD void grow() {
+    std::size_t const wider = capacity_ ? 2 * capacity_ : 64;
+    auto slots = std::make_unique_for_overwrite<cluster_task[]>(wider);
+    for (std::size_t i = 0; i < size_; ++i) slots[i] = at(i);
+    slots_ = std::move(slots);
+    capacity_ = wider;
+    oldest_ = 0;
+  }
+
+  std::unique_ptr<cluster_task[]> slots_;
+  std::size_t capacity_ = 0;  // a power of two
+  std::size_t oldest_ = 0;
+  std::size_t size_ = 0;
+};
+
+template <class F> struct task_signature;
+template <class R, class... P> struct task_signature<R (*)(rank&, P...)> {
+  static_assert((packable<std::decay_t<P>> && ...), "an argument of this task can't travel: see filch::packing");
+  static_assert(std::is_void_v<R> || packable<std::decay_t<R>>, "the result of this task can't travel");
+  using result = std::decay_t<R>;
+  using arguments = std::tuple<std::decay_t<P>...>;
+  static constexpr bool k_in_task = (std::is_trivially_copyable_v<std::decay_t<P>> && ...) &&
+                                    sizeof(arguments) <= cluster_task::k_room && alignof(arguments) <= 8;
+};
+template <class R, class... P>
+struct task_signature<R (*)(rank&, P...) noexcept> : task_signature<R (*)(rank&, P...)> {};
+
+template <auto F> constexpr std::string_view task_name() { return __PRETTY_FUNCTION__; }
+
+/// The arguments of a task of function F.
+template <auto F> struct task_arguments {
+  using signature = task_signature<decltype(F)>;
+  using type = typename signature::arguments;
+
+  template <class... A> static void make(cluster_task& t, A&&... a) {
+    if constexpr (signature::k_in_task) {
+      ::new (static_cast<void*>(t.arguments)) type(std::forward<A>(a)...);
+    } else {
+      ::new (static_cast<void*>(t.arguments)) type*(new type(std::forward<A>(a)...));
+    }
+  }
+  static type take(cluster_task& t) {
+    if constexpr (signature::k_in_task) {
+      return *std::launder(reinterpret_cast<type*>(t.arguments));
+    } else {
+      std::unique_ptr<type> const here(*std::launder(reinterpret_cast<type**>(t.arguments)));
+      return std::move(*here);
+    }
+  }
+  static void pack(packer& p, cluster_task& t) {
+    type const arguments = take(t);
+    std::apply([&p]<class... A>(A const&... a) { (packing<A>::pack(p, a), ...); }, arguments);
+  }
+  static void unpack(unpacker& u, cluster_task& t) { unpack_each(u, t, static_cast<type*>(nullptr)); }
+  static void drop(cluster_task& t) noexcept { static_cast<void>(take(t)); }
+
+ private:
+  template <class... A> static void unpack_each(unpacker& u, cluster_task& t, std::tuple<A...>*) {
+    // Braces: read in the order in which they were written.
+    std::tuple<A...> all{packing<A>::unpack(u)...};
+    std::apply([&t](A&... a) { make(t, std::move(a)...); }, all);
+  }
+};
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,40 @@
+// Messages between ranks over MPI.
+#pragma once
+
+#include <filch/pool_options.hpp>
+#include <filch/transport.hpp>
+
+#include <memory>
+
+namespace filch::inline FILCH_ABI {
+
+/// The processes that mpirun started. Makes a communicator of its own, so programs may use MPI beside it.
+class FILCH_API mpi_transport {
+ public:
+  /// Initialises MPI where that was not done. Throws setup_error where MPI lets only one thread call it: who
+  /// initialises MPI must ask for MPI_THREAD_SERIALIZED. Without mpirun there is one rank.
+  mpi_transport();
+  mpi_transport(mpi_transport const&) = delete;
+  mpi_transport& operator=(mpi_transport const&) = delete;
+  /// Ends MPI, if it began it.
+  ~mpi_transport();
+
+  int rank() const noexcept;
+  int ranks() const noexcept;
+  void send(int to, message m);
+  std::optional<message> receive();
+  /// A line on stderr, then MPI_Abort.
+  void end_all(std::string_view text);
+
+  /// Processors of this process that are its own: its affinity mask's, divided by the number of ranks that have the
+  /// same one on this host; at least 1.
+  unsigned workers() const noexcept;
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+static_assert(transport<mpi_transport>);
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,115 @@
+// How arguments and results of tasks travel between processes.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace filch::inline FILCH_ABI {
+
+/// Bytes of a message that is being written.
+class packer {
+ public:
+  void put_bytes(void const* from, std::size_t size) {
+    auto const* const bytes = static_cast<std::byte const*>(from);
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+  }
+  /// The message; the packer is empty afterwards.
+  std::vector<std::byte> take() noexcept { return std::exchange(bytes_, {}); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Bytes of a message that is being read, which must outlive it.
+class unpacker {
+ public:
+  explicit unpacker(std::span<std::byte const> message) noexcept : left_(message) {}
+  /// Throws std::length_error where the message is shorter: what reads it is not what wrote it.
+  std::span<std::byte const> get_bytes(std::size_t size) {
+    if (size > left_.size()) throw std::length_error("filch: a message is shorter than what is read from it");
+    auto const bytes = left_.first(size);
+    left_ = left_.subspan(size);
+    return bytes;
+  }
+
+ private:
+  std::span<std::byte const> left_;
+};
+
+/// How a T travels: `pack(packer&, T const&)` and `T unpack(unpacker&)`, both static. There for types that are
+/// trivially copyable and no pointers, and for strings, vectors, pairs and tuples of what travels. Specialise it for
+/// types of your own. A pointer inside a trivially copyable type can't be seen, and means nothing to another process.
+template <class T> struct packing;
+
+/// May be an argument or a result of a task that runs on another rank.
+template <class T>
+concept packable = requires(packer& p, unpacker& u, T const& value) {
+  packing<T>::pack(p, value);
+  { packing<T>::unpack(u) } -> std::same_as<T>;
+};
+
+template <class T>
+  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T>)
+struct packing<T> {
+  static void pack(packer& p, T const& value) { p.put_bytes(&value, sizeof value); }
+  static T unpack(unpacker& u) {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), u.get_bytes(sizeof(T)).data(), sizeof(T));
+    return std::bit_cast<T>(bytes);
+  }
+};
+
+template <packable T> struct packing<std::vector<T>> {
+  static void pack(packer& p, std::vector<T> const& values) {
+    packing<std::size_t>::pack(p, values.size());
+    for (T const& value : values) packing<T>::pack(p, value);
+  }
+  static std::vector<T> unpack(unpacker& u) {
+    std::vector<T> values;
+    for (auto left = packing<std::size_t>::unpack(u); left > 0; --left) values.push_back(packing<T>::unpack(u));
+    return values;
+  }
+};
+
+template <> struct packing<std::string> {
+  static void pack(packer& p, std::string const& text) {
+    packing<std::size_t>::pack(p, text.size());
+    p.put_bytes(text.data(), text.size());
+  }
+  static std::string unpack(unpacker& u) {
+    auto const bytes = u.get_bytes(packing<std::size_t>::unpack(u));
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  }
+};
+
+template <packable... T>
+  requires(!std::is_trivially_copyable_v<std::tuple<T...>>)
+struct packing<std::tuple<T...>> {
+  static void pack(packer& p, std::tuple<T...> const& values) {
+    std::apply([&p](T const&... value) { (packing<T>::pack(p, value), ...); }, values);
+  }
+  static std::tuple<T...> unpack(unpacker& u) { return std::tuple<T...>{packing<T>::unpack(u)...}; }
+};
+
+template <packable A, packable B>
+  requires(!std::is_trivially_copyable_v<std::pair<A, B>>)
+struct packing<std::pair<A, B>> {
+  static void pack(packer& p, std::pair<A, B> const& both) {
+    packing<A>::pack(p, both.first);
+    packing<B>::pack(p, both.second);
+  }
+  static std::pair<A, B> unpack(unpacker& u) { return std::pair<A, B>{packing<A>::unpack(u), packing<B>::unpack(u)}; }
+};
+
+}  // namespace filch::inline FILCH_ABI

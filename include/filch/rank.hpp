@@ -1,0 +1,116 @@
+// What a task of a cluster sees of the rank that runs it.
+#pragma once
+
+#include <filch/detail/cluster_share.hpp>
+
+namespace filch::inline FILCH_ABI {
+
+/// A number that every rank knows and any task may raise. A handle: pass it to tasks like any other argument.
+struct bound {
+  unsigned id;
+};
+
+/// A task of a cluster ended with an exception, here or on another rank. what() is that exception's.
+class FILCH_API task_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  task_error(task_error const&) = default;
+  task_error& operator=(task_error const&) = default;
+  ~task_error() override;
+};
+
+/// The result of a task that was spawned with rank::async. Belongs to the task that made it: only that one may wait,
+/// and it may not outlive that one.
+template <class T> class [[nodiscard]] future {
+ public:
+  template <class Spawn> future(detail::share& here, Spawn spawn) : here_(here) { spawn(state_); }
+  future(future const&) = delete;
+  future& operator=(future const&) = delete;
+  /// Waits, if get() did not.
+  ~future() { here_.wait_for(state_); }
+
+  /// Returns the result, once; waits for it, and runs other tasks of the rank meanwhile, on top of this one's stack:
+  /// a lock that is held here can meet itself. Throws task_error if the task threw. Continues on the calling thread
+  /// under `direct` and `serial`, perhaps on another one under `cactus` and `implicit`.
+  T get() {
+    here_.wait_for(state_);
+    if (state_.failure) throw task_error(*state_.failure);
+    if constexpr (!std::is_void_v<T>) return std::move(*state_.value);
+  }
+  /// Would get() return at once?
+  bool ready() const noexcept { return state_.ready.load(std::memory_order_acquire); }  // edge cluster-1
+
+ private:
+  detail::share& here_;
+  detail::future_value<T> state_;
+};
+
+/// The rank that runs a task: the first parameter of every function that may run on another one.
+///
+///     long count(filch::rank& here, node n) {
+///       for (node const& child : children_of(n)) here.spawn<count>(child);
+///       return 1;
+///     }
+///
+/// It is not to be kept. A task may use filch::join and everything else of Filch, but not `here` on both sides of a
+/// join.
+class rank {
+ public:
+  explicit rank(detail::share& here) noexcept : here_(here) {}
+  rank(rank const&) = delete;
+  rank& operator=(rank const&) = delete;
+
+  /// This process's number, 0 to ranks() - 1.
+  int index() const noexcept { return here_.ends.rank(); }
+  int ranks() const noexcept { return here_.ends.ranks(); }
+
+  /// Runs F(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one, the oldest
+  /// first on others. F is a function; its arguments are copied, and travel as filch::packing says. What F returns is
+  /// folded into the result of cluster::fold, or dropped by cluster::run; what it throws leaves those on every rank,
+  /// as task_error. Throws std::bad_alloc, and what copying throws; F has not run then.
+  ///
+  /// Costs some nanoseconds where the arguments are trivially copyable and of 40 bytes at most, else an allocation
+  /// too.
+  template <auto F, class... A> void spawn(A&&... arguments) {
+    here_.spawn<F>(nullptr, std::forward<A>(arguments)...);
+  }
+
+  /// As spawn, but what F returns or throws goes to the future that it returns.
+  template <auto F, class... A> auto async(A&&... arguments) {
+    return future<typename detail::spawned<F>::R>(
+        here_, [&](detail::future_state& state) { here_.spawn<F>(&state, std::forward<A>(arguments)...); });
+  }
+
+  /// Does another rank want tasks that this one could not give? For functions that spawn only then. Two loads.
+  bool wanted() const noexcept { return here_.ends.wanted() && here_.tasks.size() < 2; }
+
+  /// Answers the other ranks, at most once in some microseconds. For tasks of more than a millisecond; others need
+  /// not. Throws std::bad_alloc. Costs a few nanoseconds, rarely microseconds.
+  void poll() {
+    if (here_.poll_is_due()) here_.poll(here_.tasks.size());
+  }
+
+  /// The bound as this rank knows it: the greatest value, or for some time an older one. A load.
+  std::int64_t value(bound b) const noexcept { return here_.ends.bound(b.id); }
+  /// Raises the bound to `value` if it is less: here at once, on other ranks soon. A load, an exchange where it is
+  /// less.
+  void raise(bound b, std::int64_t value) noexcept {
+    if (value > here_.ends.bound(b.id)) here_.ends.raise(b.id, value);
+  }
+
+ private:
+  detail::share& here_;
+};
+
+template <auto F> void detail::spawned<F>::run(share& here, cluster_task& t) {
+  auto* const future = t.future;
+  int const home = t.home;
+  // The deque's memory is free for others as soon as F runs.
+  auto arguments = task_arguments<F>::take(t);
+  here.finish<R>(future, home, [&]() -> R {
+    rank r(here);
+    return std::apply([&r](auto&... a) { return F(r, std::move(a)...); }, arguments);
+  });
+}
+
+}  // namespace filch::inline FILCH_ABI

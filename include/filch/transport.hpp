@@ -1,0 +1,65 @@
+// What carries messages between the ranks of a cluster.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace filch::inline FILCH_ABI {
+
+/// Bytes that one rank sends to another.
+using message = std::vector<std::byte>;
+
+/// Carries messages between ranks, which are numbered from 0.
+///
+///  - `t.send(to, m)` takes a message along. It arrives once, some time, perhaps after later ones; send does not wait
+///    for that.
+///  - `t.receive()` returns a message that has arrived, if there is one. It does not wait either.
+///  - `t.end_all(text)` shows the text and ends all ranks, this one included.
+///
+/// Calls come from any thread, one at a time. `filch::mpi_transport` is a model.
+template <class T>
+concept transport = requires(T& t, T const& fixed, int to, message m, std::string_view text) {
+  { fixed.rank() } noexcept -> std::same_as<int>;
+  { fixed.ranks() } noexcept -> std::same_as<int>;
+  { t.send(to, std::move(m)) } -> std::same_as<void>;
+  { t.receive() } -> std::same_as<std::optional<message>>;
+  { t.end_all(text) } -> std::same_as<void>;
+};
+
+namespace detail {
+
+/// Any transport, for code that is compiled once.
+class any_transport {
+ public:
+  any_transport() = default;
+  any_transport(any_transport const&) = delete;
+  any_transport& operator=(any_transport const&) = delete;
+  virtual ~any_transport() = default;
+  virtual int rank() const noexcept = 0;
+  virtual int ranks() const noexcept = 0;
+  virtual void send(int to, message m) = 0;
+  virtual std::optional<message> receive() = 0;
+  virtual void end_all(std::string_view text) = 0;
+};
+
+template <transport T> class transport_of final : public any_transport {
+ public:
+  explicit transport_of(T& t) noexcept : transport_(t) {}
+  int rank() const noexcept override { return transport_.rank(); }
+  int ranks() const noexcept override { return transport_.ranks(); }
+  void send(int to, message m) override { transport_.send(to, std::move(m)); }
+  std::optional<message> receive() override { return transport_.receive(); }
+  void end_all(std::string_view text) override { transport_.end_all(text); }
+
+ private:
+  T& transport_;
+};
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,124 @@
+#include "runtime/settings.hpp"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <filch/cluster.hpp>
+#include <thread>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+/// A thread that lets the endpoint tick, and otherwise sleeps.
+class watchman {
+ public:
+  explicit watchman(endpoint& ends) : ends_(ends) {
+    try {
+      thread_ = std::thread([this] { watch(); });
+    } catch (std::system_error const& e) {
+      throw setup_error(std::string("filch: a cluster's watchman can't be started: ") + e.what());
+    }
+  }
+  watchman(watchman const&) = delete;
+  watchman& operator=(watchman const&) = delete;
+  ~watchman() { stop(); }
+
+  void stop() {
+    {
+      std::lock_guard const lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void watch() {
+    constexpr auto k_tick = std::chrono::milliseconds(1000 / endpoint::k_ticks_per_second);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, k_tick, [this] { return stopping_; })) ends_.tick();
+  }
+
+  endpoint& ends_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+// What a run leaves behind on a rank: the text of an exception, a value.
+using remains = std::pair<std::string, message>;
+
+}  // namespace
+
+struct cluster_base::parts {
+  parts(std::unique_ptr<any_transport> carrier, unsigned silence)
+      : transport(std::move(carrier)), ends(*transport, silence), guard(ends) {}
+  std::unique_ptr<any_transport> transport;
+  endpoint ends;
+  watchman guard;
+  unsigned bounds = 0;
+};
+
+cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_options const& options) {
+  if (auto const* const kind = ambiguous_kind()) {
+    throw setup_error("filch: two functions that are spawned have one name: " + std::string(kind->name));
+  }
+  parts_ = std::make_unique<parts>(std::move(carrier), options.patience * endpoint::k_ticks_per_second);
+  reduce({}, [](message, message) { return message(); });
+  ends().all_are_here();
+}
+
+cluster_base::~cluster_base() {
+  auto const add = [](message a, message b) { return packed(unpacked<std::int64_t>(a) + unpacked<std::int64_t>(b)); };
+  ends().begin_closing();
+  reduce(packed(std::int64_t{0}), add);
+  while (unpacked<std::int64_t>(reduce(packed(ends().under_way()), add)) != 0) {
+  }
+  parts_->guard.stop();
+  ends().say_farewell();
+  for (idle_pause pause; !ends().silent();) pause.wait();
+}
+
+endpoint& cluster_base::ends() noexcept { return parts_->ends; }
+
+message cluster_base::reduce(message value, fold_values const& fold) {
+  ends().contribute(std::move(value), fold);
+  idle_pause pause;
+  for (;;) {
+    if (auto all = ends().reduction()) return std::move(*all);
+    pause.wait();
+  }
+}
+
+message cluster_base::finish(message value, fold_values const& fold) {
+  remains const mine(ends().take_failure().value_or(""), std::move(value));
+  auto const both = [&fold](message a, message b) {
+    auto [failure, sum] = unpacked<remains>(a);
+    auto [other_failure, other] = unpacked<remains>(b);
+    return packed(remains(failure.empty() ? other_failure : failure, fold(std::move(sum), std::move(other))));
+  };
+  auto [failure, sum] = unpacked<remains>(reduce(packed(mine), both));
+  if (!failure.empty()) throw task_error(failure);
+  return sum;
+}
+
+bound cluster_base::make_bound(std::int64_t first) {
+  if (parts_->bounds == endpoint::k_bounds) throw setup_error("filch: a cluster has 64 bounds at most");
+  bound const b{parts_->bounds++};
+  reset(b, first);
+  return b;
+}
+
+void cluster_base::reset(bound b, std::int64_t first) {
+  ends().set_bound(b.id, first);
+  reduce({}, [](message, message) { return message(); });
+}
+
+pool_options cluster_base::options_of(cluster_options const& options, unsigned workers_of_transport) {
+  bool const said = options.workers > 0 || std::getenv("FILCH_NUM_THREADS");
+  pool_options for_pool;
+  for_pool.workers = said ? options.workers : workers_of_transport;
+  return for_pool;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

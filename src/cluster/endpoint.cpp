@@ -1,0 +1,434 @@
+#include <filch/detail/cluster_endpoint.hpp>
+#include <numeric>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+// A worker looks at so many messages at most, and goes on with its tasks.
+constexpr int k_messages_a_look = 256;
+constexpr std::size_t k_tasks_an_answer = 1024;
+constexpr unsigned k_ticks_a_heartbeat = 5;
+
+template <class T> T get(unpacker& u) { return packing<T>::unpack(u); }
+template <class... T> message message_of(T const&... values) {
+  packer p;
+  (packing<T>::pack(p, values), ...);
+  return p.take();
+}
+message rest_of(std::span<std::byte const> bytes) { return {bytes.begin() + 1, bytes.end()}; }
+
+}  // namespace
+
+endpoint::endpoint(any_transport& carrier, unsigned silence)
+    : transport_(carrier),
+      me_(carrier.rank()),
+      ranks_(carrier.ranks()),
+      silence_(silence),
+      random_(0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(me_ + 1)) {}
+
+endpoint::~endpoint() = default;
+
+// Workers with a share
+
+void endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
+  std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  polled_ = true;
+  overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  receive();
+  if (mine.size() < 2) move_arrived(mine);
+  send_bounds();
+  serve(mine, spare);
+  // The worker's last task begins.
+  if (may_ask && spare == 0 && mine.size() < 2 && shares_.load(std::memory_order_relaxed) == 1) ask();
+}
+
+bool endpoint::take_arrived(task_deque& mine) {
+  if (!arrived_.load(std::memory_order_relaxed)) return false;  // relaxed: the mutex orders the rest
+  std::lock_guard const lock(mutex_);
+  move_arrived(mine);
+  return !mine.empty();
+}
+
+void endpoint::move_arrived(task_deque& mine) {
+  mine.take_oldest_of(inbox_, inbox_.size());
+  arrived_.store(false, std::memory_order_relaxed);
+}
+
+void endpoint::send_result(int home, future_state* future, std::optional<std::string> const& failure,
+                           message const& result) {
+  std::lock_guard const lock(mutex_);
+  auto const address = reinterpret_cast<std::uintptr_t>(future);
+  message m = message_of(kind::result, address, failure.has_value(), failure.value_or(""));
+  m.insert(m.end(), result.begin(), result.end());
+  send_basic(home, std::move(m));
+}
+
+void endpoint::fail(std::string_view text) {
+  std::lock_guard const lock(mutex_);
+  if (!failure_) failure_ = text.empty() ? "an exception without a text" : text;
+}
+
+std::optional<std::string> endpoint::take_failure() {
+  std::lock_guard const lock(mutex_);
+  return std::exchange(failure_, std::nullopt);
+}
+
+// The main loop
+
+void endpoint::begin_run() {
+  std::lock_guard const lock(mutex_);
+  ++runs_begun_;
+  received_before_.reset();
+}
+
+endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
+  std::lock_guard const lock(mutex_);
+  polled_ = true;
+  overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  if (!mine.empty()) return outcome::work;
+  receive();
+  move_arrived(mine);
+  if (!mine.empty()) return outcome::work;
+  serve(mine, 0);
+  send_bounds();
+  // Passive from here on, until the mutex is free again.
+  if (runs_ended_ < runs_begun_) answer_wave();
+  if (runs_ended_ == runs_begun_) return outcome::ended;
+  if (std::exchange(refused_, false)) return outcome::refused;
+  if (may_ask) ask();
+  return outcome::nothing;
+}
+
+// Messages
+
+bool endpoint::receive() {
+  for (int i = 0; i < k_messages_a_look; ++i) {
+    auto const m = transport_.receive();
+    if (!m) return i > 0;
+    handle(*m);
+  }
+  return true;
+}
+
+void endpoint::handle(std::span<std::byte const> bytes) {
+  unpacker u(bytes);
+  kind const what = get<kind>(u);
+  bool const is_counted = what < kind::up;
+  counted_.received += is_counted;
+  switch (what) {
+    case kind::request: {
+      steal_request request{get<std::int32_t>(u), get<std::int32_t>(u), get<std::int32_t>(u), 0};
+      if (request.thief != me_) {
+        if (!closing_) requests_.push_back(request);
+      } else {
+        asking_ = false;
+        refused_ = true;
+        ++stats_.returns;
+      }
+      break;
+    }
+    case kind::tasks: handle_tasks(u); break;
+    case kind::result: handle_result(u); break;
+    case kind::bound: {
+      ++basic_.received;
+      unsigned const id = get<unsigned>(u);
+      raise(id, get<std::int64_t>(u));
+      break;
+    }
+    case kind::probe:
+      wave_here_ = true;
+      for_each_child([this](int child) { send(child, message_of(kind::probe)); });
+      break;
+    case kind::counts:
+      ++wave_answers_;
+      wave_sum_.sent += get<std::uint64_t>(u);
+      wave_sum_.received += get<std::uint64_t>(u);
+      break;
+    case kind::end:
+      ++runs_ended_;
+      for_each_child([this](int child) { send(child, message_of(kind::end)); });
+      break;
+    case kind::up:
+      ups_.push_back(rest_of(bytes));
+      fold_reduction();
+      break;
+    case kind::down:
+      for_each_child([&](int child) { send(child, message(bytes.begin(), bytes.end())); });
+      result_ = rest_of(bytes);
+      break;
+    case kind::heartbeat:
+      heard_ = true;
+      ++heartbeats_received_;
+      break;
+    case kind::farewell: farewell_ = get<std::uint64_t>(u); break;
+  }
+}
+
+void endpoint::handle_tasks(unpacker& u) {
+  ++basic_.received;
+  asking_ = false;
+  for (auto left = get<std::uint32_t>(u); left > 0; --left) {
+    auto const id = get<std::uint64_t>(u);
+    cluster_task& t = inbox_.room();
+    t.kind = find_kind(id);
+    if (!t.kind) {
+      transport_.end_all("a task of a function that this rank does not have: do all ranks run the same program?");
+      return;
+    }
+    t.home = get<std::int32_t>(u);
+    t.future = reinterpret_cast<future_state*>(get<std::uintptr_t>(u));
+    t.kind->unpack(u, t);
+    inbox_.push();
+  }
+  arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
+}
+
+void endpoint::handle_result(unpacker& u) {
+  ++basic_.received;
+  auto& future = *reinterpret_cast<future_state*>(get<std::uintptr_t>(u));
+  bool const failed = get<bool>(u);
+  auto text = get<std::string>(u);
+  if (failed) {
+    future.failure = std::move(text);
+  } else {
+    future.take_result(future, u);
+  }
+  future.set_ready();
+  // future may be gone
+}
+
+void endpoint::send(int to, message m) {
+  bool const is_counted = static_cast<kind>(m.front()) < kind::up;
+  counted_.sent += is_counted;
+  ++stats_.messages;
+  transport_.send(to, std::move(m));
+}
+
+void endpoint::send_basic(int to, message m) {
+  ++basic_.sent;
+  send(to, std::move(m));
+}
+
+// Stealing
+
+void endpoint::serve(task_deque& mine, std::size_t spare) {
+  auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
+  std::erase_if(requests_, [&](steal_request& request) {
+    if (spare > 0) {
+      std::size_t const count = std::min((spare + 1) / 2, k_tasks_an_answer);
+      give(request, mine, count);
+      spare -= count;
+      return true;
+    }
+    if (++request.looks < shares) return false;
+    forward(request);
+    return true;
+  });
+}
+
+void endpoint::give(steal_request const& request, task_deque& mine, std::size_t count) {
+  packer p;
+  packing<kind>::pack(p, kind::tasks);
+  packing<std::uint32_t>::pack(p, static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    cluster_task& t = mine.take_oldest();
+    packing<std::uint64_t>::pack(p, t.kind->id);
+    packing<std::int32_t>::pack(p, t.home);
+    packing<std::uintptr_t>::pack(p, reinterpret_cast<std::uintptr_t>(t.future));
+    t.kind->pack(p, t);
+  }
+  message m = p.take();
+  ++stats_.answers;
+  stats_.tasks_given += count;
+  stats_.bytes_of_tasks += m.size();
+  wanted_.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  send_basic(request.thief, std::move(m));
+}
+
+void endpoint::forward(steal_request request) {
+  ++request.hops;
+  bool const all_asked = request.hops >= ranks_ - 1;
+  auto const steps = static_cast<std::int64_t>(request.hops + 1) * request.stride;
+  int const to = all_asked ? request.thief : static_cast<int>((request.thief + steps) % ranks_);
+  ++stats_.forwards;
+  wanted_.store(true, std::memory_order_relaxed);  // relaxed: a hint
+  send(to, message_of(kind::request, request.thief, request.hops, request.stride));
+}
+
+void endpoint::ask() {
+  if (asking_ || closing_ || ranks_ == 1) return;
+  asking_ = true;
+  std::int32_t stride = 0;
+  do stride = 1 + static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(ranks_ - 1));
+  while (std::gcd(stride, ranks_) != 1);
+  ++stats_.requests;
+  send((me_ + stride) % ranks_, message_of(kind::request, me_, std::int32_t{0}, stride));
+}
+
+std::uint64_t endpoint::random() noexcept {  // xorshift
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  return random_ ^= random_ << 17;
+}
+
+// Termination
+
+template <class F> void endpoint::for_each_child(F f) const {
+  for (int child = 2 * me_ + 1; child <= 2 * me_ + 2 && child < ranks_; ++child) f(child);
+}
+
+std::size_t endpoint::children() const noexcept {
+  std::size_t count = 0;
+  for_each_child([&count](int) { ++count; });
+  return count;
+}
+
+void endpoint::answer_wave() {
+  if (me_ == 0 && !wave_here_) {
+    wave_here_ = true;
+    ++stats_.waves;
+    for_each_child([this](int child) { send(child, message_of(kind::probe)); });
+  }
+  if (!wave_here_ || wave_answers_ < children()) return;
+  wave_here_ = false;
+  wave_answers_ = 0;
+  wave_sum_.sent += basic_.sent;
+  wave_sum_.received += basic_.received;
+  auto const sum = std::exchange(wave_sum_, {});
+  if (me_ != 0) {
+    send((me_ - 1) / 2, message_of(kind::counts, sum.sent, sum.received));
+  } else if (received_before_ == sum.sent) {
+    ++runs_ended_;
+    for_each_child([this](int child) { send(child, message_of(kind::end)); });
+  } else {
+    received_before_ = sum.received;
+  }
+}
+
+// Bounds
+
+void endpoint::raise(unsigned id, std::int64_t value) noexcept {
+  auto& b = bounds_[id];
+  auto known = b.value.load(std::memory_order_relaxed);  // relaxed: the mark orders it
+  do {
+    if (known >= value) return;
+  } while (!b.value.compare_exchange_weak(known, value, std::memory_order_relaxed));
+  b.improved.exchange(true, std::memory_order_release);  // edge cluster-2
+}
+
+void endpoint::set_bound(unsigned id, std::int64_t value) noexcept {
+  bounds_[id].value.store(value, std::memory_order_relaxed);  // relaxed: between runs; a reduction follows
+}
+
+void endpoint::send_bounds() {
+  for (unsigned id = 0; id < k_bounds; ++id) {
+    auto& b = bounds_[id];
+    // relaxed: a hint, the exchange decides; who raises it now is seen by the next look.
+    if (!b.improved.load(std::memory_order_relaxed)) continue;
+    b.improved.exchange(false, std::memory_order_acquire);       // edge cluster-2
+    auto const value = b.value.load(std::memory_order_relaxed);  // relaxed: ordered by the mark
+    auto const tell = [&](int to) { send_basic(to, message_of(kind::bound, id, value)); };
+    for_each_child(tell);
+    if (me_ != 0) tell((me_ - 1) / 2);
+  }
+}
+
+// Reduction
+
+void endpoint::contribute(message value, fold_values fold) {
+  std::lock_guard const lock(mutex_);
+  contribution_ = std::move(value);
+  fold_ = std::move(fold);
+  fold_reduction();
+}
+
+void endpoint::fold_reduction() {
+  if (!contribution_ || ups_.size() < children()) return;
+  message sum = std::move(*contribution_);
+  for (message& up : ups_) sum = fold_(std::move(sum), std::move(up));
+  contribution_.reset();
+  ups_.clear();
+  fold_ = nullptr;
+  message m = message_of(me_ == 0 ? kind::down : kind::up);
+  m.insert(m.end(), sum.begin(), sum.end());
+  if (me_ != 0) {
+    send((me_ - 1) / 2, std::move(m));
+  } else {
+    for_each_child([&](int child) { send(child, m); });
+    result_ = std::move(sum);
+  }
+}
+
+std::optional<message> endpoint::reduction() {
+  std::lock_guard const lock(mutex_);
+  polled_ = true;
+  receive();
+  task_deque none;
+  serve(none, 0);
+  return std::exchange(result_, std::nullopt);
+}
+
+// The watchman, and the end
+
+void endpoint::all_are_here() {
+  std::lock_guard const lock(mutex_);
+  expecting_ = ranks_ > 1;
+}
+
+void endpoint::tick() {
+  std::lock_guard const lock(mutex_);
+  if (!std::exchange(polled_, false)) {
+    overdue_.store(true, std::memory_order_relaxed);  // relaxed: a hint
+    receive();
+    send_bounds();
+    task_deque none;
+    serve(none, 0);
+  }
+  if (ranks_ == 1) return;
+  if (ticks_++ % k_ticks_a_heartbeat == 0) {
+    ++heartbeats_sent_;
+    transport_.send(next(), message_of(kind::heartbeat));
+  }
+  watch();
+}
+
+void endpoint::watch() {
+  if (std::exchange(heard_, false)) {
+    silent_ = 0;
+  } else if (expecting_ && silence_ > 0 && ++silent_ > silence_) {
+    expecting_ = false;
+    transport_.end_all("rank " + std::to_string(before()) + " has not answered for " +
+                       std::to_string(silence_ / k_ticks_per_second) + " s");
+  }
+}
+
+void endpoint::begin_closing() {
+  std::lock_guard const lock(mutex_);
+  closing_ = true;
+  requests_.clear();
+}
+
+std::int64_t endpoint::under_way() {
+  std::lock_guard const lock(mutex_);
+  receive();
+  return static_cast<std::int64_t>(counted_.sent - counted_.received);
+}
+
+void endpoint::say_farewell() {
+  std::lock_guard const lock(mutex_);
+  if (ranks_ > 1) transport_.send(next(), message_of(kind::farewell, heartbeats_sent_));
+}
+
+bool endpoint::silent() {
+  std::lock_guard const lock(mutex_);
+  receive();
+  return ranks_ == 1 || farewell_ == heartbeats_received_;
+}
+
+cluster_stats endpoint::stats() const {
+  std::lock_guard const lock(mutex_);
+  return stats_;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,120 @@
+// The transport over MPI. No call in here waits for another rank but those that begin and end MPI.
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <filch/mpi_transport.hpp>
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#include <sched.h>
+
+namespace filch::inline FILCH_ABI {
+namespace {
+
+constexpr int k_tag = 0;
+
+/// A message that is being sent or received. Its bytes stay where they are.
+struct in_flight {
+  message bytes;
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  bool done() {
+    int is_done = 0;
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    return is_done != 0;
+  }
+};
+
+void begin_mpi() {
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+}
+
+/// Processors of this process, divided among the ranks of this host that may use the same ones.
+unsigned own_processors(MPI_Comm all) {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);  // where it fails, none: then one worker
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int ranks = 0;
+  MPI_Comm_size(host, &ranks);
+  std::vector<cpu_set_t> masks(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks.data(), sizeof mine, MPI_BYTE, host);
+  MPI_Comm_free(&host);
+  auto const sharing = std::count_if(masks.begin(), masks.end(), [&](cpu_set_t& m) { return CPU_EQUAL(&m, &mine); });
+  return static_cast<unsigned>(std::max<std::ptrdiff_t>(1, CPU_COUNT(&mine) / sharing));
+}
+
+}  // namespace
+
+struct mpi_transport::parts {
+  bool began_mpi = false;
+  MPI_Comm all = MPI_COMM_NULL;
+  int rank = 0;
+  int ranks = 0;
+  unsigned workers = 1;
+  // Addresses of elements stay what they are: MPI knows them.
+  std::deque<in_flight> sends;
+  std::deque<in_flight> receives;
+};
+
+mpi_transport::mpi_transport() : parts_(std::make_unique<parts>()) {
+  int is_initialised = 0;
+  MPI_Initialized(&is_initialised);
+  if (!is_initialised) begin_mpi();
+  parts_->began_mpi = !is_initialised;
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_SERIALIZED) throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
+  MPI_Comm_dup(MPI_COMM_WORLD, &parts_->all);
+  MPI_Comm_rank(parts_->all, &parts_->rank);
+  MPI_Comm_size(parts_->all, &parts_->ranks);
+  parts_->workers = own_processors(parts_->all);
+}
+
+mpi_transport::~mpi_transport() {
+  // A cluster has seen to it that everything sent was received.
+  for (in_flight& m : parts_->sends) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&parts_->all);
+  if (parts_->began_mpi) MPI_Finalize();
+}
+
+int mpi_transport::rank() const noexcept { return parts_->rank; }
+int mpi_transport::ranks() const noexcept { return parts_->ranks; }
+unsigned mpi_transport::workers() const noexcept { return parts_->workers; }
+
+void mpi_transport::send(int to, message m) {
+  in_flight& here = parts_->sends.emplace_back(std::move(m));
+  MPI_Isend(here.bytes.data(), static_cast<int>(here.bytes.size()), MPI_BYTE, to, k_tag, parts_->all, &here.request);
+}
+
+std::optional<message> mpi_transport::receive() {
+  while (!parts_->sends.empty() && parts_->sends.front().done()) parts_->sends.pop_front();
+  int is_there = 0;
+  MPI_Message found = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  MPI_Improbe(MPI_ANY_SOURCE, k_tag, parts_->all, &is_there, &found, &status);
+  if (is_there) {
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    in_flight& here = parts_->receives.emplace_back(message(static_cast<std::size_t>(size)));
+    MPI_Imrecv(here.bytes.data(), size, MPI_BYTE, &found, &here.request);
+  }
+  // Long ones take their time, and are overtaken.
+  auto const done =
+      std::find_if(parts_->receives.begin(), parts_->receives.end(), [](in_flight& m) { return m.done(); });
+  if (done == parts_->receives.end()) return std::nullopt;
+  message bytes = std::move(done->bytes);
+  parts_->receives.erase(done);
+  return bytes;
+}
+
+void mpi_transport::end_all(std::string_view text) {
+  std::fprintf(stderr, "filch: rank %d: %.*s; ending all ranks\n", parts_->rank, static_cast<int>(text.size()),
+               text.data());
+  std::fflush(stderr);
+  MPI_Abort(parts_->all, 1);
+}
+
+}  // namespace filch::inline FILCH_ABI

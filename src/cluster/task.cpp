@@ -1,0 +1,119 @@
+#include <filch/detail/cluster_share.hpp>
+#include <filch/rank.hpp>
+#include <thread>
+#include <unordered_map>
+
+namespace filch::inline FILCH_ABI {
+
+task_error::~task_error() = default;
+
+namespace detail {
+namespace {
+
+struct known_kinds {
+  std::unordered_map<std::uint64_t, task_kind const*> by_id;
+  task_kind const* ambiguous = nullptr;
+};
+known_kinds& kinds() {
+  static known_kinds all;
+  return all;
+}
+
+// A poll costs about a microsecond: a few per cent of this at most, and a thief does not wait long.
+constexpr std::chrono::nanoseconds k_between_polls = std::chrono::microseconds(32);
+constexpr unsigned k_block_most = 1u << 16;
+// Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
+constexpr unsigned k_thieving_waits = 64;
+
+std::string text_of_current_exception() {
+  try {
+    throw;
+  } catch (std::exception const& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+}  // namespace
+
+task_registration::task_registration(task_kind const& kind) {
+  auto const [place, is_new] = kinds().by_id.emplace(kind.id, &kind);
+  if (!is_new && place->second != &kind) kinds().ambiguous = &kind;
+}
+
+task_kind const* find_kind(std::uint64_t id) noexcept {
+  auto const found = kinds().by_id.find(id);
+  return found == kinds().by_id.end() ? nullptr : found->second;
+}
+
+task_kind const* ambiguous_kind() noexcept { return kinds().ambiguous; }
+
+void share::poll(std::size_t spare) {
+  ends.poll(tasks, spare);
+  auto const now = std::chrono::steady_clock::now();
+  // As many tasks as would have taken the time; at most twice as many as before.
+  auto const took = std::max(now - last_poll_, std::chrono::nanoseconds(1));
+  auto const fit = static_cast<unsigned long>(block_) * static_cast<unsigned long>(k_between_polls.count()) /
+                   static_cast<unsigned long>(took.count());
+  block_ = static_cast<unsigned>(std::clamp<unsigned long>(fit, 1, std::min(2 * block_, k_block_most)));
+  until_poll_ = block_;
+  last_poll_ = now;
+}
+
+void share::failed(future_state* future, int home) noexcept {
+  std::string text = text_of_current_exception();
+  if (!future) {
+    ends.fail(text);
+  } else if (home == ends.rank()) {
+    future->failure = std::move(text);
+    future->set_ready();
+    // *future may be gone
+  } else {
+    ends.send_result(home, future, text, {});
+  }
+}
+
+void share::send_result(future_state* future, int home, message const& result) {
+  ends.send_result(home, future, std::nullopt, result);
+}
+
+void share::wait_for(future_state& future) {
+  if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
+  ++waits_;
+  idle_pause pause;
+  while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
+    if (!tasks.empty()) {
+      step_(*this, frame_);
+      pause.reset();
+    } else if (has_split_) {
+      sync_(frame_);
+      has_split_ = false;
+    } else {
+      ends.poll(tasks, 0, waits_ <= k_thieving_waits && pause.may_ask());
+      if (tasks.empty()) pause.wait();
+    }
+  }
+  --waits_;
+}
+
+void idle_pause::wait() {
+  constexpr auto k_awake = std::chrono::microseconds(200);
+  constexpr unsigned k_doublings = 5;
+  auto const now = clock::now();
+  if (begin_ == clock::time_point()) begin_ = now;
+  if (now - begin_ < k_awake) {
+    std::this_thread::yield();
+  } else {
+    // MPI can't sleep until a message comes.
+    std::this_thread::sleep_for(std::chrono::microseconds(30u << std::min(sleeps_++ / 16, k_doublings)));
+  }
+}
+
+void idle_pause::refused() {
+  constexpr unsigned k_doublings = 9;
+  ask_again_ = clock::now() + std::chrono::microseconds(2u << std::min(refusals_++, k_doublings));
+}
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

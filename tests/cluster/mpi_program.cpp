@@ -1,0 +1,51 @@
+// What the tests start with mpirun.
+//   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
+//   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
+#include "network.hpp"
+
+#include <filch/mpi_transport.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace filch_test {
+namespace {
+
+bool count_trees(filch::cluster<>& ranks, std::uint64_t seed, std::uint64_t runs) {
+  bool all_right = true;
+  for (std::uint64_t i = 0; i < runs; ++i) {
+    tree_node const root{mix(seed + i), 8};
+    long const found = ranks.fold<&count_nodes>(std::plus<>(), root);
+    if (found == root.nodes()) continue;
+    all_right = false;
+    std::fprintf(stderr, "rank %d, seed %llu: %ld nodes of %ld\n", ranks.rank(),
+                 static_cast<unsigned long long>(seed + i), found, root.nodes());
+  }
+  return all_right;
+}
+
+void endless(filch::rank& here, int signal, int at_rank) {
+  if (here.index() == at_rank) std::raise(signal);
+  here.spawn<&endless>(signal, at_rank);
+  here.spawn<&endless>(signal, at_rank);
+  auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+int main_of(int argc, char** argv) {
+  filch::mpi_transport mpi;
+  filch::cluster<> ranks(mpi, {.workers = 1});
+  if (argc == 4 && std::strcmp(argv[1], "trees") == 0) {
+    return count_trees(ranks, std::strtoull(argv[2], nullptr, 0), std::strtoull(argv[3], nullptr, 0)) ? 0 : 1;
+  }
+  if (argc != 3) return 2;
+  ranks.run<&endless>(std::strcmp(argv[1], "KILL") == 0 ? SIGKILL : SIGSTOP, std::atoi(argv[2]));
+  return 3;
+}
+
+}  // namespace
+}  // namespace filch_test
+
+int main(int argc, char** argv) { return filch_test::main_of(argc, argv); }

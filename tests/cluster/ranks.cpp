@@ -1,0 +1,118 @@
+// Clusters whose ranks are threads of this process, over a network that delivers in any order.
+#include "network.hpp"
+#include "schedulers.hpp"
+
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class cluster : public ::testing::Test {};
+TYPED_TEST_SUITE(cluster, all_schedulers, scheduler_names);
+
+TYPED_TEST(cluster, counts_the_nodes_of_random_trees_with_one_to_eight_ranks) {
+  bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
+  std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
+  auto const runs = is_one ? 1 : number_from("FILCH_TEST_TREES", scaled(25));
+  for (std::uint64_t seed = first; seed < first + runs; ++seed) {
+    SCOPED_TRACE("FILCH_TEST_SEED=" + std::to_string(seed));
+    tree_node const root{mix(seed), 7};
+    long const nodes = root.nodes();
+    on_ranks<TypeParam>(static_cast<int>(seed % 8) + 1, static_cast<unsigned>(seed / 8 % 3) + 1, seed, [&](auto& c) {
+      EXPECT_EQ((c.template fold<&count_nodes>(std::plus<>(), root)), nodes);
+      EXPECT_EQ((c.template fold<&count_nodes>(std::plus<>(), root.child(0))), root.child(0).nodes());
+    });
+  }
+}
+
+long fib(filch::rank& here, int n) {
+  if (n < 2) return n;
+  auto a = here.async<&fib>(n - 1);
+  long const b = fib(here, n - 2);
+  return a.get() + b;
+}
+
+TYPED_TEST(cluster, futures_bring_results_from_other_ranks) {
+  on_ranks<TypeParam>(3, 2, 1, [](auto& c) { EXPECT_EQ((c.template fold<&fib>(std::plus<>(), 16)), 987); });
+}
+
+std::string joined(filch::rank&, std::string a, std::vector<std::string> const& b) {
+  for (auto const& text : b) a += text;
+  return a;
+}
+long length_of_joined(filch::rank& here, int n) {
+  auto text =
+      here.async<&joined>("x", std::vector<std::string>(static_cast<std::size_t>(n), "long enough for the heap"));
+  return static_cast<long>(text.get().size());
+}
+long many_lengths(filch::rank& here, int n) {
+  for (int i = 1; i < n; ++i) here.spawn<&length_of_joined>(i);
+  return 0;
+}
+
+TYPED_TEST(cluster, strings_and_vectors_travel) {
+  on_ranks<TypeParam>(4, 1, 2, [](auto& c) {
+    EXPECT_EQ((c.template fold<&many_lengths>(std::plus<>(), 50)), 49 + 24 * 49 * 50 / 2);
+  });
+}
+
+void throws_at(filch::rank& here, int n) {
+  if (n == 77) throw std::runtime_error("seventy-seven");
+  for (int i = 2 * n + 1; i <= 2 * n + 2 && i < 500; ++i) here.spawn<&throws_at>(i);
+}
+void expects_failure(filch::rank& here) {
+  auto bad = here.async<&throws_at>(77);
+  EXPECT_THROW(bad.get(), filch::task_error);
+}
+
+TYPED_TEST(cluster, an_exception_leaves_on_every_rank_and_the_next_run_is_clean) {
+  on_ranks<TypeParam>(3, 1, 3, [](auto& c) {
+    try {
+      c.template run<&throws_at>(0);
+      ADD_FAILURE() << "nothing thrown";
+    } catch (filch::task_error const& e) {
+      EXPECT_STREQ(e.what(), "seventy-seven");
+    }
+    c.template run<&expects_failure>();
+  });
+}
+
+void raises(filch::rank& here, filch::bound b, int n) {
+  EXPECT_GE(here.value(b), -5);
+  here.raise(b, n);
+  for (int i = 2 * n + 1; i <= 2 * n + 2 && i < 500; ++i) here.spawn<&raises>(b, i);
+}
+
+TYPED_TEST(cluster, a_bound_is_the_same_on_all_ranks_after_a_run) {
+  on_ranks<TypeParam>(5, 1, 4, [](auto& c) {
+    filch::bound const b = c.make_bound(-5);
+    for (int run = 0; run < 3; ++run) {
+      c.template run<&raises>(b, 0);
+      EXPECT_EQ(c.value(b), 499);
+      c.reset(b, -5);
+      EXPECT_EQ(c.value(b), -5);
+      c.reduce(std::plus<>(), 0);  // nobody begins the next run before
+    }
+  });
+}
+
+TYPED_TEST(cluster, reduces_values_of_all_ranks) {
+  on_ranks<TypeParam>(7, 1, 5, [](auto& c) {
+    EXPECT_EQ((c.reduce(std::plus<>(), c.rank() + 1)), 28);
+    EXPECT_EQ(
+        c.reduce([](std::string const& a, std::string const& b) { return std::max(a, b); }, std::to_string(c.rank())),
+        "6");
+  });
+}
+
+template <class S> long joins(filch::rank&, int n) {
+  auto [a, b] = filch::join<S>([] { return 1L; }, [n] { return long{n}; });
+  return a + b;
+}
+
+TYPED_TEST(cluster, tasks_join_in_their_ranks_pool) {
+  on_ranks<TypeParam>(2, 2, 6, [](auto& c) { EXPECT_EQ((c.template fold<&joins<TypeParam>>(std::plus<>(), 3)), 4); });
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,105 @@
+// The protocol step by step, in one thread: who moves next, and which message arrives, is drawn from a seed, so a
+// failure can be repeated. FILCH_TEST_SEED=n repeats one, FILCH_TEST_TREES=n sets how many.
+#include "network.hpp"
+
+namespace filch_test {
+namespace {
+
+using filch::detail::endpoint;
+using filch::detail::share;
+
+// Sums, on the rank that stands at the front.
+class counting final : public filch::detail::partial_of<long> {
+ public:
+  explicit counting(long& sum) noexcept : sum_(sum) {}
+  std::unique_ptr<partial> another() const override { return std::make_unique<counting>(sum_); }
+  void merge() override {}
+  void add(long&& value) override { sum_ += value; }
+
+ private:
+  long& sum_;
+};
+
+struct stepped_rank {
+  stepped_rank(network& net, int rank, long& sum)
+      : here(net, rank), carrier(here), ends(carrier, 0), mine(ends, std::make_unique<counting>(sum)) {}
+  port here;
+  filch::detail::transport_of<port> carrier;
+  endpoint ends;
+  share mine;
+  bool works = false;
+  bool has_begun = false;
+  bool has_ended = false;
+
+  void step(std::mt19937_64& random) {
+    if (random() % 64 == 0) ends.tick();
+    if (!has_begun) {
+      if (random() % 16 == 0) ends.begin_run(), has_begun = true;
+    } else if (!mine.tasks.empty()) {
+      if (!std::exchange(works, true)) ends.share_begins();
+      if (random() % 2 == 0) mine.poll(mine.tasks.size() - 1);
+      mine.run_newest();
+    } else if (!ends.take_arrived(mine.tasks)) {
+      if (std::exchange(works, false)) ends.share_ends();
+      has_ended = ends.idle(mine.tasks, random() % 2 == 0) == endpoint::outcome::ended;
+    }
+  }
+};
+
+void one_run(std::uint64_t seed) {
+  SCOPED_TRACE("FILCH_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  int const ranks = static_cast<int>(random() % 8) + 1;
+  network net(ranks, random());
+  long found = 0;
+  std::vector<std::unique_ptr<stepped_rank>> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(std::make_unique<stepped_rank>(net, r, found));
+  tree_node const root{random(), 7};
+  long const nodes = root.nodes();
+  all[0]->mine.spawn<&count_nodes>(nullptr, root);
+
+  long const steps_most = 200'000 + 1000 * nodes;
+  int left = ranks;
+  for (long steps = 0; left > 0; ++steps) {
+    ASSERT_LT(steps, steps_most) << "the end is missed";
+    auto& r = *all[random() % all.size()];
+    if (r.has_ended) {
+      if (random() % 8 == 0) r.ends.reduction();  // goes on receiving
+      continue;
+    }
+    r.step(random);
+    if (!r.has_ended) continue;
+    --left;
+    ASSERT_EQ(found, nodes) << "the end was announced early";
+  }
+}
+
+TEST(cluster_steps, count_the_nodes_of_random_trees_and_end_neither_early_nor_late) {
+  bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
+  std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
+  auto const count = is_one ? 1 : number_from("FILCH_TEST_TREES", scaled(10'000));
+  for (std::uint64_t i = 0; i < count && !HasFailure(); ++i) one_run(first + i);
+}
+
+TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
+  network net(3, 1);
+  constexpr unsigned k_silence = 20;
+  struct watched {
+    watched(network& net, int rank) : here(net, rank), carrier(here), ends(carrier, k_silence) {
+      ends.all_are_here();
+    }
+    port here;
+    filch::detail::transport_of<port> carrier;
+    endpoint ends;
+  };
+  watched zero(net, 0);
+  watched one(net, 1);
+  watched two(net, 2);
+  for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick(), two.ends.tick();
+  EXPECT_EQ(net.last_words(), "");
+  for (int i = 0; i < 100 && net.last_words().empty(); ++i) zero.ends.tick(), two.ends.tick();
+  EXPECT_EQ(net.last_words(), "rank 1 has not answered for 2 s");
+}
+
+}  // namespace
+}  // namespace filch_test
