@@ -78,7 +78,7 @@ class rank {
   /// As spawn, but what F returns or throws goes to the future that it returns.
   template <auto F, class... A> auto async(A&&... arguments) {
     return future<typename detail::spawned<F>::R>(
-        here_, [&](detail::future_state& state) { here_.spawn<F>(&state, std::forward<A>(arguments)...); });
+        here_, [&](detail::cluster_future& state) { here_.spawn<F>(&state, std::forward<A>(arguments)...); });
   }
 
   /// Does another rank want tasks that this one could not give? For functions that spawn only then. Two loads.

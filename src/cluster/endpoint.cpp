@@ -55,7 +55,7 @@ void endpoint::move_arrived(task_deque& mine) {
   arrived_.store(false, std::memory_order_relaxed);
 }
 
-void endpoint::send_result(int home, future_state* future, std::optional<std::string> const& failure,
+void endpoint::send_result(int home, cluster_future* future, std::optional<std::string> const& failure,
                            message const& result) {
   std::lock_guard const lock(mutex_);
   auto const address = reinterpret_cast<std::uintptr_t>(future);
@@ -177,7 +177,7 @@ void endpoint::handle_tasks(unpacker& u) {
       return;
     }
     t.home = get<std::int32_t>(u);
-    t.future = reinterpret_cast<future_state*>(get<std::uintptr_t>(u));
+    t.future = reinterpret_cast<cluster_future*>(get<std::uintptr_t>(u));
     t.kind->unpack(u, t);
     inbox_.push();
   }
@@ -186,7 +186,7 @@ void endpoint::handle_tasks(unpacker& u) {
 
 void endpoint::handle_result(unpacker& u) {
   ++basic_.received;
-  auto& future = *reinterpret_cast<future_state*>(get<std::uintptr_t>(u));
+  auto& future = *reinterpret_cast<cluster_future*>(get<std::uintptr_t>(u));
   bool const failed = get<bool>(u);
   auto text = get<std::string>(u);
   if (failed) {

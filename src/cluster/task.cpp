@@ -61,7 +61,7 @@ void share::poll(std::size_t spare) {
   last_poll_ = now;
 }
 
-void share::failed(future_state* future, int home) noexcept {
+void share::failed(cluster_future* future, int home) noexcept {
   std::string text = text_of_current_exception();
   if (!future) {
     ends.fail(text);
@@ -74,11 +74,11 @@ void share::failed(future_state* future, int home) noexcept {
   }
 }
 
-void share::send_result(future_state* future, int home, message const& result) {
+void share::send_result(cluster_future* future, int home, message const& result) {
   ends.send_result(home, future, std::nullopt, result);
 }
 
-void share::wait_for(future_state& future) {
+void share::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
   ++waits_;
   idle_pause pause;

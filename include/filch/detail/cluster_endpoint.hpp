@@ -29,11 +29,11 @@ struct cluster_stats {
 namespace detail {
 
 /// Waited for on the rank of the task that made the future.
-struct future_state {
-  explicit future_state(void (*take)(future_state&, unpacker&)) noexcept : take_result(take) {}
+struct cluster_future {
+  explicit cluster_future(void (*take)(cluster_future&, unpacker&)) noexcept : take_result(take) {}
   std::atomic<bool> ready{false};
   std::optional<std::string> failure;
-  void (*take_result)(future_state&, unpacker&);
+  void (*take_result)(cluster_future&, unpacker&);
 
   void set_ready() noexcept { ready.store(true, std::memory_order_release); }  // edge cluster-1
 };
@@ -70,7 +70,7 @@ class FILCH_API endpoint {
   /// Tasks that have arrived, if there are any.
   bool take_arrived(task_deque& mine);
   /// Sends the result of a task, or the text of its exception, to the future that waits for it.
-  void send_result(int home, future_state* future, std::optional<std::string> const& failure, message const& result);
+  void send_result(int home, cluster_future* future, std::optional<std::string> const& failure, message const& result);
   /// Keeps the text of an exception that no future waits for.
   void fail(std::string_view text);
 

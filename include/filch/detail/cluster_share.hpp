@@ -32,10 +32,10 @@ template <class T> class partial_of : public partial {
 };
 
 /// A future's state once its result has come.
-template <class T> struct future_value : future_state {
+template <class T> struct future_value : cluster_future {
   using held = std::conditional_t<std::is_void_v<T>, bool, T>;
-  future_value() noexcept : future_state(&take) {}
-  static void take(future_state& s, unpacker& u) {
+  future_value() noexcept : cluster_future(&take) {}
+  static void take(cluster_future& s, unpacker& u) {
     if constexpr (!std::is_void_v<T>) static_cast<future_value&>(s).value.emplace(packing<T>::unpack(u));
   }
   std::optional<held> value;
@@ -66,7 +66,7 @@ class share {
   share& operator=(share const&) = delete;
   ~share() = default;
 
-  template <auto F, class... A> void spawn(future_state* future, A&&... arguments);
+  template <auto F, class... A> void spawn(cluster_future* future, A&&... arguments);
 
   /// Works until the deque is empty, on the pool's scheduler S.
   template <class S> void work_off();
@@ -80,9 +80,9 @@ class share {
   FILCH_API void poll(std::size_t spare);
 
   /// Calls a task's function and hands on what it returns or throws.
-  template <class R, class Call> void finish(future_state* future, int home, Call call);
+  template <class R, class Call> void finish(cluster_future* future, int home, Call call);
   /// Until the future is ready, works.
-  FILCH_API void wait_for(future_state& future);
+  FILCH_API void wait_for(cluster_future& future);
   void merge() {
     if (part_) part_->merge();
   }
@@ -92,8 +92,8 @@ class share {
 
  private:
   template <class S> void step(typename S::frame& frame);
-  FILCH_API void failed(future_state* future, int home) noexcept;  // in a handler
-  FILCH_API void send_result(future_state* future, int home, message const& result);
+  FILCH_API void failed(cluster_future* future, int home) noexcept;  // in a handler
+  FILCH_API void send_result(cluster_future* future, int home, message const& result);
 
   std::unique_ptr<partial> part_;
   // tasks between two polls: as many as take some microseconds
@@ -118,7 +118,7 @@ template <auto F> struct spawned {
   static inline task_registration const registration{kind};
 };
 
-template <auto F, class... A> void share::spawn(future_state* future, A&&... arguments) {
+template <auto F, class... A> void share::spawn(cluster_future* future, A&&... arguments) {
   cluster_task& t = tasks.room();
   task_arguments<F>::make(t, std::forward<A>(arguments)...);
   t.kind = &spawned<F>::kind;
@@ -128,7 +128,7 @@ template <auto F, class... A> void share::spawn(future_state* future, A&&... arg
   tasks.push();
 }
 
-template <class R, class Call> void share::finish(future_state* future, int home, Call call) {
+template <class R, class Call> void share::finish(cluster_future* future, int home, Call call) {
   try {
     if (!future) {
       if constexpr (std::is_void_v<R>) {

@@ -13,7 +13,7 @@ class rank;
 namespace detail {
 
 struct cluster_task;
-struct future_state;
+struct cluster_future;
 class share;
 
 /// What can be done with the tasks of one function. There is one for each function that is spawned, under the same
@@ -48,7 +48,7 @@ struct cluster_task {
   static constexpr std::size_t k_room = 40;
 
   task_kind const* kind;
-  future_state* future;  // waits for the result, on rank `home`; none: nobody does
+  cluster_future* future;  // waits for the result, on rank `home`; none: nobody does
   alignas(8) std::byte arguments[k_room];
   std::int32_t home;
 };
