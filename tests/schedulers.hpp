@@ -12,10 +12,8 @@
 
 namespace filch_test {
 
-#if defined(FILCH_TEST_MOVING_ONLY)  // of interest are those under which code moves from thread to thread
-using all_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
-#elif FILCH_HAS_CACTUS && FILCH_TEST_TSAN  // which has nothing to say of serial
-using all_schedulers = ::testing::Types<filch::direct, filch::cactus, filch::implicit>;
+#if defined(FILCH_TEST_SCHEDULERS)  // the build says which
+using all_schedulers = ::testing::Types<FILCH_TEST_SCHEDULERS>;
 #elif FILCH_HAS_CACTUS
 using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel, filch::cactus, filch::implicit>;
 #else

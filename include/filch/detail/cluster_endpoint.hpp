@@ -70,7 +70,8 @@ class FILCH_API endpoint {
   /// Tasks that have arrived, if there are any.
   bool take_arrived(task_deque& mine);
   /// Sends the result of a task, or the text of its exception, to the future that waits for it.
-  void send_result(int home, cluster_future* future, std::optional<std::string> const& failure, message const& result);
+  void send_result(int home, cluster_future* future, std::optional<std::string> const& failure,
+                   message const& result);
   /// Keeps the text of an exception that no future waits for.
   void fail(std::string_view text);
 
