@@ -43,7 +43,10 @@ class counting_cycles {
     offer_at_most(0);
     filch::detail::implicit_trials().counts_cycles.store(false);
   }
-  void offer_at_most(std::uint32_t n) { filch::detail::implicit_trials().offers_at_most.store(n); }
+  void offer_at_most(std::uint32_t n) {
+    filch::detail::implicit_trials().offers_at_most.store(n);
+    filch::detail::implicit_trials().victims_wait.store(n == 1);
+  }
 };
 
 /// What the runs of one way came to.

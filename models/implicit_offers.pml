@@ -161,28 +161,34 @@ over:
 
 proctype thief(byte me) {
   byte t, task;
-  bool last;
+  bool last, wakes;
 
 look:
   end: if
-#ifdef MUTANT_STEALS_WITHOUT_CAS
+#ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
+  :: atomic { TAIL < HEAD -> wakes = mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1 };
+     atomic { DRAINED(me) && TAIL < HEAD -> t = TAIL; mem[OPEN] = WORD(t + 1, HEAD); tripping++; last = t + 1 == HEAD };
+#elif defined(MUTANT_STEALS_WITHOUT_CAS)
   :: atomic { TAIL < HEAD -> t = TAIL };
      atomic { DRAINED(me) -> mem[OPEN] = WORD(t + 1, HEAD); tripping++; last = t + 1 == HEAD };
 #else
   :: atomic { DRAINED(me) && TAIL < HEAD -> t = TAIL; mem[OPEN] = WORD(t + 1, HEAD); tripping++; last = t + 1 == HEAD };
 #endif
-     /* The trip wire. */
+     /* The trip wire: who takes the last offer while others sleep asks for them. */
+#ifndef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
+     wakes = mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1;
+#endif
      if
 #ifndef MUTANT_NO_TRIP_WIRE
-     :: atomic { last -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
-     :: atomic { !last -> tripping-- }
+     :: atomic { last && wakes -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
+     :: atomic { !(last && wakes) -> tripping-- }
 #else
      :: atomic { tripping-- }
 #endif
      fi;
      LOAD(me, RECORD(t), task);
      d_step { assert(task != 0); assert(!stolen[task]); stolen[task] = true; run_once(task) };
-     atomic { DRAINED(me) -> arrived[task] = true; t = 0; task = 0; last = false }
+     atomic { DRAINED(me) -> arrived[task] = true; t = 0; task = 0; last = false; wakes = false }
   :: atomic { TAIL >= HEAD && !finished -> skip };
      STORE_SC(me, POLL, 1)
   :: atomic { TAIL >= HEAD && !finished -> skip };

@@ -3,6 +3,8 @@
 #include "scale.hpp"
 #include "stealing.hpp"
 
+#include <filch/detail/implicit_trial.hpp>
+
 #include <array>
 #include <string>
 
@@ -204,6 +206,56 @@ TEST(frames, are_resumed_in_the_right_order_when_many_were_offered) {
   for (int i = 0; i < static_cast<int>(scaled(100)); ++i) {
     ASSERT_EQ(pool.run([] { return deep::down(2000); }), 2000L * 2001 / 2);
   }
+}
+
+/// While it exists, owners run landing pads, and count those that reading takes for something else.
+class landing_pads_are_run {
+ public:
+  landing_pads_are_run() { trials().runs_pads.store(true); }
+  landing_pads_are_run(landing_pads_are_run const&) = delete;
+  landing_pads_are_run& operator=(landing_pads_are_run const&) = delete;
+  ~landing_pads_are_run() { trials().runs_pads.store(false); }
+  static std::uint64_t misread() { return trials().misread_pads.load(); }
+
+ private:
+  static filch::detail::implicit_trial& trials() { return filch::detail::implicit_trials(); }
+};
+
+/// Joins closures of this many words, whose copies are made on landing pads.
+template <std::size_t N> long copied_words(int depth, std::array<long, N> words) {
+  if (depth == 0) return words[N - 1];
+  auto const [a, b] = filch::join<S>([=] { return copied_words<N>(depth - 1, words); },
+                                     [=] {
+                                       std::array<long, N> more = words;
+                                       for (long& w : more) w += 1;
+                                       return copied_words<N>(depth - 1, more);
+                                     });
+  return a + b;
+}
+
+/// The same of other types, in registers of other kinds.
+double mixed(int depth, float f, double d, char c, bool b) {
+  if (depth == 0) return static_cast<double>(f) + d + c + (b ? 1 : 0);
+  auto const [x, y] = filch::join<S>([=] { return mixed(depth - 1, f, d, c, b); },
+                                     [=] { return mixed(depth - 1, f + 1, d - 1, c, !b); });
+  return x + y;
+}
+
+TEST(frames, are_the_same_whether_their_landing_pads_are_read_or_run) {
+  S::pool pool({.workers = 3});
+  auto const run_all = [&] {
+    EXPECT_EQ(pool.run([] { return copied_words<1>(9, {1}); }), 512 + 512 * 9 / 2);
+    EXPECT_EQ(pool.run([] { return copied_words<2>(9, {1, 1}); }), 512 + 512 * 9 / 2);
+    EXPECT_EQ(pool.run([] { return copied_words<5>(9, {1, 1, 1, 1, 1}); }), 512 + 512 * 9 / 2);
+    EXPECT_EQ(pool.run([] { return copied_words<7>(9, {1, 1, 1, 1, 1, 1, 1}); }), 512 + 512 * 9 / 2);
+    EXPECT_EQ(pool.run([] { return mixed(9, 1, 2, 3, true); }), 512 * 6 + 256);
+    return pool.stats().steals;
+  };
+  EXPECT_TRUE(eventually([&] { return run_all() >= 50; }));
+  landing_pads_are_run const from_now;
+  std::uint64_t const before = pool.stats().steals;
+  EXPECT_TRUE(eventually([&] { return run_all() >= before + 50; }));
+  EXPECT_EQ(landing_pads_are_run::misread(), 0u);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "scale.hpp"
 #include "stealing.hpp"
 
+#include <filch/detail/implicit_trial.hpp>
+
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -249,9 +251,13 @@ template <class S> void join_by_steps(typename S::pool const& pool, comes_last w
 
 TYPED_TEST(single_steps, see_all_frames_while_strands_leave_and_come_back) {
   typename TypeParam::pool pool({.workers = 2});
-  for (auto who : {comes_last::f, comes_last::g, comes_last::f_that_throws}) {
-    pool.run([&] { in_known_frame([&] { join_by_steps<TypeParam>(pool, who); }); });
+  for (bool runs_pads : {false, true}) {
+    filch::detail::implicit_trials().runs_pads.store(runs_pads);
+    for (auto who : {comes_last::f, comes_last::g, comes_last::f_that_throws}) {
+      pool.run([&] { in_known_frame([&] { join_by_steps<TypeParam>(pool, who); }); });
+    }
   }
+  filch::detail::implicit_trials().runs_pads.store(false);
   this->expect_all_complete();
   EXPECT_TRUE(this->saw_first_and_last(switch_stack, bytes(k_return)));
   if constexpr (std::is_same_v<TypeParam, filch::implicit>) {

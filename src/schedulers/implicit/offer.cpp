@@ -86,6 +86,20 @@ void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
   r.meeting.balance = 0;
 }
 
+/// Is the landing pad to be run, not read?
+bool must_run(join_frame const& frame) noexcept {
+  return !frame.is_readable || trials.runs_pads.load(std::memory_order_relaxed);  // relaxed: as above
+}
+
+/// But for registers that nobody wrote: in what was read they are zero.
+bool is_same(implicit_state const& read, implicit_state const& run) noexcept {
+  auto const may_be = [](std::uint64_t was_read, std::uint64_t was_run) {
+    return was_read == 0 || was_read == was_run;
+  };
+  return std::memcmp(&read, &run, offsetof(implicit_state, r8)) == 0 && may_be(read.r8, run.r8) &&
+         may_be(read.r9, run.r9) && may_be(read.r10, run.r10);
+}
+
 /// A landing pad that has to be run is run now, by the frame's owner: the stack below it is in use.
 void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) noexcept {
   make_ready(r, implicit_record::kind::join);
@@ -93,7 +107,7 @@ void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) 
   r.frame = frame;
   r.return_slot = frame.return_slot();
   r.rank = frame.rsp;
-  if (!frame.is_readable || trials.runs_pads.load(std::memory_order_relaxed)) land(r);  // relaxed: as above
+  if (must_run(frame)) land(r);
 }
 
 }  // namespace
@@ -105,11 +119,12 @@ void land(implicit_record& r) noexcept {
   join_frame const frame = r.frame;
   std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
   r.marker.exception_cleanup = keep_marker;
-  if (frame.is_readable) {
-    read_pad(r.state, frame, &r.marker);
-  } else {
+  if (frame.is_readable) read_pad(r.state, frame, &r.marker);
+  if (must_run(frame)) {
+    implicit_state const read = r.state;
     signals_blocked const for_now;
     filch_implicit_run_pad(&r.state, &frame, &r.marker);
+    if (frame.is_readable && !is_same(read, r.state)) trials.misread_pads.fetch_add(1, std::memory_order_relaxed);
   }
   r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
   r.words[0] = r.state.rsi;
@@ -187,10 +202,21 @@ void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
   if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
-  w.missed_interrupt.store(false, std::memory_order_relaxed);  // relaxed: the thread's own
-  w.is_interrupted.store(false, std::memory_order_relaxed);    // relaxed: a hint
+  if (trials.victims_wait.load(std::memory_order_relaxed)) wait_for_thief(s);  // relaxed: as above
+  w.missed_interrupt.store(false, std::memory_order_relaxed);                  // relaxed: the thread's own
+  w.is_interrupted.store(false, std::memory_order_relaxed);                    // relaxed: a hint
   if (s.number_of_records() == before) return;
   counted(w.index).publications.bump();
+}
+
+/// As long as one may be on its way.
+void implicit_team::wait_for_thief(implicit_stack const& s) noexcept {
+  constexpr int k_looks = 32;
+  auto const is_taken = [&s] {
+    implicit_public const now = implicit_public::of(s.open.load(std::memory_order_relaxed));
+    return now.tail == now.head;
+  };
+  for (int i = 0; i < k_looks && !is_taken(); ++i) runtime::relax();
 }
 
 /// So many records behind those that are public.
@@ -292,6 +318,14 @@ namespace {
   s.open.store(implicit_public{now.tail, now.head - 1}.word(), std::memory_order_relaxed);
 }
 
+/// To leave a stack and come back to it costs two workers more than this.
+void wait_a_little(strand_meeting& m) noexcept {
+  constexpr int k_looks = 32;
+  // relaxed: wait_at() looks again.
+  for (int i = 0; i < k_looks && std::atomic_ref(m.balance).load(std::memory_order_relaxed) == 0; ++i)
+    runtime::relax();
+}
+
 /// After an offer was taken back. Mostly nothing is left to be offered until the next fork; what a frame without
 /// unwind information hid may be, and who sleeps would not ask again.
 void go_on(implicit_team& team, implicit_member& w, implicit_returned const& returned) noexcept {
@@ -317,6 +351,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
     is_stolen = !team.take_back(w, s);
     if (is_stolen) {
       w.end_change();
+      wait_a_little(r.meeting);
       team.wait_at(r.meeting, 1);
       this_member().begin_change();
       s.forget_stolen(1);

@@ -127,6 +127,14 @@ class pad_code {
     }
   }
 
+  void put_general(operand const& o, std::uint64_t value) noexcept {
+    if (is_wide()) {
+      put(o, value);
+    } else {
+      put(o, static_cast<std::uint32_t>(value));
+    }
+  }
+
   met one() noexcept {
     prefix_ = 0;
     rex_ = 0;
@@ -146,6 +154,7 @@ class pad_code {
       op = next<std::uint8_t>();
     }
     if (is_thread_local) return is_the_end(op) ? met::the_end : met::the_unknown;
+    if (op == 0xa5 && prefix_ == 0xf3) return copy_words() ? met::a_move : met::the_unknown;
     if (op == 0x0f) return two_bytes(next<std::uint8_t>());
     return general(op) ? met::a_move : met::the_unknown;
   }
@@ -158,6 +167,19 @@ class pad_code {
            begin + r[rax] == reinterpret_cast<std::uint64_t>(&filch_implicit_offering);
   }
 
+  /// rep movs. The count is a constant.
+  bool copy_words() noexcept {
+    constexpr std::uint64_t k_most_words = 16;
+    if (!has_frame_ && r[rcx] > k_most_words) return false;
+    for (; r[rcx] != 0; --r[rcx]) {
+      operand const from{false, false, 0, r[rsi]};
+      put_general({false, false, 0, r[rdi]}, is_wide() ? get<std::uint64_t>(from) : get<std::uint32_t>(from));
+      r[rsi] += is_wide() ? 8 : 4;
+      r[rdi] += is_wide() ? 8 : 4;
+    }
+    return true;
+  }
+
   bool is_wide() const noexcept { return (rex_ & 8) != 0; }
 
   bool general(std::uint8_t op) noexcept {
@@ -166,7 +188,7 @@ class pad_code {
     switch (op) {
       case 0x89: {  // mov
         operand const to = read_operand(reg);
-        is_wide() ? put(to, r[reg]) : put(to, static_cast<std::uint32_t>(r[reg]));
+        put_general(to, r[reg]);
         return !(to.is_register && to.reg == rsp);
       }
       case 0x8b: {
@@ -188,8 +210,7 @@ class pad_code {
       case 0xc7: {  // mov, a constant
         operand const to = read_operand(reg, 4);
         auto const value = next<std::int32_t>();
-        is_wide() ? put(to, static_cast<std::uint64_t>(std::int64_t{value}))
-                  : put(to, static_cast<std::uint32_t>(value));
+        put_general(to, static_cast<std::uint64_t>(std::int64_t{value}));
         return (reg & 7) == 0;
       }
       case 0xeb: {  // jmp
@@ -279,7 +300,7 @@ class pad_code {
           return true;
         }
         std::uint64_t const low = x_[reg].low;
-        is_wide() ? put(other, low) : put(other, static_cast<std::uint32_t>(low));
+        put_general(other, low);
         return is_double && !(other.is_register && other.reg == rsp);
       }
       case 0xd6: {  // movq, to elsewhere

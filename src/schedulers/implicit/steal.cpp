@@ -9,6 +9,34 @@ void implicit_team::ask(runtime::strand_member& victim) noexcept {
   victim.poll.store(k_asked, std::memory_order_seq_cst);
 }
 
+namespace {
+
+/// A victim that forks often answers soon: a thief that looked elsewhere meanwhile would come late.
+std::uint64_t wait_for_offer(implicit_member& victim, implicit_stack& s) noexcept {
+  constexpr unsigned k_looks = 16;
+  std::uint64_t word = 0;
+  // relaxed: a hint. Who runs no strand answers nobody.
+  unsigned const looks = victim.thread.load(std::memory_order_relaxed) != 0 ? k_looks : 1;
+  for (unsigned i = 0; i < looks; ++i) {
+    runtime::relax();
+    // edge implicit-1: acquire.
+    word = s.open.load(std::memory_order_acquire);
+    implicit_public const now = implicit_public::of(word);
+    if (now.tail < now.head) break;
+  }
+  return word;
+}
+
+}  // namespace
+
+/// The victim may wait for just this, and fork as soon as it goes on: it is asked for more before that.
+strand_meeting& implicit_team::run_and_ask(strand_task& task) noexcept {
+  auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
+  strand_meeting& m = r.run_g(r);
+  team_of(*r.victim).ask(*r.victim);
+  return m;
+}
+
 strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::strand_member& me) noexcept {
   auto& victim = static_cast<implicit_member&>(v);
   // edge implicit-2: acquire, the header. It stays one, whatever becomes of the strand.
@@ -16,22 +44,26 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   if (!s) return nullptr;
   // edge implicit-1: acquire.
   std::uint64_t word = s->open.load(std::memory_order_acquire);
-  implicit_public const now = implicit_public::of(word);
+  implicit_public now = implicit_public::of(word);
   if (now.tail >= now.head) {
     ask(victim);
-    return nullptr;
+    word = wait_for_offer(victim, *s);
+    now = implicit_public::of(word);
+    if (now.tail >= now.head) return nullptr;
   }
   // edge implicit-1 and implicit-3: the offer is ours, and what it points to is there.
   if (!s->open.compare_exchange_strong(word, implicit_public{now.tail + 1, now.head}.word(),
-                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
+                                       std::memory_order_seq_cst, std::memory_order_relaxed)) {
     counted(me.index).backoffs.bump();
     return nullptr;
   }
-  // The trip wire: the last offer went, the owner should make more.
-  if (now.tail + 1 == now.head && &victim != &me) ask(victim);
+  // edge implicit-4: the trip wire. The last offer went, and others sleep.
+  if (now.tail + 1 == now.head && &victim != &me && sleepers().anybody()) ask(victim);
   implicit_record& r = s->record(now.tail);
   if (r.what == implicit_record::kind::spawned) return r.task;
   land(r);
+  r.run_g = std::exchange(r.run, run_and_ask);
+  r.victim = &victim;
   return &r;
 }
 

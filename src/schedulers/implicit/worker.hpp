@@ -45,6 +45,8 @@ struct alignas(64) implicit_record : implicit_offer {
   std::uint64_t* return_slot = nullptr;        // where f's return address lies
   runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
   _Unwind_Exception marker;                    // what the landing pad takes for the exception
+  decltype(strand_task::run) run_g = nullptr;  // join: in the thief
+  struct implicit_member* victim = nullptr;    // join: of that thief
   strand_task* task = nullptr;                 // spawned: what to run
   std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
   std::uint64_t scope = 0;                 // spawned: sequence_ of its scope
@@ -148,12 +150,14 @@ class implicit_team final : public runtime::strand_team {
  private:
   strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
+  static strand_meeting& run_and_ask(strand_task& task) noexcept;
   bool offers_task(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member& w) noexcept override;
   void is_free(runtime::strand_member& w) noexcept override;
   void insist(unsigned me) noexcept override;
 
   void publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
+  static void wait_for_thief(implicit_stack const& s) noexcept;
   void make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept;
   std::uint32_t offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk) noexcept;
   std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
