@@ -87,7 +87,7 @@ template <class Stack, class Member> class task_places {
     Stack::self() = outer;
   }
 
-  static void begin_stay(staying& s) noexcept {
+  static void begin_stay(staying& s) {
     watch();
     s.outer = Stack::self();
     if (Member* const m = member_or_null(s.outer)) m->team->leave_for_other_pool(*m);
@@ -100,7 +100,7 @@ template <class Stack, class Member> class task_places {
   }
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
-  static void watch() noexcept {
+  static void watch() {
     [[maybe_unused]] static bool const once =
         (runtime::watch_forks(leave_pools_in_child), runtime::hide_on_entry({hide, show}), true);
   }

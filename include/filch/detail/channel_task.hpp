@@ -54,7 +54,7 @@ struct FILCH_API channel_stack {
 };
 
 using channel_staying = task_staying<channel_stack>;
-template <> FILCH_API channel_staying::task_staying() noexcept;
+template <> FILCH_API channel_staying::task_staying();
 template <> FILCH_API channel_staying::~task_staying();
 
 /// The bell has rung: does a thief wait for an answer?

@@ -75,7 +75,7 @@ struct FILCH_API direct_stack {
 };
 
 using direct_staying = task_staying<direct_stack>;
-template <> FILCH_API direct_staying::task_staying() noexcept;
+template <> FILCH_API direct_staying::task_staying();
 template <> FILCH_API direct_staying::~task_staying();
 
 /// The calling worker's index in the innermost of direct's pools, or k_no_worker.

@@ -200,7 +200,7 @@ FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> fork_join(travels_as<F> f, t
 template <class Stack> struct task_staying : Stack::worker {
   typename Stack::worker* outer;  // what the thread was before
 
-  FILCH_API task_staying() noexcept;
+  FILCH_API task_staying();
   FILCH_API ~task_staying();
   task_staying(task_staying const&) = delete;
   task_staying& operator=(task_staying const&) = delete;

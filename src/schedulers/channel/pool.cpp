@@ -12,7 +12,7 @@ namespace detail {
 
 constinit thread_local channel_worker* channel_self = &channel_places::outside;
 
-template <> task_staying<channel_stack>::task_staying() noexcept : channel_worker(nullptr) {
+template <> task_staying<channel_stack>::task_staying() : channel_worker(nullptr) {
   channel_places::begin_stay(*this);
 }
 template <> task_staying<channel_stack>::~task_staying() { channel_places::end_stay(*this); }
