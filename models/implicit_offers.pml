@@ -26,6 +26,8 @@
 #define TAIL (mem[OPEN] % 8)
 #define HEAD (mem[OPEN] / 8)
 
+#define SOMEBODY_SLEEPS (mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1)
+
 #include "tso.pml"
 
 short ran;        /* a bit a frame: its g was run */
@@ -161,12 +163,15 @@ over:
 
 proctype thief(byte me) {
   byte t, task;
-  bool last, wakes;
+  bool last;
+#ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
+  bool saw_sleeper;
+#endif
 
 look:
   end: if
 #ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
-  :: atomic { TAIL < HEAD -> wakes = mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1 };
+  :: atomic { TAIL < HEAD -> saw_sleeper = SOMEBODY_SLEEPS };
      atomic { DRAINED(me) && TAIL < HEAD -> t = TAIL; mem[OPEN] = WORD(t + 1, HEAD); tripping++; last = t + 1 == HEAD };
 #elif defined(MUTANT_STEALS_WITHOUT_CAS)
   :: atomic { TAIL < HEAD -> t = TAIL };
@@ -175,20 +180,20 @@ look:
   :: atomic { DRAINED(me) && TAIL < HEAD -> t = TAIL; mem[OPEN] = WORD(t + 1, HEAD); tripping++; last = t + 1 == HEAD };
 #endif
      /* The trip wire: who takes the last offer while others sleep asks for them. */
-#ifndef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
-     wakes = mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1;
-#endif
      if
-#ifndef MUTANT_NO_TRIP_WIRE
-     :: atomic { last && wakes -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
-     :: atomic { !(last && wakes) -> tripping-- }
+#ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
+     :: atomic { last && saw_sleeper -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
+     :: atomic { !(last && saw_sleeper) -> tripping-- }
+#elif !defined(MUTANT_NO_TRIP_WIRE)
+     :: atomic { last && SOMEBODY_SLEEPS -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
+     :: atomic { !(last && SOMEBODY_SLEEPS) -> tripping-- }
 #else
      :: atomic { tripping-- }
 #endif
      fi;
      LOAD(me, RECORD(t), task);
      d_step { assert(task != 0); assert(!stolen[task]); stolen[task] = true; run_once(task) };
-     atomic { DRAINED(me) -> arrived[task] = true; t = 0; task = 0; last = false; wakes = false }
+     atomic { DRAINED(me) -> arrived[task] = true; t = 0; task = 0; last = false }
   :: atomic { TAIL >= HEAD && !finished -> skip };
      STORE_SC(me, POLL, 1)
   :: atomic { TAIL >= HEAD && !finished -> skip };
