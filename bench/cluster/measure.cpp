@@ -218,13 +218,16 @@ void measure_all(cluster_request const& request, clusters& ranks) {
     }
   }
   auto rows = nlohmann::ordered_json::array();
-  if (speaks && !request.as_json) print_head();
+  bool has_head = false;
   cluster_meter meter(ranks);
   for (std::string const& text : wanted) {
     std::string_view name;
     cluster_job const job = make_job(text, ranks, name);
     cluster_row const row = meter.measure(name, job, request.pairs);
-    if (speaks && !request.as_json) print_row(row);
+    if (speaks && !request.as_json) {
+      if (!std::exchange(has_head, true)) print_head();
+      print_row(row);
+    }
     if (request.as_json) rows.push_back(to_json(row));
   }
   if (speaks && request.as_json) fmt::print("{}\n", rows.dump(2));

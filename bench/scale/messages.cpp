@@ -1,8 +1,7 @@
 // What messages cost between two ranks: the figures that scale-simulate is fed with, as its options.
 //   mpirun -n 2 scale-messages
-#include "../workloads/uts.hpp"
-
 #include <filch/mpi_transport.hpp>
+#include <filch/packing.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -58,9 +57,8 @@ int main() {
   if (mpi.rank() == 0) await(mpi);
   double const short_trip = trip(mpi, k_short);
   double const long_trip = trip(mpi, k_long);
-  // What the sender's processor spends; the receiver takes them out afterwards.
-  double send = 0;
-  double receive = 0;
+  // What the sender's processor spends; the receiver takes them out meanwhile.
+  double each = 0;
   constexpr int k_burst = 500;
   for (int round = 0; round < 2; ++round) {
     trip(mpi, k_short);  // together
@@ -72,19 +70,17 @@ int main() {
         await(mpi);
       }
     }
-    double const each = std::chrono::duration<double, std::nano>(clock_type::now() - begin).count() / k_burst;
-    (mpi.rank() == 0 ? send : receive) = each;
+    each = std::chrono::duration<double, std::nano>(clock_type::now() - begin).count() / k_burst;
   }
-  bench::uts::tree const& t1 = bench::uts::k_trees[0];
-  double const node =
-      ns_each(1, [&] { bench::uts::sequential(t1, bench::uts::root_of(t1)); }) / static_cast<double>(t1.nodes);
   if (mpi.rank() == 1) {
-    std::printf("--node %.1f --poll %.0f --receive %.0f --latency %.0f --byte %.3f", node, poll, receive, short_trip,
-                (long_trip - short_trip) / static_cast<double>(k_long));
-    std::fflush(stdout);
-    mpi.send(0, filch::message(1));
-  } else {
-    await(mpi);
-    std::printf(" --send %.0f\n", send);
+    filch::packer p;
+    filch::packing<std::pair<double, double>>::pack(p, {poll, each});
+    mpi.send(0, p.take());
+    return 0;
   }
+  auto const m = await(mpi);
+  filch::unpacker u(m);
+  auto const [poll_of_other, receive] = filch::packing<std::pair<double, double>>::unpack(u);
+  std::printf("--poll %.0f --send %.0f --receive %.0f --latency %.0f --byte %.3f\n", poll_of_other, each, receive,
+              std::max(0.0, short_trip - each - receive), (long_trip - short_trip) / static_cast<double>(k_long));
 }

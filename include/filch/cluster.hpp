@@ -40,6 +40,7 @@ class FILCH_API cluster_base {
 
  private:
   struct parts;
+  std::optional<message> reduce(message value, fold_values const& fold, std::chrono::steady_clock::time_point until);
   std::unique_ptr<parts> parts_;
 };
 
@@ -115,7 +116,8 @@ template <scheduler S = default_scheduler> class cluster {
         }()) {}
   cluster(cluster const&) = delete;
   cluster& operator=(cluster const&) = delete;
-  /// Waits for all ranks to come here.
+  /// Waits for all ranks to come here. If an exception brings this one here, and not the others within `patience`, it
+  /// ends them.
   ~cluster() = default;
 
   /// This process's number, 0 to ranks() - 1.

@@ -34,7 +34,7 @@ class packer {
 /// Bytes of a message that is being read, which must outlive it.
 class unpacker {
  public:
-  explicit unpacker(std::span<std::byte const> message) noexcept : left_(message) {}
+  explicit unpacker(std::span<std::byte const> bytes) noexcept : left_(bytes) {}
   /// Throws std::length_error where the message is shorter: what reads it is not what wrote it.
   std::span<std::byte const> get_bytes(std::size_t size) {
     if (size > left_.size()) throw std::length_error("filch: a message is shorter than what is read from it");

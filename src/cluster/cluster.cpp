@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <filch/cluster.hpp>
 #include <thread>
 
@@ -51,19 +52,24 @@ using remains = std::pair<std::string, message>;
 }  // namespace
 
 struct cluster_base::parts {
-  parts(std::unique_ptr<any_transport> carrier, unsigned silence)
-      : transport(std::move(carrier)), ends(*transport, silence), guard(ends) {}
+  parts(std::unique_ptr<any_transport> carrier, unsigned seconds)
+      : transport(std::move(carrier)),
+        ends(*transport, seconds * endpoint::k_ticks_per_second),
+        guard(ends),
+        patience(seconds) {}
   std::unique_ptr<any_transport> transport;
   endpoint ends;
   watchman guard;
+  unsigned const patience;
   unsigned bounds = 0;
+  int const exceptions = std::uncaught_exceptions();
 };
 
 cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_options const& options) {
   if (auto const* const kind = ambiguous_kind()) {
     throw setup_error("filch: two functions that are spawned have one name: " + std::string(kind->name));
   }
-  parts_ = std::make_unique<parts>(std::move(carrier), options.patience * endpoint::k_ticks_per_second);
+  parts_ = std::make_unique<parts>(std::move(carrier), options.patience);
   reduce({}, [](message, message) { return message(); });
   ends().all_are_here();
 }
@@ -71,7 +77,14 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
 cluster_base::~cluster_base() {
   auto const add = [](message a, message b) { return packed(unpacked<std::int64_t>(a) + unpacked<std::int64_t>(b)); };
   ends().begin_closing();
-  reduce(packed(std::int64_t{0}), add);
+  auto const nothing = packed(std::int64_t{0});
+  if (std::uncaught_exceptions() > parts_->exceptions && parts_->patience > 0) {
+    // An exception leaves this rank. If it leaves the others too, they come here; else they wait for this one.
+    auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(parts_->patience);
+    if (!reduce(nothing, add, until)) parts_->transport->end_all("an exception leaves this rank, and not the others");
+  } else {
+    reduce(nothing, add);
+  }
   while (unpacked<std::int64_t>(reduce(packed(ends().under_way()), add)) != 0) {
   }
   parts_->guard.stop();
@@ -82,10 +95,16 @@ cluster_base::~cluster_base() {
 endpoint& cluster_base::ends() noexcept { return parts_->ends; }
 
 message cluster_base::reduce(message value, fold_values const& fold) {
+  return *reduce(std::move(value), fold, std::chrono::steady_clock::time_point::max());
+}
+
+std::optional<message> cluster_base::reduce(message value, fold_values const& fold,
+                                            std::chrono::steady_clock::time_point until) {
   ends().contribute(std::move(value), fold);
   idle_pause pause;
   for (;;) {
-    if (auto all = ends().reduction()) return std::move(*all);
+    if (auto all = ends().reduction()) return all;
+    if (std::chrono::steady_clock::now() >= until) return std::nullopt;
     pause.wait();
   }
 }

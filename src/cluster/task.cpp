@@ -25,6 +25,12 @@ constexpr unsigned k_block_most = 1u << 16;
 // Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
 constexpr unsigned k_thieving_waits = 64;
 
+std::uint64_t id_of(std::string_view name) noexcept {  // FNV-1a
+  std::uint64_t id = 14695981039346656037u;
+  for (char const c : name) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return id;
+}
+
 std::string text_of_current_exception() {
   try {
     throw;
@@ -37,9 +43,10 @@ std::string text_of_current_exception() {
 
 }  // namespace
 
-task_registration::task_registration(task_kind const& kind) {
-  auto const [place, is_new] = kinds().by_id.emplace(kind.id, &kind);
-  if (!is_new && place->second != &kind) kinds().ambiguous = &kind;
+task_kind::task_kind(std::string_view its_name, run_function r, pack_function p, unpack_function u, drop_function d)
+    : name(its_name), id(id_of(its_name)), run(r), pack(p), unpack(u), drop(d) {
+  auto const [place, is_new] = kinds().by_id.emplace(id, this);
+  if (!is_new) kinds().ambiguous = this;
 }
 
 task_kind const* find_kind(std::uint64_t id) noexcept {

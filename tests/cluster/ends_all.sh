@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A rank that gets a signal in the middle of a run ends the others within 10 seconds, with a message that names it, and
+# A rank that gets a signal, or an exception, in the middle of a run ends the others within 10 seconds, with a message that names it, and
 # leaves no process behind.
-#   ends_all.sh MPIEXEC PROGRAM KILL|STOP RANK RANKS
+#   ends_all.sh MPIEXEC PROGRAM KILL|STOP|THROW RANK RANKS
 set -uo pipefail
 mpiexec=$1 program=$2 signal=$3 rank=$4 ranks=$5
 copy=$(mktemp -d)/ends_all_$$   # a name of its own, to find what is left

@@ -1,5 +1,6 @@
 // What the tests start with mpirun.
 //   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
+//   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
 //   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
 #include "network.hpp"
 
@@ -26,7 +27,7 @@ bool count_trees(filch::cluster<>& ranks, std::uint64_t seed, std::uint64_t runs
 }
 
 void endless(filch::rank& here, int signal, int at_rank) {
-  if (here.index() == at_rank) std::raise(signal);
+  if (signal != 0 && here.index() == at_rank) std::raise(signal);
   here.spawn<&endless>(signal, at_rank);
   here.spawn<&endless>(signal, at_rank);
   auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
@@ -41,11 +42,19 @@ int main_of(int argc, char** argv) {
     return count_trees(ranks, std::strtoull(argv[2], nullptr, 0), std::strtoull(argv[3], nullptr, 0)) ? 0 : 1;
   }
   if (argc != 3) return 2;
-  ranks.run<&endless>(std::strcmp(argv[1], "KILL") == 0 ? SIGKILL : SIGSTOP, std::atoi(argv[2]));
+  if (std::strcmp(argv[1], "THROW") == 0 && ranks.rank() == std::atoi(argv[2])) throw std::runtime_error("thrown");
+  int const signal = std::strcmp(argv[1], "KILL") == 0 ? SIGKILL : std::strcmp(argv[1], "STOP") == 0 ? SIGSTOP : 0;
+  ranks.run<&endless>(signal, std::atoi(argv[2]));
   return 3;
 }
 
 }  // namespace
 }  // namespace filch_test
 
-int main(int argc, char** argv) { return filch_test::main_of(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return filch_test::main_of(argc, argv);
+  } catch (std::runtime_error const&) {
+    return 4;
+  }
+}

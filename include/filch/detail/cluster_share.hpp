@@ -113,16 +113,14 @@ template <auto F> struct spawned {
   using R = typename task_signature<decltype(F)>::result;
 
   static void run(share& here, cluster_task& t);
-  static constexpr task_kind kind{task_name<F>(),           id_of_name(task_name<F>()), &run,
-                                  &task_arguments<F>::pack, &task_arguments<F>::unpack, &task_arguments<F>::drop};
-  static inline task_registration const registration{kind};
+  static inline task_kind const kind{typeid(task_name<F>).name(), &run, &task_arguments<F>::pack,
+                                     &task_arguments<F>::unpack, &task_arguments<F>::drop};
 };
 
 template <auto F, class... A> void share::spawn(cluster_future* future, A&&... arguments) {
   cluster_task& t = tasks.room();
   task_arguments<F>::make(t, std::forward<A>(arguments)...);
   t.kind = &spawned<F>::kind;
-  static_cast<void>(&spawned<F>::registration);  // makes it part of the program
   t.future = future;
   t.home = ends.rank();
   tasks.push();

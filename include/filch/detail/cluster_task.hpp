@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <typeinfo>
 
 namespace filch::inline FILCH_ABI {
 class rank;
@@ -18,29 +19,29 @@ class share;
 
 /// What can be done with the tasks of one function. There is one for each function that is spawned, under the same
 /// name in every process.
-struct task_kind {
-  std::string_view name;
-  std::uint64_t id;                          // of the name
-  void (*run)(share&, cluster_task&);        // takes the arguments out, then calls the function
-  void (*pack)(packer&, cluster_task&);      // takes the arguments out, to a message
-  void (*unpack)(unpacker&, cluster_task&);  // makes the arguments
-  void (*drop)(cluster_task&) noexcept;      // ends the arguments
+struct FILCH_API task_kind {
+  using run_function = void (*)(share&, cluster_task&);        // takes the arguments out, then calls the function
+  using pack_function = void (*)(packer&, cluster_task&);      // takes the arguments out, to a message
+  using unpack_function = void (*)(unpacker&, cluster_task&);  // makes the arguments
+  using drop_function = void (*)(cluster_task&) noexcept;      // ends the arguments
+
+  /// Before main(): makes itself known.
+  task_kind(std::string_view its_name, run_function, pack_function, unpack_function, drop_function);
+  task_kind(task_kind const&) = delete;
+  task_kind& operator=(task_kind const&) = delete;
+
+  std::string_view const name;
+  std::uint64_t const id;  // of the name
+  run_function const run;
+  pack_function const pack;
+  unpack_function const unpack;
+  drop_function const drop;
 };
 
-/// Makes a kind known, before main().
-struct FILCH_API task_registration {
-  explicit task_registration(task_kind const& kind);
-};
 /// The kind with this id; null: there is none.
 FILCH_API task_kind const* find_kind(std::uint64_t id) noexcept;
 /// Two functions under one name, which can't be told apart in messages; null: there are none.
 FILCH_API task_kind const* ambiguous_kind() noexcept;
-
-constexpr std::uint64_t id_of_name(std::string_view name) noexcept {  // FNV-1a
-  std::uint64_t id = 14695981039346656037u;
-  for (char const c : name) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return id;
-}
 
 /// A function and its arguments. Arguments lie in the task if they are trivially copyable and fit, else on the heap;
 /// so a task can be moved by copying its bytes.
@@ -128,7 +129,8 @@ template <class R, class... P> struct task_signature<R (*)(rank&, P...)> {
 template <class R, class... P>
 struct task_signature<R (*)(rank&, P...) noexcept> : task_signature<R (*)(rank&, P...)> {};
 
-template <auto F> constexpr std::string_view task_name() { return __PRETTY_FUNCTION__; }
+/// Its type's mangled name holds F's, with namespaces, parameters and template arguments.
+template <auto F> struct task_name {};
 
 /// The arguments of a task of function F.
 template <auto F> struct task_arguments {
