@@ -15,9 +15,7 @@ using direct_places = task_places<direct_stack, direct_member>;
 
 constinit thread_local direct_worker* direct_self = &direct_places::outside;
 
-template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) {
-  direct_places::begin_stay(*this);
-}
+template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) { direct_places::begin_stay(*this); }
 template <> task_staying<direct_stack>::~task_staying() { direct_places::end_stay(*this); }
 
 unsigned direct_worker_index() noexcept {
