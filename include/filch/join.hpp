@@ -13,26 +13,26 @@ namespace filch::inline FILCH_ABI {
 /// filch::nothing for void. On one worker f runs before g, as written.
 ///
 /// Throws what f or g throws, after both have come to their end; if both throw, f's exception leaves and
-/// g's is dropped. Under `direct` and `channel` a thief keeps a result of more than 48 bytes on the heap: std::bad_alloc leaves if
-/// there is no memory, and g has not run then.
+/// g's is dropped. Under `direct` and `channel` a thief keeps a result of more than 48 bytes on the heap:
+/// std::bad_alloc leaves if there is no memory, and g has not run then.
 ///
 /// May be called from any thread: outside a pool it enters the default pool, and may then end the process with one
 /// line if that pool can't be made (a bad FILCH_NUM_THREADS, say).
 ///
-/// Continues on the thread that called it under `direct`, `channel` and `serial`; perhaps on another thread of the pool
-/// under `cactus` and `implicit`, so nothing that belongs to a thread (a std::mutex, errno, a thread_local's
+/// Continues on the thread that called it under `direct`, `channel` and `serial`; perhaps on another thread of the
+/// pool under `cactus` and `implicit`, so nothing that belongs to a thread (a std::mutex, errno, a thread_local's
 /// address) may be held across it.
 ///
 /// While a stolen g is not done: under `direct` the worker may run other tasks that g forked (leapfrogging), under
-/// `channel` any others, so a lock held across a join can meet itself; under `cactus` and `implicit` the frame is left on its stack and
-/// the worker does other work on another one.
+/// `channel` any others, so a lock held across a join can meet itself; under `cactus` and `implicit` the frame is
+/// left on its stack and the worker does other work on another one.
 ///
-/// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares, 1 to 2 ns; under `implicit` a call,
-/// two loads and a compare, and no store beyond what calls and larger closures need; under `cactus` about twice
-/// direct's. Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP 2010 (`direct`); A. Prell, T. Rauber,
-/// Channel-based work stealing (`channel`); C.
-/// Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al.,
-/// Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014 (`implicit`).
+/// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares, 1 to 2 ns; under
+/// `implicit` a call, two loads and a compare, and no store beyond what calls and larger closures need; under
+/// `cactus` about twice direct's. Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP
+/// 2010 (`direct`); A. Prell, T. Rauber, Channel-based work stealing (`channel`); C. Yang, J. Mellor-Crummey, A
+/// practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al., Work-stealing without the
+/// baggage, OOPSLA 2012, and Friendly barriers, VEE 2014 (`implicit`).
 template <scheduler S = default_scheduler, class F, class G>
 FILCH_INLINE std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
   return S::join(std::forward<F>(f), std::forward<G>(g));

@@ -19,10 +19,10 @@ template <scheduler S> class spawner {
 
   /// Runs f some time before the next sync() returns, perhaps on another worker. The callable is moved or
   /// copied away, so temporaries and loop variables captured by value are safe; what it returns is dropped.
-  /// Under `direct` and `channel` callables of up to 44 bytes that move without throwing need no memory of their own, and cost a
-  /// few nanoseconds; others, and all under `cactus` and `implicit`, an allocation. Throws std::bad_alloc if that
-  /// fails; f has not run then. Memory stays bounded however many are spawned: past a few thousand waiting tasks, or
-  /// where there is no room for more, f runs in place.
+  /// Under `direct` and `channel` callables of up to 44 bytes that move without throwing need no memory of their own,
+  /// and cost a few nanoseconds; others, and all under `cactus` and `implicit`, an allocation. Throws std::bad_alloc
+  /// if that fails; f has not run then. Memory stays bounded however many are spawned: past a few thousand waiting
+  /// tasks, or where there is no room for more, f runs in place.
   template <class F> void spawn(F&& f) { frame_.spawn(std::forward<F>(f)); }
 
   /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned
@@ -44,8 +44,8 @@ template <scheduler S> class spawner {
 ///
 /// Returns what the body returns. Throws what the body throws, else the exception of the earliest spawned
 /// task that threw; in each case after all tasks have come to their end. From outside a pool it enters the
-/// default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under `cactus`
-/// and `implicit`.
+/// default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under
+/// `cactus` and `implicit`.
 template <scheduler S = default_scheduler, class Body> decltype(auto) scope(Body&& body) {
   using R = std::invoke_result_t<Body, spawner<S>&>;
   return detail::inside_pool<S>([&body]() -> R {

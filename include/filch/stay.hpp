@@ -10,9 +10,9 @@ namespace filch::inline FILCH_ABI {
 
 /// Calls f() and returns what it returns or throws what it throws. Until then nothing in f changes threads: joins,
 /// invocations, scopes and loops in it, of every scheduler, run in order, here, and enter no pool. So f may hold a
-/// std::mutex across a join, or call a library that keeps state by thread. Under `direct` and `channel` code changes threads
-/// nowhere, but joins in f run in order all the same. `wanted()` is false in f; current_worker() is what it was
-/// around it.
+/// std::mutex across a join, or call a library that keeps state by thread. Under `direct` and `channel` code changes
+/// threads nowhere, but joins in f run in order all the same. `wanted()` is false in f; current_worker() is what it
+/// was around it.
 ///
 /// pool.run(g) in f enters another pool as always: g's joins are parallel there, and f goes on here. In its own pool
 /// g runs in order, too. A spawn into a scope that is further out runs in place, and what it throws leaves spawn; a

@@ -88,7 +88,7 @@ template <class Stack, class Member> class task_places {
   }
 
   static void begin_stay(staying& s) noexcept {
-    watch();
+    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show}), true);
     s.outer = Stack::self();
     if (Member* const m = member_or_null(s.outer)) m->team->leave_for_other_pool(*m);
     s.top = s.end = &no_room;
@@ -100,9 +100,9 @@ template <class Stack, class Member> class task_places {
   }
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
-  static void watch() noexcept {
-    [[maybe_unused]] static bool const once =
-        (runtime::watch_forks(leave_pools_in_child), runtime::hide_on_entry({hide, show}), true);
+  static void watch() {
+    runtime::watch_forks(leave_pools_in_child);
+    runtime::hide_on_entry({hide, show});
   }
 
  private:
