@@ -43,6 +43,25 @@ struct channel {
     detail::channel_worker& w = *detail::channel_self;
     if (w.bell.has_rung()) detail::channel_poll_slow(w);
   }
+
+  /// Runs f() some time before the next barrier() returns, or the pool ends, perhaps on another worker; nobody waits
+  /// for it alone. f is moved or copied away, and must not throw: the process ends if it does. Outside all pools, and
+  /// in filch::stay, f runs here. Costs an allocation; throws std::bad_alloc if that fails.
+  template <class F> static void detach(F&& f) {
+    using closure = detail::channel_closure<std::decay_t<F>>;
+    if (detail::channel_self->top == detail::channel_self->end) {
+      closure(std::forward<F>(f)).call();
+    } else {
+      detail::channel_detach(*detail::channel_self, *new closure(std::forward<F>(f)));
+    }
+  }
+  /// The full task barrier: runs tasks until no worker of the pool has any, detached or not. For the function that
+  /// was handed to pool.run, outside of joins and scopes, while no other thread is in a run of this pool: whatever
+  /// waits for the caller would be waited for. Continues on the calling thread.
+  static void barrier() noexcept {
+    if (detail::channel_self->top != detail::channel_self->end) detail::channel_barrier(*detail::channel_self);
+  }
+
   static bool inside() noexcept { return detail::channel_self->end != nullptr; }
   static unsigned worker_index() noexcept { return detail::channel_worker_index(); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks

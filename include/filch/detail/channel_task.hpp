@@ -19,6 +19,25 @@ struct alignas(k_cache_line) channel_task {
 };
 static_assert(sizeof(channel_task) == k_cache_line, "a descriptor is a cache line: one transfer a steal");
 
+/// A task that nobody joins: on the heap, in its worker's list or on its way to another one.
+struct channel_detached {
+  channel_detached* next = nullptr;
+  void (*run)(channel_detached&) noexcept;  // and destroys it
+
+  explicit channel_detached(void (*r)(channel_detached&) noexcept) noexcept : run(r) {}
+};
+
+template <class F> struct channel_closure : channel_detached {
+  F f;
+
+  template <class G> explicit channel_closure(G&& g) : channel_detached(run_and_delete), f(std::forward<G>(g)) {}
+  void call() noexcept { std::invoke(std::move(f)); }
+  static void run_and_delete(channel_detached& t) noexcept {
+    std::unique_ptr<channel_closure> const self(static_cast<channel_closure*>(&t));
+    self->call();
+  }
+};
+
 /// The part of a worker that the fast path touches.
 struct alignas(k_cache_line) channel_worker {
   // owner
@@ -61,6 +80,8 @@ template <> FILCH_API channel_staying::~task_staying();
 FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
 /// The bell has rung: answers requests, and passes on those that it has nothing for.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;
+FILCH_API void channel_detach(channel_worker&, channel_detached&) noexcept;
+FILCH_API void channel_barrier(channel_worker&) noexcept;
 /// The calling worker's index in the innermost of channel's pools, or k_no_worker.
 FILCH_API unsigned channel_worker_index() noexcept;
 

@@ -53,7 +53,10 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
       continue;
     }
     if (w.bell.has_rung()) serve(w);
-    if (may_run_others(w)) ask(w, thief);
+    if (may_run_others(w)) {
+      if (run_detached(w)) continue;
+      ask(w, thief);
+    }
     if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
       pause_between_looks(looks);
     } else {
@@ -89,6 +92,52 @@ void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexc
   }
   counted(w.index).sleeps.bump();
   sleepers().sleep(w.index);
+}
+
+void channel_detach(channel_worker& owner, channel_detached& t) noexcept {
+  channel_member& w = member(owner);
+  w.detached.push(t);
+  if (w.bell.has_rung()) w.team->serve(w);
+}
+
+void channel_barrier(channel_worker& owner) noexcept {
+  channel_member& w = member(owner);
+  w.team->barrier(w);
+}
+
+/// The caller is the manager until all workers are idle, itself among them.
+void channel_team::barrier(channel_member& w) noexcept {
+  constexpr unsigned k_looks_before_sleep = 200;
+  constexpr unsigned k_looks_oversubscribed = 4;
+  std::uint64_t const round = census_.begin();
+  for (unsigned looks = 0; !census_.is_over(round);) {
+    if (!alive()) runtime::child_can_t_go_on();
+    if (run_received(w) || run_detached(w)) {
+      looks = 0;
+      continue;
+    }
+    if (w.bell.has_rung()) serve(w);
+    ask(w, w.last_victim);
+    become_idle(w);
+    if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
+      pause_between_looks(looks);
+      continue;
+    }
+    looks = 0;
+    sleepers().announce_for(w.index, w.index);
+    ask_all(w);
+    become_idle(w);
+    // edge channel-5, channel-6: both looks after the announcement.
+    if (census_.is_over(round) || !tasks_[w.index].is_quiet()) {
+      sleepers().retract(w.index);
+    } else {
+      counted(w.index).sleeps.bump();
+      sleepers().sleep(w.index);
+    }
+  }
+  census_.end();
+  withdraw(w);
+  requests_[w.index].reopen();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -57,13 +57,33 @@ std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
 }
 
 void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
-  channel_member& w = *members_[me];
+  struct {
+    void (*call)(void*);
+    void* argument;
+    channel_team& team;
+    channel_member& w;
+  } run{call, argument, *this, *members_[me]};
+  channel_member& w = run.w;
+  census_.update();
   requests_[me].reopen();
-  channel_places::as_worker(w, [&] { runtime::call_on(space(me), me, call, argument); });
+  channel_places::as_worker(w, [&] {
+    runtime::call_on(
+        space(me), me,
+        [](void* p) {
+          auto& mine = *static_cast<decltype(run)*>(p);
+          mine.call(mine.argument);
+          mine.team.withdraw(mine.w);
+          while (mine.team.run_detached(mine.w)) {
+          }
+        },
+        &run);
+  });
   if (!alive()) return;
-  withdraw(w);
   decline(std::exchange(w.received, {}), me);
   requests_[me].close();
+  if (census_.arrive()) {
+    for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
+  }
 }
 
 /// The thief becomes a worker like one that was entered: its call may last, and nobody waits for tasks meanwhile.

@@ -47,8 +47,13 @@ channel_team::answer channel_team::answer_to(channel_member& w, request r) noexc
   task_channel& to = tasks_[r.thief];
   // edge channel-1: after the request was taken: if this is an old one, the thief leaves the next here later.
   if (!to.is_open()) return answer::nobody_waits;
-  if (w.received.is_empty() && w.top <= w.bottom) return answer::nothing_to_give;
-  if (!to.claim()) return answer::nobody_waits;
+  if (w.received.is_empty() && w.top <= w.bottom && w.detached.is_empty()) return answer::nothing_to_give;
+  claim_result const claimed = to.claim();
+  if (claimed == claim_result::nobody_waits) return answer::nobody_waits;
+  if (claimed == claim_result::of_idle) {
+    census_.update();
+    counted(w.index).updates.bump();
+  }
   batch const b = give(w, r);
   counted(w.index).tasks_sent.add(b.size());
   to.send(b);
@@ -63,12 +68,13 @@ batch channel_team::give(channel_member& w, request r) noexcept {
   if (!w.received.is_empty()) {
     channel_task* const first = w.received.first;
     w.received.first += share(w.received.size());
-    return {first, w.received.first, w.received.owner};
+    return {first, w.received.first, w.received.owner, {}};
   }
+  if (w.top <= w.bottom) return {.detached = w.detached.take(share(w.detached.size()))};
   channel_task* const first = w.bottom;
   w.bottom += share(static_cast<std::size_t>(w.top - w.bottom));
   for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
-  return {first, w.bottom, w.index};
+  return {first, w.bottom, w.index, {}};
 }
 
 /// To the next victim; back to the thief where there is none, or the request has been everywhere.
@@ -167,9 +173,15 @@ void channel_team::withdraw(channel_member& w) noexcept {
   if (!w.is_asking) return;
   w.is_asking = false;
   task_channel& mine = tasks_[w.index];
-  if (mine.withdraw() == withdrawal::done) return;
+  w.is_idle = false;
+  switch (mine.withdraw()) {
+    case withdrawal::done_while_idle: census_.update(); [[fallthrough]];
+    case withdrawal::done: return;
+    case withdrawal::too_late: break;
+  }
   for (runtime::spin_wait spin(oversubscribed());; spin.once()) {
     if (auto const late = mine.receive()) {
+      w.detached.append(late->detached);
       decline(*late, w.index);
       return;
     }
@@ -191,33 +203,55 @@ bool channel_team::run_received(channel_member& w) noexcept {
     if (!w.is_asking || !tasks_[w.index].has_message()) return false;
     auto const message = tasks_[w.index].receive();
     if (!message) return false;
-    w.is_asking = false;
-    w.received = *message;
-    if (w.received.is_empty()) return false;
+    w.is_asking = w.is_idle = false;
     w.answered = std::chrono::steady_clock::now();
-    w.tasks_in_answer = static_cast<unsigned>(w.received.size());
+    w.tasks_in_answer = static_cast<unsigned>(message->size());
+    w.detached.append(message->detached);
+    w.received = {message->first, message->last, message->owner, {}};
+    if (w.received.is_empty()) return run_detached(w);
     if (asked_for().victims == victim_order::last) w.last_victim = w.received.owner;
   }
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
-  if (asked_for().early_requests && w.received.is_empty() && !w.is_asking)
+  if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_asking) {
     static_cast<void>(ask_one(w, w.last_victim));
+  }
   counted(w.index).steals.bump();
   finish(w, t, owner, t.run(t) ? future_state::returned : future_state::threw);
   return true;
 }
 
+bool channel_team::run_detached(channel_member& w) noexcept {
+  if (w.detached.is_empty()) return false;
+  requests_[w.index].reopen();
+  channel_detached& t = w.detached.pop();
+  t.run(t);
+  return true;
+}
+
+/// It has no task at all, and its request is with everybody.
+void channel_team::become_idle(channel_member& w) noexcept {
+  if (w.is_idle || !w.mine.stands || !tasks_[w.index].become_idle()) return;
+  w.is_idle = true;
+  if (!census_.arrive()) return;
+  for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
+}
+
 bool channel_team::steal_and_run(unsigned index) {
   channel_member& me = *members_[index];
-  if (run_received(me)) return true;
+  if (run_received(me) || run_detached(me)) return true;
   if (me.bell.has_rung()) serve(me);
   ask(me, me.last_victim);
+  become_idle(me);
   counted(index).failed_steals.bump();
   return false;
 }
 
-void channel_team::ask_everybody(unsigned me) noexcept { ask_all(*members_[me]); }
+void channel_team::ask_everybody(unsigned me) noexcept {
+  ask_all(*members_[me]);
+  become_idle(*members_[me]);
+}
 
 /// Tasks are not seen, they come: the request is with everybody.
 bool channel_team::sees_work(unsigned me) const noexcept { return !tasks_[me].is_quiet(); }

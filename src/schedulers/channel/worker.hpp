@@ -27,13 +27,15 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   channel_worker* outer = nullptr;  // what the thread was before it became this worker
 
   channel_task* bottom = nullptr;
-  batch received;  // tasks of another worker that this one has taken over: older than all of its own
+  batch received;          // tasks of another worker that this one has taken over: older than all of its own
+  detached_list detached;  // its own, or received
   std::uint32_t random = 0;
   unsigned last_victim = k_nobody;  // who sent the last tasks
 
   // its steal request
   request mine{};
   bool is_asking = false;                          // its task channel is open
+  bool is_idle = false;                            // and the manager was told
   unsigned looks = 0;                              // since it was sent
   std::chrono::steady_clock::time_point answered;  // when the last one was
   unsigned tasks_in_answer = 0;                    // how many it got
@@ -49,6 +51,8 @@ class channel_team final : public runtime::team {
   bool is_asked(channel_member& w) noexcept;
   // Owner.
   join_outcome wait_for_outcome(channel_member& w, channel_task& t) noexcept;
+
+  void barrier(channel_member& w) noexcept;
 
   void leave_for_other_pool(channel_member& w) noexcept;
   /// The same pool once more, for a child of fork().
@@ -73,11 +77,13 @@ class channel_team final : public runtime::team {
   unsigned choose_victim(channel_member& w, request r) noexcept;
   // Thief.
   void ask(channel_member& w, unsigned first) noexcept;
+  void become_idle(channel_member& w) noexcept;
   bool ask_one(channel_member& w, unsigned first) noexcept;
   void ask_all(channel_member& w) noexcept;
   void begin_request(channel_member& w) noexcept;
   void withdraw(channel_member& w) noexcept;
   bool run_received(channel_member& w) noexcept;
+  bool run_detached(channel_member& w) noexcept;
   void decline(batch b, unsigned me) noexcept;
   void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
   // Owner.
@@ -86,6 +92,7 @@ class channel_team final : public runtime::team {
 
   std::vector<channel_member*> members_;   // each at the start of its worker's space, its tasks behind it
   std::deque<request_channel> requests_;   // to each
+  census census_;                          // to the manager
   std::unique_ptr<task_channel[]> tasks_;  // to each
 };
 

@@ -1,0 +1,122 @@
+// Detached tasks, and the barrier that waits for all of them.
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+
+namespace filch_test {
+namespace {
+
+using S = filch::channel;
+
+TEST(barrier, waits_for_tasks_that_detach_tasks) {
+  for (unsigned workers : {1u, 2u, 3u, 8u}) {
+    filch::channel::pool pool({.workers = workers});
+    for (std::size_t round = 0; round < scaled(200); ++round) {
+      std::atomic<long> leaves{0};
+      auto const grow = [&leaves](auto const& self, int depth) -> void {
+        if (depth == 0) {
+          leaves.fetch_add(1, std::memory_order_relaxed);
+          return;
+        }
+        for (int i = 0; i < 3; ++i) S::detach([&self, depth] { self(self, depth - 1); });
+      };
+      pool.run([&] {
+        grow(grow, 5);
+        S::barrier();
+        ASSERT_EQ(leaves, 243);
+      });
+    }
+  }
+}
+
+TEST(barrier, shows_what_all_tasks_wrote) {
+  filch::channel::pool pool({.workers = 4});
+  pool.run([] {
+    std::array<int, 1'000> written{};
+    for (int round = 1; round <= 50; ++round) {
+      for (int& w : written) S::detach([&w] { ++w; });
+      S::barrier();
+      for (int w : written) ASSERT_EQ(w, round);
+    }
+  });
+}
+
+TEST(barrier, waits_for_tasks_that_join_and_spawn) {
+  filch::channel::pool pool({.workers = 3});
+  for (std::size_t round = 0; round < scaled(100); ++round) {
+    std::atomic<int> sum{0};
+    pool.run([&] {
+      for (int i = 0; i < 20; ++i) {
+        S::detach([&] {
+          filch::join<S>([&] { ++sum; }, [&] { S::detach([&] { ++sum; }); });
+          filch::scope<S>([&](auto& s) {
+            for (int k = 0; k < 5; ++k) s.spawn([&] { ++sum; });
+          });
+        });
+      }
+      S::barrier();
+      ASSERT_EQ(sum, 20 * 7);
+    });
+  }
+}
+
+TEST(barrier, waits_while_the_last_task_is_on_another_worker) {
+  filch::channel::pool pool({.workers = 2});
+  pool.run([&] {
+    wait_for_thief<S>();
+    std::atomic<bool> ended{false};
+    unsigned const me = *filch::current_worker<S>();
+    gate taken;
+    S::detach([&] {
+      EXPECT_NE(filch::current_worker<S>(), me);
+      taken.open();
+      // Long enough for the manager to sleep.
+      EXPECT_TRUE(eventually([asleep = pool.stats().sleeps, &pool] { return pool.stats().sleeps > asleep; }));
+      ended = true;
+    });
+    EXPECT_TRUE(taken.pass());
+    S::barrier();
+    EXPECT_TRUE(ended);
+  });
+}
+
+TEST(barrier, is_not_needed_at_the_end_of_a_run) {
+  filch::channel::pool pool({.workers = 1});
+  auto const owned = std::make_shared<int>(0);
+  pool.run([&] {
+    for (int i = 0; i < 10; ++i) S::detach([owned] { ++*owned; });
+  });
+  EXPECT_EQ(*owned, 10);
+  EXPECT_EQ(owned.use_count(), 1);
+}
+
+TEST(barrier, is_nothing_outside_of_pools_where_tasks_run_in_place) {
+  int ran = 0;
+  S::detach([&] { ++ran; });
+  EXPECT_EQ(ran, 1);
+  S::barrier();
+  filch::channel::pool pool({.workers = 2});
+  pool.run([&] {
+    filch::stay([&] {
+      S::detach([&] { ++ran; });
+      EXPECT_EQ(ran, 2);
+    });
+  });
+}
+
+TEST(barrier, counts_updates_to_its_manager) {
+  filch::channel::pool pool({.workers = 2});
+  EXPECT_TRUE(eventually([&] {
+    pool.run([] {
+      for (int i = 0; i < 100; ++i) S::detach([] { work_for(std::chrono::microseconds(20)); });
+      S::barrier();
+    });
+    return pool.stats().updates > 0;
+  }));
+}
+
+}  // namespace
+}  // namespace filch_test
