@@ -87,13 +87,8 @@ template <class Stack, class Member> class task_places {
     Stack::self() = outer;
   }
 
-<<<<<<< HEAD
   static void begin_stay(staying& s) {
-    watch();
-=======
-  static void begin_stay(staying& s) noexcept {
     [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show}), true);
->>>>>>> w3
     s.outer = Stack::self();
     if (Member* const m = member_or_null(s.outer)) m->team->leave_for_other_pool(*m);
     s.top = s.end = &no_room;
@@ -106,13 +101,8 @@ template <class Stack, class Member> class task_places {
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
   static void watch() {
-<<<<<<< HEAD
-    [[maybe_unused]] static bool const once =
-        (runtime::watch_forks(leave_pools_in_child), runtime::hide_on_entry({hide, show}), true);
-=======
     runtime::watch_forks(leave_pools_in_child);
     runtime::hide_on_entry({hide, show});
->>>>>>> w3
   }
 
  private:
