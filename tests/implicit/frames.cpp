@@ -251,10 +251,11 @@ TEST(frames, are_the_same_whether_their_landing_pads_are_read_or_run) {
     EXPECT_EQ(pool.run([] { return mixed(9, 1, 2, 3, true); }), 512 * 6 + 256);
     return pool.stats().steals;
   };
-  EXPECT_TRUE(eventually([&] { return run_all() >= 50; }));
+  std::uint64_t const steals = scaled(50);
+  EXPECT_TRUE(eventually([&] { return run_all() >= steals; }));
   landing_pads_are_run const from_now;
   std::uint64_t const before = pool.stats().steals;
-  EXPECT_TRUE(eventually([&] { return run_all() >= before + 50; }));
+  EXPECT_TRUE(eventually([&] { return run_all() >= before + steals; }));
   EXPECT_EQ(landing_pads_are_run::misread(), 0u);
 }
 
