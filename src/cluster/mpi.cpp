@@ -85,7 +85,7 @@ int mpi_transport::ranks() const noexcept { return parts_->ranks; }
 unsigned mpi_transport::workers() const noexcept { return parts_->workers; }
 
 void mpi_transport::send(int to, message m) {
-  in_flight& here = parts_->sends.emplace_back(std::move(m));
+  in_flight& here = parts_->sends.emplace_back(in_flight{std::move(m)});
   MPI_Isend(here.bytes.data(), static_cast<int>(here.bytes.size()), MPI_BYTE, to, k_tag, parts_->all, &here.request);
 }
 
@@ -98,7 +98,7 @@ std::optional<message> mpi_transport::receive() {
   if (is_there) {
     int size = 0;
     MPI_Get_count(&status, MPI_BYTE, &size);
-    in_flight& here = parts_->receives.emplace_back(message(static_cast<std::size_t>(size)));
+    in_flight& here = parts_->receives.emplace_back(in_flight{message(static_cast<std::size_t>(size))});
     MPI_Imrecv(here.bytes.data(), size, MPI_BYTE, &found, &here.request);
   }
   // Long ones take their time, and are overtaken.

@@ -55,9 +55,10 @@ template <class S> long down_scopes(long n) {
 // Frames without optimisation, or with a sanitizer's red zones, are several times as large: less depth fits.
 // ThreadSanitizer's own stack of calls ends at 65,536 and it checks no bound there: a plain recursion of that depth
 // crashes in it too, now and then.
-// A suspended stack at every level is dear.
+// A suspended stack at every level is dear, as is a stack without optimisation that AddressSanitizer has to clean up.
 long a_million() {
   if (is_thread_sanitized) return 5'000;
+  if (is_address_sanitized) return 10'000;
   return static_cast<long>(scaled(FILCH_TEST_FORCED ? 100'000 : 1'000'000));
 }
 
