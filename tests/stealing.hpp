@@ -59,6 +59,24 @@ template <class S> void join_with_late_thief() {
       });
 }
 
+/// Runs body() as a stolen task of a pool of two, and not before the owner sleeps in its join.
+template <class S, class Body> auto while_the_owner_sleeps(typename S::pool& pool, Body body) {
+  std::uint64_t before = 0;
+  gate counted_before;
+  return stolen_join<S>{}(
+             [&] {
+               // The thief is busy with what follows: from here on nobody but this worker can go to sleep.
+               before = pool.stats().sleeps;
+               counted_before.open();
+             },
+             [&] {
+               EXPECT_TRUE(counted_before.pass());
+               EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the owner does not sleep";
+               return body();
+             })
+      .second;
+}
+
 /// Calls body(join) on a worker for each way in which a join can go.
 template <class S, class Body> void in_every_way(Body body) {
   {

@@ -63,29 +63,11 @@ TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {
   EXPECT_GE(pool.stats().leapfrogs, 1u);
 }
 
-/// Runs body() as a stolen task of a pool of two, and not before the owner sleeps in its join.
-template <class Body> auto while_the_owner_sleeps(filch::direct::pool& pool, Body body) {
-  std::uint64_t before = 0;
-  gate counted_before;
-  return join_stolen(
-             [&] {
-               // The thief is busy with what follows: from here on nobody but this worker can go to sleep.
-               before = pool.stats().sleeps;
-               counted_before.open();
-             },
-             [&] {
-               EXPECT_TRUE(counted_before.pass());
-               EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the owner does not sleep";
-               return body();
-             })
-      .second;
-}
-
 TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 20 && !HasFailure(); ++round) {
     pool.run([&] {
-      while_the_owner_sleeps(pool, [] {
+      while_the_owner_sleeps<S>(pool, [] {
         gate second;
         unsigned first_ran_on = 9;
         unsigned second_ran_on = 9;
@@ -109,14 +91,14 @@ TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
 TEST(waiting, sleeps_and_is_woken_when_the_stolen_task_ends) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 50; ++round) {
-    ASSERT_EQ(pool.run([&] { return while_the_owner_sleeps(pool, [] { return std::string("done"); }); }), "done");
+    ASSERT_EQ(pool.run([&] { return while_the_owner_sleeps<S>(pool, [] { return std::string("done"); }); }), "done");
   }
 }
 
 TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 50; ++round) {
-    EXPECT_THROW(pool.run([&] { while_the_owner_sleeps(pool, [] { throw 1; }); }), int);
+    EXPECT_THROW(pool.run([&] { while_the_owner_sleeps<S>(pool, [] { throw 1; }); }), int);
   }
 }
 
