@@ -14,11 +14,5 @@ add_library(filch_cluster src/cluster/cluster.cpp src/cluster/endpoint.cpp src/c
 add_library(filch::cluster ALIAS filch_cluster)
 target_link_libraries(filch_cluster PUBLIC filch PRIVATE MPI::MPI_CXX $<BUILD_INTERFACE:filch_warnings>)
 target_include_directories(filch_cluster PRIVATE "${PROJECT_SOURCE_DIR}/src")
-set_target_properties(filch_cluster PROPERTIES
-  EXPORT_NAME cluster
-  CXX_EXTENSIONS OFF
-  CXX_VISIBILITY_PRESET hidden
-  VISIBILITY_INLINES_HIDDEN ON
-  POSITION_INDEPENDENT_CODE ON
-  VERSION "${PROJECT_VERSION}"
-  SOVERSION "${PROJECT_VERSION_MAJOR}")
+filch_library_properties(filch_cluster)
+set_target_properties(filch_cluster PROPERTIES EXPORT_NAME cluster)
