@@ -111,9 +111,9 @@ fi
 
 strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
 compilations() {
+  for header in "$work"/prefix-OFF/include/filch/*.hpp; do echo "g++ -fsyntax-only -include $header -x c++ /dev/null"; done
   for compiler in g++ clang++-14 clang++-19; do
     command -v "$compiler" >/dev/null || continue
-    for header in "$work"/prefix-OFF/include/filch/*.hpp; do echo "$compiler -fsyntax-only -include $header -x c++ /dev/null"; done
     for level in -O0 -O2 -O3; do echo "$compiler $level $work/consumer/main.cpp -o /dev/null"; done
   done
 }
