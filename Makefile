@@ -16,9 +16,13 @@ bench:  ## build and run the quick benchmark, under two minutes once built
 bench-full: bench  ## every workload at its published sizes, all schedulers and peers (an hour)
 	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2
 
-test:  ## everything that CI checks: all builds, sanitizers, models, aarch64
+test:  ## all that CI checks: all builds, sanitizers, models, aarch64; some builds for schedulers that take turns
 	@tools/install-packages test
 	@tools/test-all
+
+test-whole:  ## the same, every build for every scheduler
+	@tools/install-packages test
+	@tools/test-all edges format models release valgrind defaults asan tsan clang14 matrix aarch64
 
 quick-test:  ## the release build's tests alone
 	@tools/test-all release
