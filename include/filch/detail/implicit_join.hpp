@@ -276,37 +276,144 @@ template <class F, class A> FILCH_COLD child_returns<A> implicit_child_outside(t
   if constexpr (!std::is_void_v<child_returns<A>>) return {};
 }
 
+/// The room for f's result, where it comes in one.
+template <class A, class... Slot> FILCH_INLINE child_slot<A>& slot_of(no_slot& none, Slot&... slot) noexcept {
+  if constexpr (comes_in_slot<A>) {
+    static_cast<void>(none);
+    return (slot, ...);
+  } else {
+    return none;
+  }
+}
+
 template <class F, class A, class... Slot>
 FILCH_COLD child_returns<A> implicit_child_polled(travels_as<F> f, Slot&... slot) {
   no_slot none;
-  child_slot<A>& to = std::get<0>(std::tie(slot..., none));
+  child_slot<A>& to = slot_of<A>(none, slot...);
   if (implicit_polled() == implicit_polled_as::outside) {
     return implicit_child_outside<F, A>(static_cast<travels_as<F>>(f), to);
   }
   return call_and_carry<A>(static_cast<F&&>(f), to);
 }
 
-/// f of a join, in a call of its own: while it runs, its caller is a join frame.
-template <class F, class A> FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f) {
+/// Does this worker's poll word ask for something?
+FILCH_INLINE bool is_polled() noexcept {
   // relaxed: a request may as well be seen at the next fork.
-  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f));
-  no_slot none;
-  return call_and_carry<A>(static_cast<F&&>(f), none);
-}
-template <class F, class A> FILCH_OUTLINE void implicit_child_in_slot(travels_as<F> f, result_slot<A>& slot) {
-  if (strand_self().poll.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot);
-  call_and_carry<A>(static_cast<F&&>(f), slot);
+  return strand_self().poll.load(std::memory_order_relaxed) != 0;
 }
 
-template <class F, class A> consteval auto implicit_child_of() {
-  if constexpr (comes_in_slot<A>) {
-    return &implicit_child_in_slot<F, A>;
-  } else {
-    return &implicit_child<F, A>;
-  }
+/// f of a join, in a call of its own: while it runs, its caller is a join frame.
+template <class F, class A, class... Slot>
+FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f, Slot&... slot) {
+  if (is_polled()) [[unlikely]]
+    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot...);
+  no_slot none;
+  return call_and_carry<A>(static_cast<F&&>(f), slot_of<A>(none, slot...));
 }
+
+// A callable of more than two words would go by reference, that is through memory. Where it fits into the registers
+// of a call, it goes there word by word. What it captured is not known: a word may be one value or two halves. Clang
+// keeps either in registers where words are copied as bytes, GCC where a word leaves as two halves and arrives as a
+// whole.
+#if defined(__clang__)
+using leaving_word = std::uint64_t;
+using arriving_word = std::uint64_t;
+using half_word = std::uint32_t;
+#else
+struct [[gnu::may_alias]] leaving_word {
+  std::uint32_t low;
+  std::uint32_t high;
+};
+struct [[gnu::may_alias]] arriving_word {
+  std::uint64_t bits;
+};
+struct [[gnu::may_alias]] half_word {
+  std::uint32_t bits;
+};
+#endif
+
+template <class F, class A> struct words_of {
+  using object = std::conditional_t<std::is_reference_v<F>, char, F>;  // never a function
+  static constexpr bool are_whole = alignof(object) == 8;
+  using leaving = std::conditional_t<are_whole, leaving_word, half_word>;
+  using arriving = std::conditional_t<are_whole, arriving_word, half_word>;
+  /// A callable with a floating-point result has likely captured such values.
+  using travelling =
+      std::conditional_t<std::is_floating_point_v<A>, std::conditional_t<are_whole, double, float>, leaving>;
+  static constexpr std::size_t k_registers = std::is_floating_point_v<A> ? 8 : comes_in_slot<A> ? 5 : 6;
+  static constexpr bool fit = !FILCH_IMPLICIT_SANITIZED && !travels_by_value<F> && !std::is_const_v<F> &&
+                              alignof(object) >= sizeof(leaving) &&
+                              is_small_and_trivial<F>(k_registers * sizeof(leaving), 8);
+  static constexpr std::size_t k_count = sizeof(object) / sizeof(leaving);
+};
+
+template <class F, class A, class Indices, class... Slot> struct implicit_child_of_words;
+template <class F, class A, std::size_t... I, class... Slot>
+struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
+  using leaving = typename words_of<F, A>::leaving;
+  using arriving = typename words_of<F, A>::arriving;
+  template <std::size_t> using word = typename words_of<F, A>::travelling;
+
+  FILCH_INLINE static child_returns<A> call_with(F const& f, Slot&... slot) { return call(take<I>(f)..., slot...); }
+  FILCH_OUTLINE static child_returns<A> call(word<I>... words, Slot&... slot) {
+    if (is_polled()) [[unlikely]]
+      return polled(words..., slot...);
+    raw_bytes_of<F> f;
+    (put<I>(f, words), ...);
+    no_slot none;
+    return call_and_carry<A>(static_cast<F&&>(f.value), slot_of<A>(none, slot...));
+  }
+
+ private:
+  FILCH_COLD static child_returns<A> polled(word<I>... words, Slot&... slot) {
+    raw_bytes_of<F> f;
+    (put<I>(f, words), ...);
+    return implicit_child_polled<F, A>(static_cast<F&&>(f.value), slot...);
+  }
+#if defined(__clang__)
+  template <std::size_t At> FILCH_INLINE static word<At> take(F const& f) noexcept {
+    word<At> w;
+    __builtin_memcpy(&w, reinterpret_cast<std::byte const*>(&f) + At * sizeof w, sizeof w);
+    return w;
+  }
+  template <std::size_t At> FILCH_INLINE static void put(raw_bytes_of<F>& f, word<At> w) noexcept {
+    __builtin_memcpy(reinterpret_cast<std::byte*>(&f) + At * sizeof w, &w, sizeof w);
+  }
+#else
+  template <std::size_t At> FILCH_INLINE static word<At> take(F const& f) noexcept {
+    leaving const w = reinterpret_cast<leaving const*>(&f)[At];
+    if constexpr (std::is_same_v<leaving, word<At>>) {
+      return w;
+    } else {
+      return __builtin_bit_cast(word<At>, w);
+    }
+  }
+  template <std::size_t At> FILCH_INLINE static void put(raw_bytes_of<F>& f, word<At> w) noexcept {
+    reinterpret_cast<arriving*>(&f)[At] = __builtin_bit_cast(arriving, w);
+  }
+#endif
+};
+
+/// f of a join, the way it travels: what `call` is called with, and its address.
+template <class F, class A, class... Slot> struct implicit_f {
+  using child = implicit_child_of_words<F, A, std::make_index_sequence<words_of<F, A>::k_count>, Slot...>;
+  static consteval auto function() {
+    if constexpr (words_of<F, A>::fit) {
+      return &child::call;
+    } else {
+      return &implicit_child<F, A, Slot...>;
+    }
+  }
+  FILCH_INLINE static child_returns<A> call(std::remove_reference_t<F>& f, Slot&... slot) {
+    if constexpr (words_of<F, A>::fit) {
+      return child::call_with(f, slot...);
+    } else {
+      return implicit_child<F, A>(hand_on<F>(f), slot...);
+    }
+  }
+};
+template <class F, class A>
+using implicit_f_of = std::conditional_t<comes_in_slot<A>, implicit_f<F, A, result_slot<A>>, implicit_f<F, A>>;
 
 template <class C> FILCH_INLINE void use_result(C& c) noexcept {
 #if FILCH_IMPLICIT_USES_RESULT
@@ -446,13 +553,13 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   copy_slot<G> g_copy;
   carried<A> a;
   try {
-    implicit_offering<G, implicit_child_of<F, A>()> offering(g, g_slot, g_copy);
+    implicit_offering<G, implicit_f_of<F, A>::function()> offering(g, g_slot, g_copy);
     if constexpr (comes_in_slot<A>) {
-      implicit_child_in_slot<F, A>(hand_on<F>(f), f_slot);
+      implicit_f_of<F, A>::call(f, f_slot);
     } else if constexpr (std::is_same_v<A, nothing>) {
-      implicit_child<F, A>(hand_on<F>(f));
+      implicit_f_of<F, A>::call(f);
     } else {
-      a.value = implicit_child<F, A>(hand_on<F>(f));
+      a.value = implicit_f_of<F, A>::call(f);
       use_result(a.value);
     }
     offering.dismiss();
