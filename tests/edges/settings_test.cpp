@@ -108,7 +108,8 @@ TEST(statistics, are_printed_at_exit_for_every_pool) {
         "give-backs", "stacks at the peak", "page faults", "pool 1 ", "pool 2 ", "pool 3 ", "3 workers"}) {
     EXPECT_TRUE(e.says(word)) << word << "; " << e;
   }
-  // Three tables: a title, a heading, a row for each worker, the sum, and the pool's stacks; under channel, requests too.
+  // Three tables: a title, a heading, a row for each worker, the sum, and the pool's stacks; under channel, requests
+  // too.
   EXPECT_GE(e.error_lines(), 3 * 4 + 2 + 2 + 3) << e;
   EXPECT_LE(e.error_lines(), 3 * 5 + 2 + 2 + 3) << e;
 }
