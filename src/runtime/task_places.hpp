@@ -75,7 +75,7 @@ template <class Stack, class Member> class task_places {
   /// for, and no way to end the thread one stands on. The same in a child of fork(), which may stand on a stack of
   /// the team and has none of its threads. What the system takes back at the end is left to it.
   template <class Team> static void end(Team* team) {
-    if (team->alive() && !place_of_caller(*team)) delete team;
+    if (team->alive() && !place_of_caller(*team) && team->take_last_place()) delete team;
   }
 
   /// Runs call(argument) with the calling thread as this worker.

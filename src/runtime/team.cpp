@@ -40,6 +40,9 @@ std::array<hideable, k_hideable_most> all_hideable;
 std::atomic<unsigned> hideables{0};
 std::mutex adding_hideable;
 
+/// How many teams the calling thread works for: tasks run on it, if any. It comes back from each on its own stack.
+thread_local unsigned teams_entered = 0;
+
 class hidden_workers {
  public:
   hidden_workers() {
@@ -162,9 +165,15 @@ bool team::start_thread(unsigned i) {
   }
 }
 
-void team::stop() noexcept {
+bool team::take_last_place() noexcept {
+  if (take_place_zero()) return true;
+  if (teams_entered != 0) return false;
   visitor last{nullptr, nullptr};
-  if (!take_place_zero()) wait_in_line(last);
+  wait_in_line(last);
+  return true;
+}
+
+void team::stop() noexcept {
   end_threads();
   retire_team(*this);
 }
@@ -202,6 +211,7 @@ pool_stats team::stats() const noexcept {
 
 void team::thread_main(unsigned me) {
   os::need_signal_stack();
+  ++teams_entered;
   if (settings_.pin) {
     int const processor = settings_.processors[me % settings_.processors.size()];
     if (!os::bind_to_processor(processor)) {
@@ -341,10 +351,12 @@ void team::wait_in_line(visitor& v) {
 
 void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
   os::need_signal_stack();
+  ++teams_entered;
   {
     hidden_workers const others;
     be_worker(0, call, argument);
   }
+  --teams_entered;
   leave_place_zero();
 }
 

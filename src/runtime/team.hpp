@@ -35,6 +35,9 @@ class team {
   pool_stats stats_of(unsigned worker) const noexcept;
   /// False in a child of fork(): the threads stayed with the parent.
   bool alive() const noexcept;
+  /// Before the end: waits for calls under way, and takes worker 0's place for ever. False where that might be for
+  /// ever: in a task of another team, which a call into this one may wait for, as exit() in a task of nested pools.
+  bool take_last_place() noexcept;
   /// The scheduler's name, for the table at exit.
   virtual char const* scheduler_name() const noexcept = 0;
 
@@ -45,7 +48,7 @@ class team {
   team(settings s, bool tolerate_missing_threads, bytes_beside const& beside = {});
   /// The last step of a scheduler's constructor: from here on its hooks are called.
   void start();
-  /// The first step of its destructor: waits for runs under way, then ends the threads.
+  /// The first step of its destructor: ends the threads. The place of worker 0 has to be taken.
   void stop() noexcept;
 
   // Hooks.

@@ -21,6 +21,7 @@ TEST(exit_in_a_task, of_a_pool_that_exit_destroys_ends_the_process) {
 
 TEST(exit_in_a_task, of_a_pool_inside_another_ends_the_process) {
   expect_quiet_end(run("exit-from-nested-static-pools"), 12, "");
+  expect_quiet_end(run("exit-from-stolen-of-nested-static-pools"), 14, "");
 }
 
 TEST(exit_beside_tasks, of_other_threads_ends_the_process) {

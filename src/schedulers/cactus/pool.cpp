@@ -46,8 +46,7 @@ cactus::pool::pool(default_tag) : team_(new detail::cactus_team(runtime::resolve
 cactus::pool::~pool() {
   // Destroyed by its own task, or in a child of fork(), there is nothing to wait for.
   detail::cactus_team* const team = team_.load(std::memory_order_acquire);
-  if (!team->alive() || team->place_of_caller()) return;
-  delete team;
+  if (team->alive() && !team->place_of_caller() && team->take_last_place()) delete team;
 }
 
 void cactus::pool::enter(void (*call)(void*), void* argument) {

@@ -79,8 +79,7 @@ implicit::pool::pool(default_tag) : team_(new detail::implicit_team(runtime::res
 implicit::pool::~pool() {
   // Destroyed by its own task, or in a child of fork(), there is nothing to wait for.
   detail::implicit_team* const team = team_.load(std::memory_order_acquire);
-  if (!team->alive() || team->place_of_caller()) return;
-  delete team;
+  if (team->alive() && !team->place_of_caller() && team->take_last_place()) delete team;
 }
 
 void implicit::pool::enter(void (*call)(void*), void* argument) {

@@ -51,6 +51,12 @@ scenario const from_nested{"exit-from-nested-static-pools", [](int) {
                              static_pool().run([] { other_static_pool().run([] { fib(10), std::exit(12); }); });
                            }};
 
+// Both pools are on the way of the thread that waits, which is not the one that exits.
+scenario const from_stolen_of_nested{
+    "exit-from-stolen-of-nested-static-pools", [](int) {
+      static_pool().run([] { other_static_pool().run([] { join_stolen(wait_forever, [] { std::exit(14); }); }); });
+    }};
+
 scenario const beside_others{"exit-beside-running-threads", [](int) {
                                std::atomic<int> started{0};
                                for (int i = 0; i < 4; ++i) {
