@@ -31,5 +31,7 @@ refused --repeat -3
 refused --format yaml
 refused --space --format csv
 refused --stealing --format csv
+refused --channels 2
+refused --channels 3 --format csv
 refused --nonsense
 exit $failed
