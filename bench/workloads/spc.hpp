@@ -1,6 +1,6 @@
 // spc: a single producer: one worker spawns all tasks, each runs for some microseconds. Published by: paper 3
 // (100,000 tasks of 10, 100 and 1000 microseconds). Size is TASKS:MICROSECONDS; with :poll tasks poll. Answer: each
-// task's result. Cut-off: a scope of Filch holds 4096 spawned tasks at most, further ones run where they are spawned.
+// task's result. Cut-off: a scope of Filch holds 4096 tasks that wait; past them its worker runs some.
 #pragma once
 
 #include "timed_work.hpp"
