@@ -1,4 +1,5 @@
 // filch-bench: see README.md beside this file.
+#include "channels.hpp"
 #include "micro.hpp"
 #include "report.hpp"
 #include "space.hpp"
@@ -44,6 +45,7 @@ struct options {
   bool micro = false;
   bool space = false;
   bool stealing = false;
+  std::string channels;
 };
 
 constexpr unsigned k_pairs = 15;
@@ -236,6 +238,49 @@ bool show_space(options const& o) {
   return holds;
 }
 
+/// 1, 2, 4 and so on, and all processors.
+std::vector<std::string> powers_of_two_workers() {
+  std::vector<std::string> wanted;
+  unsigned const all = std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned p = 1; p < all; p *= 2) wanted.push_back(std::to_string(p));
+  wanted.push_back(std::to_string(all));
+  return wanted;
+}
+
+/// Figures of paper 3: `channel` against `direct`.
+void show_channels(options o) {
+  if (o.format == "csv") throw bad_request("--channels has no csv");
+  bool const as_json = o.format == "json";
+  if (o.workloads == std::vector<std::string>{"all"}) {
+    o.workloads = channels_workloads(o.channels, o.quick);
+  }
+  if (o.workers.empty()) o.workers = powers_of_two_workers();
+  auto const workers = wanted_workers(o);
+  unsigned const usual = o.quick ? k_pairs_quick : k_pairs;
+  unsigned const turns =
+      o.repeat.empty() ? usual : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  std::vector<channels_row> rows;
+  if (!as_json) print_channels_head();
+  for (request const& what : wanted_workloads(o)) {
+    workload const& w = find_workload(what.workload);
+    meter m(w, what.size, *std::max_element(workers.begin(), workers.end()));
+    for (unsigned p : workers) {
+      for (channels_row& r :
+           measure_channels(m, {&w, what.size}, {*find_contender("direct"), *find_contender("channel")}, p, turns)) {
+        if (!as_json) print_channels_row(r);
+        rows.push_back(std::move(r));
+      }
+    }
+  }
+  if (as_json) {
+    auto all = nlohmann::ordered_json::array();
+    for (channels_row const& r : rows) all.push_back(to_json(r));
+    fmt::print("{}\n", all.dump(2));
+  } else {
+    print_channels_means(rows);
+  }
+}
+
 #if FILCH_HAS_CACTUS
 /// Steals of `implicit`, and the latency of steals of both schedulers whose strands have stacks.
 void show_stealing(options const& o) {
@@ -289,6 +334,8 @@ int main_of(int argc, char** argv) {
   app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
   app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
   app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
+  app.add_option("--channels", o.channels, "figure 3, 4 or 5 of the paper on channels: channel against direct")
+      ->check(CLI::IsMember({"3", "4", "5"}));
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims");
 #endif
@@ -311,6 +358,10 @@ int main_of(int argc, char** argv) {
     if (show_space(o)) return 0;
     std::fputs("filch-bench: more pages of stack than P(S1 + D + H)\n", stderr);
     return 1;
+  }
+  if (!o.channels.empty()) {
+    show_channels(o);
+    return 0;
   }
 #if FILCH_HAS_CACTUS
   if (o.stealing) {

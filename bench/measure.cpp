@@ -72,8 +72,7 @@ double meter::time_elision(job& j) {
 
 double meter::time_serial(job& j) { return baseline_.plain_is_faster ? time_plain(j) : time_elision(j); }
 
-/// As many copies of the serial program as there are workers, started together, until the last is done.
-double meter::time_side_by_side(unsigned copies) {
+double meter::run_side_by_side(unsigned copies) {
   for (unsigned i = 0; i < copies; ++i) jobs_[i]->reset();
   std::barrier together(static_cast<std::ptrdiff_t>(copies));
   std::vector<std::thread> threads;
@@ -129,7 +128,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
     peak = peak_rss();
     double ceiling = 1;
     if (pool_of_one) {
-      ceiling = workers * s / time_side_by_side(workers);
+      ceiling = workers * s / run_side_by_side(workers);
       j.reset();
       double const one = seconds_of([&] { pool_of_one->run(workload_.name, j); });
       check(j, c.name);

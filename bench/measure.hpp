@@ -49,11 +49,15 @@ class meter {
   baseline const& serial() const noexcept { return baseline_; }
   row measure(contender const& c, unsigned workers, unsigned pairs);
 
+  /// Seconds of a run of the baseline.
+  double run_serial() { return time_serial(*jobs_[0]); }
+  /// Seconds of as many copies of the baseline as there are workers, started together, until the last is done.
+  double run_side_by_side(unsigned copies);
+
  private:
   double time_serial(job& j);
   double time_plain(job& j);
   double time_elision(job& j);
-  double time_side_by_side(unsigned copies);
   void check(job const& j, std::string_view who) const;
 
   workload const& workload_;

@@ -20,6 +20,9 @@ refused --workload fib=99999999999999999999999
 refused --workload uts=T9
 refused --workload stress=256
 refused --workload matmul=1000
+refused --workload sparselu=100
+refused --workload spc=100
+refused --workload bpc=100:10:pool
 refused --scheduler nonsense
 refused --workers 0
 refused --workers two
@@ -28,5 +31,7 @@ refused --repeat -3
 refused --format yaml
 refused --space --format csv
 refused --stealing --format csv
+refused --channels 2
+refused --channels 3 --format csv
 refused --nonsense
 exit $failed

@@ -49,18 +49,19 @@ struct workload {
   std::string_view quick_size;
   std::unique_ptr<job> (*make)(std::string_view size);
   void (*plain)(job&);  // the hand-written sequential function
+  bool can_poll;        // at a size that ends in ":poll"
 };
 
 template <class W> workload describe() {
-  return {W::name,
-          W::about,
-          W::sizes(),
-          W::quick_size,
+  return {W::name, W::about, W::sizes(), W::quick_size,
           [](std::string_view size) -> std::unique_ptr<job> { return std::make_unique<job_of<W>>(size); },
           [](job& j) {
             auto& mine = static_cast<job_of<W>&>(j);
             mine.answer = W::plain(mine.input);
-          }};
+          },
+          requires {W::k_can_poll;
+}
+};  // namespace bench
 }
 
 /// A whole number in [least, most], or bad_request.

@@ -1,14 +1,19 @@
 // All workloads, and the list of them that the command line and the schedulers share.
 #pragma once
 
+#include "workloads/bpc.hpp"
 #include "workloads/cilksort.hpp"
 #include "workloads/fib.hpp"
 #include "workloads/integrate.hpp"
 #include "workloads/knapsack.hpp"
 #include "workloads/matrix.hpp"
 #include "workloads/nqueens.hpp"
+#include "workloads/quicksort.hpp"
 #include "workloads/skynet.hpp"
+#include "workloads/sparselu.hpp"
+#include "workloads/spc.hpp"
 #include "workloads/stress.hpp"
+#include "workloads/treerec.hpp"
 #include "workloads/treesum.hpp"
 #include "workloads/uts.hpp"
 
@@ -19,6 +24,6 @@ template <class... W> struct workload_list {
 };
 
 using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
-                                    skynet, treesum, knapsack>;
+                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec>;
 
 }  // namespace bench

@@ -1,13 +1,13 @@
 // cilksort: parallel merge sort with a parallel merge (the Cilk-5 example). Published cut-offs: below
 // k_quick_below elements the standard library sorts, below k_merge_below it merges.
-// Answer: the input is a shuffle of 0..n-1, so element i is i.
+// Answer: element i is i (shuffled.hpp).
 #pragma once
 
 #include "../workload.hpp"
+#include "shuffled.hpp"
 
 #include <algorithm>
 #include <filch/join.hpp>
-#include <memory>
 
 namespace bench {
 
@@ -29,16 +29,7 @@ struct cilksort {
 
   static input prepare(std::string_view size) {
     auto const n = static_cast<std::size_t>(parse_size(name, size, 1, 1'000'000'000));
-    input in{n, std::make_unique<int[]>(n), std::make_unique<int[]>(n), std::make_unique<int[]>(n)};
-    for (std::size_t i = 0; i < n; ++i) in.shuffled[i] = static_cast<int>(i);
-    std::uint64_t x = 88172645463325252u;
-    for (std::size_t i = n - 1; i > 0; --i) {
-      x ^= x << 13;
-      x ^= x >> 7;
-      x ^= x << 17;
-      std::swap(in.shuffled[i], in.shuffled[x % (i + 1)]);
-    }
-    return in;
+    return {n, shuffled(n), std::make_unique<int[]>(n), std::make_unique<int[]>(n)};
   }
   static void reset(input& in) { std::copy_n(in.shuffled.get(), in.count, in.data.get()); }
 
@@ -93,12 +84,7 @@ struct cilksort {
     sequential(in.data.get(), in.scratch.get(), static_cast<std::ptrdiff_t>(in.count));
     return in.data.get();
   }
-  static bool verify(input const& in, answer found) {
-    for (std::size_t i = 0; i < in.count; ++i) {
-      if (found[i] != static_cast<int>(i)) return false;
-    }
-    return true;
-  }
+  static bool verify(input const& in, answer found) { return is_counting(found, in.count); }
 };
 
 }  // namespace bench

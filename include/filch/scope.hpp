@@ -22,7 +22,7 @@ template <scheduler S> class spawner {
   /// Under `direct` and `channel` callables of up to 44 bytes that move without throwing need no memory of their own,
   /// and cost a few nanoseconds; others, and all under `cactus` and `implicit`, an allocation. Throws std::bad_alloc
   /// if that fails; f has not run then. Memory stays bounded however many are spawned: past a few thousand waiting
-  /// tasks, or where there is no room for more, f runs in place.
+  /// tasks, or where there is no room for more, f runs in place, and thieves get some of those that wait.
   template <class F> void spawn(F&& f) { frame_.spawn(std::forward<F>(f)); }
 
   /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned

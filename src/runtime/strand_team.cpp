@@ -119,18 +119,22 @@ void strand_team::add(strand_member& m) {
 
 // ---- strands ----------------------------------------------------------------------------------
 
+bool strand_team::have_met(detail::strand_meeting& m, unsigned stolen) noexcept {
+  // edge strand-1: acquire, the results of those who have arrived.
+  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) != -static_cast<std::int32_t>(stolen)) return false;
+  std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
+  return true;
+}
+
 void strand_team::wait_at(detail::strand_meeting& m, unsigned stolen) noexcept {
-  auto const parts = static_cast<std::int32_t>(stolen);
   strand_member& w = this_member();
   strand_stack& mine = *w.stack;
-  // edge strand-1: acquire, the results of those who have arrived.
-  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) == -parts) {
-    std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
+  if (have_met(m, stolen)) {
     if (!moves_on(w, m)) return;
     w.parting = {strand_parting::moves, nullptr, 0, nullptr};
   } else {
     m.suspended = &mine;
-    w.parting = {strand_parting::suspends, &m, parts, nullptr};
+    w.parting = {strand_parting::suspends, &m, static_cast<std::int32_t>(stolen), nullptr};
   }
   mine.switch_to(*w.home, w.index);
   // Whoever resumed this saw the balance come to zero. The worker may be another one.

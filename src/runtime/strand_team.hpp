@@ -51,6 +51,8 @@ bool strand_gives_way() noexcept;
 class strand_team : public team {
  public:
   bool give_way(strand_member& w) noexcept;
+  /// True if so many parts have arrived: the meeting is over then.
+  static bool have_met(detail::strand_meeting& m, unsigned stolen) noexcept;
   /// Leaves the stack until `stolen` parts have arrived at the meeting. Continues on any thread.
   void wait_at(detail::strand_meeting& m, unsigned stolen) noexcept;
   /// The calling thread's place in this team, where it is further out on its stack; else null.

@@ -23,11 +23,12 @@ template <class Stack> void task_frame<Stack>::drain() noexcept {
   }
 }
 
-/// Many are pending: takes those off the top that thieves have finished, without waiting for any.
+/// No room for another task: takes those off the top that thieves have finished, without waiting for any. The next
+/// one may run in place, so this is where thieves get more of those that wait.
 template <class Stack> void task_frame<Stack>::reclaim() noexcept {
   while (pending_) {
     task& t = base_[pending_ - 1];
-    if (!Stack::is_done(t)) return;
+    if (!Stack::is_done(t)) return Stack::answer(*worker_);
     --pending_;
     worker_->top = &t;
     finish(t, Stack::join_slow(*worker_, t));

@@ -400,5 +400,24 @@ TYPED_TEST(scope, gives_spawned_tasks_to_other_workers) {
   }
 }
 
+TYPED_TEST(scope, gives_tasks_away_for_as_long_as_it_spawns) {
+  if constexpr (steals<TypeParam>) {
+    constexpr int k_more_than_it_holds = 5000;
+    typename TypeParam::pool pool({.workers = 2});
+    pool.run([] {
+      std::array<std::atomic<int>, 2> ran_on{};
+      wait_for_thief<TypeParam>();
+      filch::scope<TypeParam>([&](auto& s) {
+        EXPECT_TRUE(eventually([&] {
+          for (int i = 0; i < 100; ++i) s.spawn([&ran_on] { ++ran_on[TypeParam::worker_index()]; });
+          return ran_on[0] > k_more_than_it_holds && ran_on[1] > k_more_than_it_holds;
+        }));
+      });
+    });
+  } else {
+    GTEST_SKIP() << "has one worker only";
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -81,6 +81,7 @@ class cactus_frame {
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(strand_task*) noexcept;
   FILCH_API void drain() noexcept;
+  bool forget_stolen() noexcept;
   FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
 
   strand_meeting meeting_{};

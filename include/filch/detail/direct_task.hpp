@@ -72,6 +72,7 @@ struct FILCH_API direct_stack {
   /// Runs call(argument) as a worker of the default pool. `call` must not throw.
   static void enter_default(void (*call)(void*), void* argument);
   static bool is_done(task const&) noexcept;
+  static void answer(worker&) noexcept;
 };
 
 using direct_staying = task_staying<direct_stack>;

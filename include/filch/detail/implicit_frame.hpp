@@ -3,6 +3,7 @@
 
 #include <filch/detail/implicit_join.hpp>
 
+#include <atomic>
 #include <mutex>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -20,7 +21,7 @@ class implicit_frame {
   implicit_frame& operator=(implicit_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
   ~implicit_frame() {
-    if (waiting_ + offered_) drain();
+    if (has_tasks()) drain();
   }
 
   /// See filch::spawner::spawn.
@@ -41,7 +42,7 @@ class implicit_frame {
 
   /// See filch::spawner::sync.
   void sync() {
-    if (waiting_ + offered_) drain();
+    if (has_tasks()) drain();
     number_ = 0;
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
@@ -79,12 +80,20 @@ class implicit_frame {
     }
   }
 
+  /// The handler of an interrupt moves tasks from the list to the records, so the list is looked at first.
+  bool has_tasks() const noexcept {
+    bool const some_wait = waiting_ != 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return some_wait || offered_ != 0;
+  }
+
   // in src/schedulers/implicit/frame.cpp
   FILCH_API void begin() noexcept;
   enum class where { foreign, here, stack };
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;
+  bool forget_stolen() noexcept;
   FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
   waiting& take_oldest() noexcept;
   waiting& take_newest() noexcept;

@@ -8,6 +8,7 @@
 //   Stack::is_slow(w, t) one compare: does a fork or a join at t need one of the calls below?
 //   Stack::pushed_slow(w, t), join_slow(w, t), enter_default(call, argument)
 //   Stack::is_done(t)    has a thief finished it?
+//   Stack::answer(w)      between forks and joins: gives those who ask some of the tasks on the stack
 #pragma once
 
 #include <filch/detail/in_order.hpp>

@@ -23,9 +23,22 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != strand_) return where::foreign;
   if (&w != worker_ || w.head != top_ || m.starts != starts_) return where::here;
-  if (pending_ == k_pending_most || !team_of(m).has_room(m)) return where::here;
+  if (pending_ == k_pending_most && !forget_stolen()) return where::here;
+  if (!team_of(m).has_room(m)) return where::here;
   remember_top();  // it may have been moved to make room
   return where::worker;
+}
+
+/// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
+/// runs in place.
+bool cactus_frame::forget_stolen() noexcept {
+  if (runtime::strand_team::have_met(meeting_, pending_)) {
+    pending_ = 0;
+    return true;
+  }
+  // relaxed: as at a join's fork.
+  if (top_ - 1 < worker_->split.load(std::memory_order_relaxed)) cactus_pushed_slow();
+  return false;
 }
 
 void cactus_frame::push(strand_task* task) noexcept {

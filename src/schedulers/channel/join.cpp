@@ -22,6 +22,11 @@ join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) no
   return join_outcome::run_it;
 }
 
+void channel_stack::answer(channel_worker& owner) noexcept {
+  channel_member& w = member(owner);
+  if (w.bell.has_rung()) w.team->serve(w);
+}
+
 void channel_poll_slow(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
   w.team->serve(w);

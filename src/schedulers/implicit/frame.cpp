@@ -20,8 +20,8 @@ implicit_frame::where implicit_frame::place_for_next() noexcept {
   strand_worker& w = strand_self();
   if (w.kind != strand_kind::implicit) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.load(std::memory_order_relaxed) != stack_) return where::foreign;
-  if (!may_follow_newest() || waiting_ + offered_ >= k_pending_most) return where::here;
-  return where::stack;
+  if (!may_follow_newest()) return where::here;
+  return waiting_ + offered_ < k_pending_most || forget_stolen() ? where::stack : where::here;
 }
 
 /// Its place among join frames, which are ranked by the stack pointer that they go on with: the higher the older, and
@@ -53,6 +53,20 @@ void implicit_frame::leave_list() noexcept {
   (newer_ ? newer_->older_ : stack_->newest_scope) = older_;
   (older_ ? older_->newer_ : stack_->oldest_scope) = newer_;
   newer_ = older_ = nullptr;
+}
+
+/// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
+/// runs in place.
+bool implicit_frame::forget_stolen() noexcept {
+  implicit_member& w = this_member();
+  w.begin_change();
+  // Where it may follow the newest offer, and has offers, that one is its own.
+  bool const all = waiting_ == 0 && may_follow_newest() && runtime::strand_team::have_met(meeting_, offered_);
+  if (all) stack_->forget_stolen(std::exchange(offered_, 0));
+  w.end_change();
+  // relaxed: as at a join's fork.
+  if (!all && w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
+  return all;
 }
 
 void implicit_frame::push(waiting& task) noexcept {

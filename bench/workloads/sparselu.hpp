@@ -1,0 +1,186 @@
+// sparselu: the LU decomposition of a sparse matrix of dense blocks, step by step: the diagonal block; the rest of
+// its row and column, a task a block; the blocks right below, a task each. Published by: the Barcelona OpenMP Tasks
+// Suite, paper 3 (4096 rows). The pattern and blocks of k_side rows are the suite's. Elements are random, diagonals
+// dominant, as there is no pivoting; blocks that fill in are known before and start as zeros. Answer: the bits of the
+// serial program's, and LUx = Ax for a random vector.
+#pragma once
+
+#include "../workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filch/scope.hpp>
+#include <filch/serial.hpp>
+
+namespace bench {
+
+struct sparselu {
+  static constexpr std::string_view name = "sparselu";
+  static constexpr std::string_view about = "LU decomposition of a sparse matrix in doubles, by blocks of 64";
+  static constexpr std::string_view quick_size = "1024";
+  static std::vector<std::string_view> sizes() { return {"4096", "2048", "1024"}; }
+  static constexpr std::size_t k_side = 64;
+
+  struct block {
+    double at[k_side][k_side];
+  };
+  using vector = std::vector<double>;
+
+  struct input {
+    std::size_t side;                 // in blocks
+    std::vector<std::size_t> places;  // of each block, row by row, in those below; k_zero: not there
+    std::vector<block> original;
+    std::vector<block> decomposed;  // by the serial program
+    std::vector<block> data;
+
+    static constexpr auto k_zero = static_cast<std::size_t>(-1);
+    std::size_t place(std::size_t i, std::size_t j) const { return places[i * side + j]; }
+    bool has(std::size_t i, std::size_t j) const { return place(i, j) != k_zero; }
+    block& operator()(std::size_t i, std::size_t j) { return data[place(i, j)]; }
+  };
+  using answer = bool;
+
+  static input prepare(std::string_view size) {
+    long const rows = parse_size(name, size, k_side, 16384);
+    if (rows % static_cast<long>(k_side) != 0) {
+      throw bad_request("sparselu=" + std::string(size) + ": expected a multiple of " + std::to_string(k_side));
+    }
+    input in{static_cast<std::size_t>(rows) / k_side, {}, {}, {}, {}};
+    in.places.assign(in.side * in.side, input::k_zero);
+    std::uint64_t x = 1325;
+    for (std::size_t i = 0; i < in.side; ++i) {
+      for (std::size_t j = 0; j < in.side; ++j) {
+        if (is_zero(i, j)) continue;
+        fill_random(add_block(in, i, j), x);
+        if (i == j) make_dominant(in.original.back(), static_cast<double>(rows));
+      }
+    }
+    add_fill_in(in);
+    in.data = in.original;
+    plain(in);
+    in.decomposed = in.data;
+    return in;
+  }
+  static void reset(input& in) { in.data = in.original; }
+
+  // The suite's pattern.
+  static bool is_zero(std::size_t i, std::size_t j) {
+    if (i == j || i == j + 1 || i + 1 == j) return false;
+    return std::min(i, j) % 3 != 0 || i % 2 == 1 || j % 2 == 1;
+  }
+  static block& add_block(input& in, std::size_t i, std::size_t j) {
+    in.places[i * in.side + j] = in.original.size();
+    return in.original.emplace_back();
+  }
+  static void fill_random(block& b, std::uint64_t& x) {
+    for (auto& row : b.at) {
+      for (double& e : row) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        e = static_cast<double>(x >> 11) * 0x1p-52 - 1;
+      }
+    }
+  }
+  static void make_dominant(block& diagonal, double by) {
+    for (std::size_t i = 0; i < k_side; ++i) diagonal.at[i][i] += by;
+  }
+  static void add_fill_in(input& in) {
+    for (std::size_t k = 0; k < in.side; ++k) {
+      for (std::size_t i = k + 1; i < in.side; ++i) {
+        for (std::size_t j = k + 1; j < in.side && in.has(i, k); ++j) {
+          if (in.has(k, j) && !in.has(i, j)) add_block(in, i, j);
+        }
+      }
+    }
+  }
+
+  // The suite's kernels. Not inlined: every contender runs the same code, at the same place.
+  [[gnu::noinline]] static void decompose(block& d) {
+    for (std::size_t k = 0; k < k_side; ++k) {
+      for (std::size_t i = k + 1; i < k_side; ++i) {
+        double const x = d.at[i][k] /= d.at[k][k];
+        for (std::size_t j = k + 1; j < k_side; ++j) d.at[i][j] -= x * d.at[k][j];
+      }
+    }
+  }
+  [[gnu::noinline]] static void forward(block const& diagonal, block& of_row) {
+    for (std::size_t k = 0; k < k_side; ++k) {
+      for (std::size_t i = k + 1; i < k_side; ++i) subtract(of_row.at[i], diagonal.at[i][k], of_row.at[k]);
+    }
+  }
+  [[gnu::noinline]] static void divide(block const& diagonal, block& of_column) {
+    for (auto& row : of_column.at) {
+      for (std::size_t k = 0; k < k_side; ++k) {
+        double const x = row[k] /= diagonal.at[k][k];
+        for (std::size_t j = k + 1; j < k_side; ++j) row[j] -= x * diagonal.at[k][j];
+      }
+    }
+  }
+  [[gnu::noinline]] static void update(block const& of_column, block const& of_row, block& inner) {
+    for (std::size_t i = 0; i < k_side; ++i) {
+      for (std::size_t k = 0; k < k_side; ++k) subtract(inner.at[i], of_column.at[i][k], of_row.at[k]);
+    }
+  }
+  // row -= x other
+  static void subtract(double* __restrict row, double x, double const* __restrict other) {
+    for (std::size_t j = 0; j < k_side; ++j) row[j] -= x * other[j];
+  }
+
+  template <class S> static answer run(input& a) {
+    for (std::size_t k = 0; k < a.side; ++k) {
+      decompose(a(k, k));
+      filch::scope<S>([&a, k](auto& s) {
+        for (std::size_t j = k + 1; j < a.side; ++j) {
+          if (a.has(k, j)) s.spawn([&a, k, j] { forward(a(k, k), a(k, j)); });
+          if (a.has(j, k)) s.spawn([&a, k, j] { divide(a(k, k), a(j, k)); });
+        }
+      });
+      filch::scope<S>([&a, k](auto& s) {
+        for (std::size_t i = k + 1; i < a.side; ++i) {
+          for (std::size_t j = k + 1; j < a.side && a.has(i, k); ++j) {
+            if (a.has(k, j)) s.spawn([&a, k, i, j] { update(a(i, k), a(k, j), a(i, j)); });
+          }
+        }
+      });
+    }
+    return true;
+  }
+  static answer plain(input& a) { return run<filch::serial>(a); }
+
+  static bool verify(input const& in, answer ran) {
+    return ran && in.data.size() == in.decomposed.size() &&
+           std::equal(in.data.begin(), in.data.end(), in.decomposed.begin(), have_equal_bits) &&
+           has_small_residual(in);
+  }
+  static bool have_equal_bits(block const& a, block const& b) {
+    return std::equal(&a.at[0][0], &a.at[0][0] + k_side * k_side, &b.at[0][0]);
+  }
+  enum class part { all, upper, lower };  // lower: with ones in the diagonal
+  static vector times(input const& in, std::vector<block> const& blocks, part p, vector const& v) {
+    vector r(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      if (p == part::lower) r[i] = v[i];
+      std::size_t const first = p == part::upper ? i : 0;
+      std::size_t const last = p == part::lower ? i : v.size();
+      for (std::size_t j = first; j < last; ++j) {
+        if (!in.has(i / k_side, j / k_side)) continue;
+        r[i] += blocks[in.place(i / k_side, j / k_side)].at[i % k_side][j % k_side] * v[j];
+      }
+    }
+    return r;
+  }
+  static bool has_small_residual(input const& in) {
+    vector v(in.side * k_side);
+    std::uint32_t x = 99;
+    for (double& e : v) e = static_cast<double>((x = x * 1664525u + 1013904223u) >> 31) * 2 - 1;
+    vector const wanted = times(in, in.original, part::all, v);
+    vector const found = times(in, in.data, part::lower, times(in, in.data, part::upper, v));
+    // Elements of both are as large as the diagonal, the number of rows.
+    double const most = 1e-11 * static_cast<double>(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      if (!(std::abs(found[i] - wanted[i]) <= most)) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace bench

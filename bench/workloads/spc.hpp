@@ -1,0 +1,43 @@
+// spc: a single producer: one worker spawns all tasks, each runs for some microseconds. Published by: paper 3
+// (100,000 tasks of 10, 100 and 1000 microseconds). Size is TASKS:MICROSECONDS; with :poll tasks poll. Answer: each
+// task's result. Cut-off: a scope of Filch holds 4096 tasks that wait; past them its worker runs some.
+#pragma once
+
+#include "timed_work.hpp"
+
+#include <filch/scope.hpp>
+#include <filch/serial.hpp>
+
+namespace bench {
+
+struct spc {
+  static constexpr std::string_view name = "spc";
+  static constexpr std::string_view about = "one producer of timed tasks, TASKS:MICROSECONDS[:poll]";
+  static constexpr bool k_can_poll = true;
+  static constexpr std::string_view quick_size = "10000:10";
+  static std::vector<std::string_view> sizes() {
+    return {"100000:10", "100000:100", "100000:1000", "100000:10:poll", "100000:100:poll", "100000:1000:poll"};
+  }
+
+  using input = timed_tasks;
+  using answer = bool;
+  static input prepare(std::string_view text) {
+    timed_size const size = timed_size::parse(name, text, 10'000'000);
+    return {size.work, std::vector<std::uint64_t>(static_cast<std::size_t>(size.number))};
+  }
+  static void reset(input& tasks) { tasks.reset(); }
+
+  template <class S> static answer run(input& tasks) {
+    filch::scope<S>([&tasks](auto& s) {
+      for (std::size_t i = 0; i < tasks.results.size(); ++i) s.spawn([&tasks, i] { tasks.template run<S>(i); });
+    });
+    return true;
+  }
+  static answer plain(input& tasks) {
+    for (std::size_t i = 0; i < tasks.results.size(); ++i) tasks.run<filch::serial>(i);
+    return true;
+  }
+  static bool verify(input const& tasks, answer ran) { return ran && tasks.all_ran_once(); }
+};
+
+}  // namespace bench
