@@ -19,7 +19,7 @@ enum class give_back_policy : unsigned char {
 
 /// How many tasks a thief of `channel` asks a victim for.
 enum class steal_amount : unsigned char {
-  adaptive,  ///< half of them while what it got lasts less than 50 microseconds a task, else one
+  adaptive,  ///< half of them where tasks last less than 50 microseconds, or of many where it waits long; else one
   one,
   half,
 };

@@ -58,6 +58,18 @@ TEST(answers, hold_half_of_the_tasks_where_half_is_asked_for) {
   EXPECT_GE(pool.stats().tasks_sent, 51u);
 }
 
+TEST(answers, hold_more_than_one_task_where_many_wait_and_answers_come_late) {
+  filch::channel::pool pool({.workers = 2});
+  EXPECT_TRUE(eventually([&] {
+    pool.run([] {
+      filch::scope<S>([](auto& s) {
+        for (int i = 0; i < 100; ++i) s.spawn([] { work_for(std::chrono::microseconds(100)); });
+      });
+    });
+    return pool.stats().tasks_sent >= pool.stats().publications + 10;
+  }));
+}
+
 TEST(answers, come_in_every_setting) {
   for (auto const amount : {steal_amount::adaptive, steal_amount::one, steal_amount::half}) {
     for (auto const victims : {victim_order::last, victim_order::random, victim_order::nearest}) {

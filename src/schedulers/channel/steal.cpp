@@ -7,6 +7,8 @@
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
+constexpr std::size_t k_many = 16;  // tasks
+
 std::uint32_t next_random(channel_member& w) noexcept {  // xorshift: any spread will do
   std::uint32_t x = w.random;
   x ^= x << 13;
@@ -64,15 +66,18 @@ channel_team::answer channel_team::answer_to(channel_member& w, request r) noexc
 
 /// The oldest tasks that it has.
 batch channel_team::give(channel_member& w, request r) noexcept {
-  auto const share = [&](std::size_t n) { return r.wants_half ? (n + 1) / 2 : 1; };
+  auto const share_of = [&](std::size_t n) {
+    bool const takes_half = r.wants == share::half || (r.wants == share::half_of_many && n >= k_many);
+    return takes_half ? (n + 1) / 2 : 1;
+  };
   if (!w.received.is_empty()) {
     channel_task* const first = w.received.first;
-    w.received.first += share(w.received.size());
+    w.received.first += share_of(w.received.size());
     return {first, w.received.first, w.received.owner, {}};
   }
-  if (w.top <= w.bottom) return {.detached = w.detached.take(share(w.detached.size()))};
+  if (w.top <= w.bottom) return {.detached = w.detached.take(share_of(w.detached.size()))};
   channel_task* const first = w.bottom;
-  w.bottom += share(static_cast<std::size_t>(w.top - w.bottom));
+  w.bottom += share_of(static_cast<std::size_t>(w.top - w.bottom));
   for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
   return {first, w.bottom, w.index, {}};
 }
@@ -144,14 +149,25 @@ bool channel_team::ask_one(channel_member& w, unsigned first) noexcept {
   return true;
 }
 
-void channel_team::begin_request(channel_member& w) noexcept {
+/// Adaptive: half where a message costs much beside the tasks in it, since they are short or the victim answers late.
+/// Late, but of few tasks, it wants one: each of them may hold many more.
+share channel_team::share_to_ask_for(channel_member& w) const noexcept {
   constexpr auto k_short = std::chrono::microseconds(50);
-  steal_amount const amount = asked_for().amount;
-  bool const were_short =
-      amount == steal_amount::adaptive && std::chrono::steady_clock::now() - w.answered < w.tasks_in_answer * k_short;
-  w.mine = {.thief = static_cast<std::uint16_t>(w.index),
-            .wants_half = amount == steal_amount::half || were_short,
-            .order = asked_for().victims};
+  constexpr int k_much_longer = 8;
+  switch (asked_for().amount) {
+    case steal_amount::one: return share::one;
+    case steal_amount::half: return share::half;
+    case steal_amount::adaptive: break;
+  }
+  auto const waited = w.answered - w.asked;
+  w.asked = std::chrono::steady_clock::now();
+  auto const ran = w.asked - w.answered;
+  if (ran < w.tasks_in_answer * k_short) return share::half;
+  return ran < k_much_longer * waited ? share::half_of_many : share::one;
+}
+
+void channel_team::begin_request(channel_member& w) noexcept {
+  w.mine = {.thief = static_cast<std::uint16_t>(w.index), .wants = share_to_ask_for(w), .order = asked_for().victims};
   w.is_asking = true;
   w.looks = 0;
   tasks_[w.index].open();

@@ -37,7 +37,8 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   bool is_asking = false;                          // its task channel is open
   bool is_idle = false;                            // and the manager was told
   unsigned looks = 0;                              // since it was sent
-  std::chrono::steady_clock::time_point answered;  // when the last one was
+  std::chrono::steady_clock::time_point asked;     // when the last one was made
+  std::chrono::steady_clock::time_point answered;  // and answered
   unsigned tasks_in_answer = 0;                    // how many it got
 };
 
@@ -81,6 +82,7 @@ class channel_team final : public runtime::team {
   bool ask_one(channel_member& w, unsigned first) noexcept;
   void ask_all(channel_member& w) noexcept;
   void begin_request(channel_member& w) noexcept;
+  share share_to_ask_for(channel_member& w) const noexcept;
   void withdraw(channel_member& w) noexcept;
   bool run_received(channel_member& w) noexcept;
   bool run_detached(channel_member& w) noexcept;
