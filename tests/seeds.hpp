@@ -4,6 +4,7 @@
 #include "scale.hpp"
 
 #include <gtest/gtest.h>
+#include <filch/pool_options.hpp>
 
 #include <cstdint>
 #include <cstdlib>
