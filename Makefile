@@ -22,7 +22,7 @@ test:  ## all that CI checks: all builds, sanitizers, models, aarch64; some buil
 
 test-whole:  ## the same, every build for every scheduler
 	@tools/install-packages test
-	@tools/test-all edges format models release valgrind defaults asan tsan clang14 matrix aarch64
+	@tools/test-all whole
 
 quick-test:  ## the release build's tests alone
 	@tools/test-all release
