@@ -34,6 +34,13 @@ template <class Team> Team& team_of_this_process(std::atomic<Team*>& place) {
   return *team;
 }
 
+/// The end of a pool. Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait
+/// for, and no way to end the thread one stands on. The same in a child of fork(), which may stand on a stack of
+/// the team and has none of its threads. What the system takes back at the end is left to it.
+template <class Team, class PlaceOfCaller> void end_team(Team* team, PlaceOfCaller place_of_caller) {
+  if (team->alive() && !place_of_caller() && team->take_last_place()) delete team;
+}
+
 /// The pool in `place`, made by make() at the first call in this process. Never destroyed: tasks and static
 /// destructors may use it until the process ends.
 template <class Pool, class Make> Pool& pool_made_once(std::atomic<void*>& place, Make make) {

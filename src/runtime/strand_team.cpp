@@ -42,7 +42,7 @@ strand_member* member_or_null(strand_worker* w) noexcept {
 void* hide() {
   strand_worker* const w = &strand_self();
   if (w == &outside) return nullptr;
-  if (strand_member* const m = member_or_null(w)) m->team->leave_for_other_pool(*m);
+  if (strand_member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
   auto screen = std::make_unique<strand_worker>(strand_kind::outside, 1, strand_raised());
   screen->outer = w;
   become(screen.get());
@@ -399,7 +399,7 @@ unsigned strand_worker_index(strand_kind kind) noexcept {
 
 strand_staying::strand_staying() noexcept : strand_worker(strand_kind::staying, 1, strand_raised()) {
   outer = &strand_self();
-  if (auto* const m = runtime::member_or_null(outer)) m->team->leave_for_other_pool(*m);
+  if (auto* const m = runtime::member_or_null(outer)) m->team->give_to_who_asks(*m);
   runtime::become(this);
 }
 

@@ -61,7 +61,7 @@ class strand_team : public team {
   void enter_or_nest(void (*call)(void*), void* argument);
   std::size_t written_stack_bytes() const noexcept { return stacks_.written_bytes(); }
   /// Before a task of this team enters another pool, or stays.
-  virtual void leave_for_other_pool(strand_member&) noexcept = 0;
+  virtual void give_to_who_asks(strand_member&) noexcept = 0;
 
  protected:
   /// lower_bytes says how many bytes the scheduler wants at the low end of stacks of that size; null: none.

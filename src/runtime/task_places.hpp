@@ -5,6 +5,7 @@
 #include <filch/detail/task_stack.hpp>
 
 #include "runtime/fork_generation.hpp"
+#include "runtime/pools.hpp"
 #include "runtime/team.hpp"
 
 #if FILCH_HAS_CACTUS
@@ -71,11 +72,8 @@ template <class Stack, class Member> class task_places {
     Stack::self() = inner;
   }
 
-  /// The end of a pool. Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait
-  /// for, and no way to end the thread one stands on. The same in a child of fork(), which may stand on a stack of
-  /// the team and has none of its threads. What the system takes back at the end is left to it.
   template <class Team> static void end(Team* team) {
-    if (team->alive() && !place_of_caller(*team) && team->take_last_place()) delete team;
+    runtime::end_team(team, [team] { return place_of_caller(*team); });
   }
 
   /// Runs call(argument) with the calling thread as this worker.
@@ -90,7 +88,7 @@ template <class Stack, class Member> class task_places {
   static void begin_stay(staying& s) {
     [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show}), true);
     s.outer = Stack::self();
-    if (Member* const m = member_or_null(s.outer)) m->team->leave_for_other_pool(*m);
+    if (Member* const m = member_or_null(s.outer)) m->team->give_to_who_asks(*m);
     s.top = s.end = &no_room;
     Stack::self() = &s;
   }
@@ -125,7 +123,7 @@ template <class Stack, class Member> class task_places {
   static void* hide() {
     worker* const w = Stack::self();
     if (w == &outside) return nullptr;
-    if (Member* const m = member_or_null(w)) m->team->leave_for_other_pool(*m);
+    if (Member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
     auto hiding = std::make_unique<screen>(w);
     Stack::self() = hiding.get();
     return hiding.release();

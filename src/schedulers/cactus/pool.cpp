@@ -28,7 +28,7 @@ cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
 cactus_team::~cactus_team() { stop(); }
 
 /// What the task forked here would wait for its return, so thieves that ask get some of it now.
-void cactus_team::leave_for_other_pool(runtime::strand_member& m) noexcept {
+void cactus_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
   bool const asked = w.split.load(std::memory_order_relaxed) == strand_raised();
   auto const head = static_cast<std::uint32_t>(w.head - w.base);
@@ -44,9 +44,8 @@ cactus::pool::pool(pool_options options) : team_(new detail::cactus_team(runtime
 cactus::pool::pool(default_tag) : team_(new detail::cactus_team(runtime::resolve({}), true)) {}
 
 cactus::pool::~pool() {
-  // Destroyed by its own task, or in a child of fork(), there is nothing to wait for.
-  detail::cactus_team* const team = team_.load(std::memory_order_acquire);
-  if (team->alive() && !team->place_of_caller() && team->take_last_place()) delete team;
+  auto* const team = team_.load(std::memory_order_acquire);
+  runtime::end_team(team, [team] { return team->place_of_caller(); });
 }
 
 void cactus::pool::enter(void (*call)(void*), void* argument) {

@@ -57,7 +57,7 @@ class cactus_team final : public runtime::strand_team {
 
   /// The same pool once more, for a child of fork().
   std::unique_ptr<cactus_team> again() const { return std::make_unique<cactus_team>(asked_for(), true); }
-  void leave_for_other_pool(runtime::strand_member& w) noexcept override;
+  void give_to_who_asks(runtime::strand_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "cactus"; }
 

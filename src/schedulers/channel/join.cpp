@@ -24,7 +24,7 @@ join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) no
 
 void channel_stack::answer(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
-  if (w.bell.has_rung()) w.team->serve(w);
+  w.team->give_to_who_asks(w);
 }
 
 void channel_poll_slow(channel_worker& owner) noexcept {

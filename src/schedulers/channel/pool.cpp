@@ -95,9 +95,9 @@ void channel_team::run_call(unsigned me, void (*call)(void*), void* argument) {
   call(argument);
 }
 
-/// A task of this team enters another pool, or stays: what it forked here would wait for its return, so thieves that
-/// ask get some of it now.
-void channel_team::leave_for_other_pool(channel_member& w) noexcept {
+/// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
+/// thieves that ask get some of it now.
+void channel_team::give_to_who_asks(channel_member& w) noexcept {
   if (w.bell.has_rung()) serve(w);
 }
 

@@ -55,7 +55,7 @@ class channel_team final : public runtime::team {
 
   void barrier(channel_member& w) noexcept;
 
-  void leave_for_other_pool(channel_member& w) noexcept;
+  void give_to_who_asks(channel_member& w) noexcept;
   /// The same pool once more, for a child of fork().
   std::unique_ptr<channel_team> again() const { return std::make_unique<channel_team>(asked_for(), true); }
 

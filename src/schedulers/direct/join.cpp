@@ -32,11 +32,7 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
 
 void direct_stack::answer(direct_worker& owner) noexcept {
   direct_member& w = member(owner);
-  // relaxed: the owner's own stores, and a request.
-  if (w.split.load(std::memory_order_relaxed) == direct_raised() &&
-      w.public_end.load(std::memory_order_relaxed) < w.top) {
-    w.team->publish(w, w.top);
-  }
+  w.team->give_to_who_asks(w);
 }
 
 join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexcept {

@@ -62,9 +62,9 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_places::as_worker(*members_[me], [&] { runtime::call_on(space(me), me, call, argument); });
 }
 
-/// A task of this team enters another pool, or stays: what it forked here would wait for its return, so thieves that
-/// ask get some of it now.
-void direct_team::leave_for_other_pool(direct_member& w) noexcept {
+/// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
+/// thieves that ask get some of it now.
+void direct_team::give_to_who_asks(direct_member& w) noexcept {
   bool const asked = w.split.load(std::memory_order_relaxed) == direct_raised();
   if (asked && w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
 }

@@ -44,7 +44,7 @@ class direct_team final : public runtime::team {
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
-  void leave_for_other_pool(direct_member& w) noexcept;
+  void give_to_who_asks(direct_member& w) noexcept;
   /// The same pool once more, for a child of fork().
   std::unique_ptr<direct_team> again() const { return std::make_unique<direct_team>(asked_for(), true); }
 

@@ -64,8 +64,7 @@ bool implicit_frame::forget_stolen() noexcept {
   bool const all = waiting_ == 0 && may_follow_newest() && runtime::strand_team::have_met(meeting_, offered_);
   if (all) stack_->forget_stolen(std::exchange(offered_, 0));
   w.end_change();
-  // relaxed: as at a join's fork.
-  if (!all && w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
+  if (!all) team_of(w).give_to_who_asks(w);
   return all;
 }
 

@@ -301,7 +301,7 @@ void implicit_stack::pop() noexcept {
 }
 
 /// What a task forked here would wait for its return, so thieves that ask get some of it now.
-void implicit_team::leave_for_other_pool(runtime::strand_member& m) noexcept {
+void implicit_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   // Where no stack is to be had a call comes here that is on none.
   if (w.stack && w.poll.load(std::memory_order_relaxed) != 0) publish(w);

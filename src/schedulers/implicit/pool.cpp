@@ -77,9 +77,8 @@ implicit::pool::pool(pool_options options) : team_(new detail::implicit_team(run
 implicit::pool::pool(default_tag) : team_(new detail::implicit_team(runtime::resolve({}), true)) {}
 
 implicit::pool::~pool() {
-  // Destroyed by its own task, or in a child of fork(), there is nothing to wait for.
-  detail::implicit_team* const team = team_.load(std::memory_order_acquire);
-  if (team->alive() && !team->place_of_caller() && team->take_last_place()) delete team;
+  auto* const team = team_.load(std::memory_order_acquire);
+  runtime::end_team(team, [team] { return team->place_of_caller(); });
 }
 
 void implicit::pool::enter(void (*call)(void*), void* argument) {
