@@ -317,7 +317,6 @@ FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f, Slot&... slot) {
 // whole.
 #if defined(__clang__)
 using leaving_word = std::uint64_t;
-using arriving_word = std::uint64_t;
 using half_word = std::uint32_t;
 #else
 struct [[gnu::may_alias]] leaving_word {
@@ -336,7 +335,6 @@ template <class F, class A> struct words_of {
   using object = std::conditional_t<std::is_reference_v<F>, char, F>;  // never a function
   static constexpr bool are_whole = alignof(object) == 8;
   using leaving = std::conditional_t<are_whole, leaving_word, half_word>;
-  using arriving = std::conditional_t<are_whole, arriving_word, half_word>;
   /// A callable with a floating-point result has likely captured such values.
   using travelling =
       std::conditional_t<std::is_floating_point_v<A>, std::conditional_t<are_whole, double, float>, leaving>;
@@ -350,8 +348,6 @@ template <class F, class A> struct words_of {
 template <class F, class A, class Indices, class... Slot> struct implicit_child_of_words;
 template <class F, class A, std::size_t... I, class... Slot>
 struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
-  using leaving = typename words_of<F, A>::leaving;
-  using arriving = typename words_of<F, A>::arriving;
   template <std::size_t> using word = typename words_of<F, A>::travelling;
 
   FILCH_INLINE static child_returns<A> call_with(F const& f, Slot&... slot) { return call(take<I>(f)..., slot...); }
@@ -380,6 +376,9 @@ struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
     __builtin_memcpy(reinterpret_cast<std::byte*>(&f) + At * sizeof w, &w, sizeof w);
   }
 #else
+  using leaving = typename words_of<F, A>::leaving;
+  using arriving = std::conditional_t<words_of<F, A>::are_whole, arriving_word, half_word>;
+  // Not through bit_cast where the types are the same: GCC would read two halves at once.
   template <std::size_t At> FILCH_INLINE static word<At> take(F const& f) noexcept {
     leaving const w = reinterpret_cast<leaving const*>(&f)[At];
     if constexpr (std::is_same_v<leaving, word<At>>) {
