@@ -77,6 +77,50 @@ template <class S, class Body> auto while_the_owner_sleeps(typename S::pool& poo
       .second;
 }
 
+/// A worker that sleeps in a join is woken by its thief's fork, and runs one side of it. For pools of two.
+template <class S> void expect_fork_wakes_owner(typename S::pool& pool) {
+  pool.run([&] {
+    while_the_owner_sleeps<S>(pool, [] {
+      gate second;
+      unsigned first_ran_on = 9;
+      unsigned second_ran_on = 9;
+      filch::join<S>(
+          [&] {
+            first_ran_on = *filch::current_worker<S>();
+            EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
+          },
+          [&] {
+            second_ran_on = *filch::current_worker<S>();
+            second.open();
+          });
+      EXPECT_EQ(first_ran_on + second_ran_on, 1u);
+    });
+  });
+}
+
+/// Where the only thief, of a pool of two, is held in a stolen task: it asked before that, so the next places are
+/// public; after some joins there they are private again, and it takes a new request to see anything.
+template <class S> void expect_publishing_ends(typename S::pool& pool) {
+  gate release;
+  pool.run([&] {
+    stolen_join<S>{}(
+        [&] {
+          for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
+          auto const before = pool.stats().publications;
+          // Nobody asks: nothing is published, however much is forked.
+          for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
+          EXPECT_EQ(pool.stats().publications, before);
+          release.open();
+          wait_for_thief<S>();
+          auto const steals = pool.stats().steals;
+          stolen_join<S>{}([] {}, [] {});
+          EXPECT_GT(pool.stats().publications, before) << "the places were still public";
+          EXPECT_GT(pool.stats().steals, steals);
+        },
+        [&] { EXPECT_TRUE(release.pass()); });
+  });
+}
+
 /// Calls body(join) on a worker for each way in which a join can go.
 template <class S, class Body> void in_every_way(Body body) {
   {

@@ -63,25 +63,8 @@ TEST(publishing, reaches_workers_that_sleep) {
 }
 
 TEST(publishing, ends_after_some_joins_whose_tasks_nobody_stole) {
-  // The only thief is held in a stolen task.
   S::pool pool({.workers = 2});
-  for (int round = 0; round < 20; ++round) {
-    gate release;
-    pool.run([&] {
-      join_stolen(
-          [&] {
-            for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
-            auto const before = pool.stats().publications;
-            for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
-            EXPECT_EQ(pool.stats().publications, before);
-            release.open();
-            wait_for_thief<S>();
-            join_stolen([] {}, [] {});
-            EXPECT_GT(pool.stats().publications, before) << "the places were still public";
-          },
-          [&] { EXPECT_TRUE(release.pass()); });
-    });
-  }
+  for (int round = 0; round < 20; ++round) expect_publishing_ends<S>(pool);
 }
 
 }  // namespace

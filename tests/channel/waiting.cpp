@@ -42,25 +42,7 @@ TEST(waiting, nests_as_deep_as_the_tasks_do) {
 
 TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
   filch::channel::pool pool({.workers = 2});
-  for (int round = 0; round < 20 && !HasFailure(); ++round) {
-    pool.run([&] {
-      while_the_owner_sleeps<S>(pool, [] {
-        gate second;
-        unsigned first_ran_on = 9;
-        unsigned second_ran_on = 9;
-        filch::join<S>(
-            [&] {
-              first_ran_on = *filch::current_worker<S>();
-              EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
-            },
-            [&] {
-              second_ran_on = *filch::current_worker<S>();
-              second.open();
-            });
-        EXPECT_EQ(first_ran_on + second_ran_on, 1u);
-      });
-    });
-  }
+  for (int round = 0; round < 20 && !HasFailure(); ++round) expect_fork_wakes_owner<S>(pool);
 }
 
 TEST(waiting, sleeps_and_is_woken_when_the_stolen_task_ends) {

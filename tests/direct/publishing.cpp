@@ -29,29 +29,8 @@ TEST(publishing, happens_when_a_thief_asks_and_not_at_every_fork) {
 }
 
 TEST(publishing, ends_after_many_public_joins_that_nobody_stole) {
-  // The only thief is held in a stolen task. Before that it asked, so the next places are public; after some
-  // joins there they are private again, and it takes a new request to see anything.
   filch::direct::pool pool({.workers = 2});
-  for (int round = 0; round < 20; ++round) {
-    gate release;
-    pool.run([&] {
-      join_stolen(
-          [&] {
-            for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
-            auto const before = pool.stats().publications;
-            // Nobody asks: nothing is published, however much is forked.
-            for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
-            EXPECT_EQ(pool.stats().publications, before);
-            release.open();
-            wait_for_thief<S>();
-            auto const steals = pool.stats().steals;
-            join_stolen([] {}, [] {});
-            EXPECT_GT(pool.stats().publications, before) << "the places were still public";
-            EXPECT_GT(pool.stats().steals, steals);
-          },
-          [&] { EXPECT_TRUE(release.pass()); });
-    });
-  }
+  for (int round = 0; round < 20; ++round) expect_publishing_ends<S>(pool);
 }
 
 TEST(publishing, of_the_oldest_task_lets_it_be_stolen_from_far_above) {

@@ -65,25 +65,7 @@ TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {
 
 TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {
   filch::direct::pool pool({.workers = 2});
-  for (int round = 0; round < 20 && !HasFailure(); ++round) {
-    pool.run([&] {
-      while_the_owner_sleeps<S>(pool, [] {
-        gate second;
-        unsigned first_ran_on = 9;
-        unsigned second_ran_on = 9;
-        filch::join<S>(
-            [&] {
-              first_ran_on = *filch::current_worker<S>();
-              EXPECT_TRUE(second.pass()) << "the worker that sleeps in the join was not woken";
-            },
-            [&] {
-              second_ran_on = *filch::current_worker<S>();
-              second.open();
-            });
-        EXPECT_EQ(first_ran_on + second_ran_on, 1u);
-      });
-    });
-  }
+  for (int round = 0; round < 20 && !HasFailure(); ++round) expect_fork_wakes_owner<S>(pool);
   EXPECT_GE(pool.stats().wakeups, 20u);
   EXPECT_GE(pool.stats().leapfrogs, 20u);
 }
