@@ -8,7 +8,6 @@
 #include "timed_work.hpp"
 
 #include <filch/scope.hpp>
-#include <filch/serial.hpp>
 
 namespace bench {
 
@@ -43,7 +42,7 @@ struct bpc {
     return true;
   }
   static answer plain(input& tasks) {
-    for (std::size_t i = 0; i < tasks.results.size(); ++i) tasks.run<filch::serial>(i);
+    tasks.run_all();
     return true;
   }
   static bool verify(input const& tasks, answer ran) { return ran && tasks.all_ran_once(); }

@@ -6,7 +6,6 @@
 #include "timed_work.hpp"
 
 #include <filch/scope.hpp>
-#include <filch/serial.hpp>
 
 namespace bench {
 
@@ -34,7 +33,7 @@ struct spc {
     return true;
   }
   static answer plain(input& tasks) {
-    for (std::size_t i = 0; i < tasks.results.size(); ++i) tasks.run<filch::serial>(i);
+    tasks.run_all();
     return true;
   }
   static bool verify(input const& tasks, answer ran) { return ran && tasks.all_ran_once(); }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filch/poll.hpp>
+#include <filch/serial.hpp>
 #include <limits>
 
 namespace bench {
@@ -96,6 +97,10 @@ struct timed_tasks {
 
   /// Adds, so that a task that ran twice shows.
   template <class S> void run(std::size_t i) { results[i] += work.run<S>(i); }
+  /// One after the other.
+  void run_all() {
+    for (std::size_t i = 0; i < results.size(); ++i) run<filch::serial>(i);
+  }
   void reset() { std::fill(results.begin(), results.end(), 0); }
   bool all_ran_once() const {
     for (std::size_t i = 0; i < results.size(); ++i) {
