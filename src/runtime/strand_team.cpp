@@ -80,14 +80,6 @@ bool strand_gives_way() noexcept {
   return w && w->stack && w->team->give_way(*w);
 }
 
-std::uint32_t next_random(strand_member& me) noexcept {
-  std::uint32_t x = me.random;
-  x ^= x << 13;
-  x ^= x >> 17;
-  x ^= x << 5;
-  return me.random = x;
-}
-
 strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t))
     : team(std::move(s), tolerate_missing_threads,
            [lower_bytes](std::size_t stack) {
@@ -112,8 +104,7 @@ void strand_team::add_to(pool_stats& sum) const noexcept {
 void strand_team::add(strand_member& m) {
   m.team = this;
   m.index = static_cast<unsigned>(members_.size());
-  m.random = 2463534242u + m.index * 2654435761u;
-  if (m.random == 0) m.random = 1;
+  m.random = random_numbers(m.index);
   members_.push_back(&m);
 }
 
@@ -245,7 +236,7 @@ bool strand_team::steal_and_run(unsigned index) {
   strand_member& me = *members_[index];
   if (!need_spare(me)) return k_steals_are_forced && run_handed_over(me);
   unsigned const all = workers();
-  unsigned const first = next_random(me) % all;
+  unsigned const first = me.random.next() % all;
   for (unsigned i = 0; i < all; ++i) {
     unsigned const victim = first + i < all ? first + i : first + i - all;
     if (victim == index) continue;

@@ -5,6 +5,7 @@
 #include <filch/detail/strand.hpp>
 
 #include "runtime/forced_steals.hpp"
+#include "runtime/random.hpp"
 #include "runtime/strand_stack.hpp"
 #include "runtime/team.hpp"
 
@@ -31,7 +32,7 @@ struct alignas(64) strand_member : detail::strand_worker {
   unsigned index = 0;
 
   // owner
-  alignas(64) std::uint32_t random = 0;
+  alignas(64) random_numbers random;
   strand_stack* home = nullptr;   // where the worker looks for work
   strand_stack* stack = nullptr;  // of the strand that it runs
   strand_stack* spare = nullptr;
@@ -109,8 +110,5 @@ class strand_team : public team {
   handed_over handed_over_;
   std::vector<strand_member*> members_;  // each at the start of its worker's space
 };
-
-/// xorshift: any spread will do.
-std::uint32_t next_random(strand_member& me) noexcept;
 
 }  // namespace filch::runtime

@@ -5,7 +5,6 @@ namespace filch_test {
 namespace {
 
 using S = filch::cactus;
-constexpr stolen_join<S> join_stolen;
 
 /// depth joins, one in f of the other, and then leaf().
 void nest(int depth, auto const& leaf, auto const& second) {

@@ -72,9 +72,9 @@ TEST(barrier, waits_while_the_last_task_is_on_another_worker) {
     gate taken;
     S::detach([&] {
       EXPECT_NE(filch::current_worker<S>(), me);
+      auto const before = pool.stats().sleeps;
       taken.open();
-      // Long enough for the manager to sleep.
-      EXPECT_TRUE(eventually([asleep = pool.stats().sleeps, &pool] { return pool.stats().sleeps > asleep; }));
+      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the manager does not sleep";
       ended = true;
     });
     EXPECT_TRUE(taken.pass());

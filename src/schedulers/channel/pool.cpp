@@ -36,8 +36,7 @@ channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
     m->bell.hush(base);
     m->team = this;
     m->index = i;
-    m->random = 2463534242u + i * 2654435761u;
-    if (m->random == 0) m->random = 1;
+    m->random = runtime::random_numbers(i);
     members_.push_back(m);
     requests_.emplace_back(workers(), m->bell);
   }

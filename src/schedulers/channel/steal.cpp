@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::size_t k_many = 16;  // tasks
 
-std::uint32_t next_random(channel_member& w) noexcept {  // xorshift: any spread will do
-  std::uint32_t x = w.random;
-  x ^= x << 13;
-  x ^= x >> 17;
-  x ^= x << 5;
-  return w.random = x;
-}
-
 }  // namespace
 
 // ---- victim ------------------------------------------------------------------------------------
@@ -28,7 +20,7 @@ void channel_team::serve(channel_member& w) noexcept {
   // edge channel-1: before the looks.
   w.bell.hush(bottom);
   bool keeps_some = false;
-  unsigned const first = next_random(w) % workers();
+  unsigned const first = w.random.next() % workers();
   for (unsigned i = 0; i < workers(); ++i) {
     unsigned const thief = first + i < workers() ? first + i : first + i - workers();
     if (thief == w.index) continue;  // its own, come back: see ask()
@@ -105,7 +97,7 @@ unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
     }
     return k_nobody;
   }
-  auto const first = static_cast<int>(next_random(w) % workers());
+  auto const first = static_cast<int>(w.random.next() % workers());
   for (int i = 0; i < all; ++i) {
     int const victim = (first + i) % all;
     if (may_be(victim)) return static_cast<unsigned>(victim);

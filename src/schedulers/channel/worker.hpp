@@ -3,6 +3,7 @@
 
 #include <filch/channel.hpp>
 
+#include "runtime/random.hpp"
 #include "runtime/task_places.hpp"
 #include "runtime/team.hpp"
 #include "schedulers/channel/channels.hpp"
@@ -29,7 +30,7 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   channel_task* bottom = nullptr;
   batch received;          // tasks of another worker that this one has taken over: older than all of its own
   detached_list detached;  // its own, or received
-  std::uint32_t random = 0;
+  runtime::random_numbers random;
   unsigned last_victim = k_nobody;  // who sent the last tasks
 
   // its steal request

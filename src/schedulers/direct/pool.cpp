@@ -39,8 +39,7 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     m->split.store(base, std::memory_order_relaxed);
     m->team = this;
     m->index = i;
-    m->random = 2463534242u + i * 2654435761u;
-    if (m->random == 0) m->random = 1;
+    m->random = runtime::random_numbers(i);
     members_.push_back(m);
   }
   direct_places::watch();

@@ -2,17 +2,6 @@
 #include "schedulers/direct/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
-namespace {
-
-std::uint32_t next_random(direct_member& me) noexcept {  // xorshift: any spread will do
-  std::uint32_t x = me.random;
-  x ^= x << 13;
-  x ^= x >> 17;
-  x ^= x << 5;
-  return me.random = x;
-}
-
-}  // namespace
 
 /// Asks the victim to make tasks public. A store only where no request stands, so that many thieves share
 /// the line. seq_cst, both: see edge direct-5.
@@ -79,7 +68,7 @@ void direct_team::pass_on(direct_member& me) noexcept {
 bool direct_team::steal_and_run(unsigned index) {
   direct_member& me = *members_[index];
   unsigned const all = workers();
-  unsigned const first = next_random(me) % all;
+  unsigned const first = me.random.next() % all;
   for (unsigned i = 0; i < all; ++i) {
     unsigned const victim = first + i < all ? first + i : first + i - all;
     if (victim != index && steal_from(*members_[victim], me) == steal_outcome::ran) return true;

@@ -3,6 +3,7 @@
 
 #include <filch/direct.hpp>
 
+#include "runtime/random.hpp"
 #include "runtime/team.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
@@ -27,7 +28,7 @@ struct alignas(k_cache_line) direct_member : direct_worker {
 
   // owner
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
-  std::uint32_t random = 0;
+  runtime::random_numbers random;
   direct_worker* outer = nullptr;  // what the thread was before it became this worker
 };
 
