@@ -304,7 +304,7 @@ FILCH_INLINE bool is_polled() noexcept {
 
 /// f of a join, in a call of its own: while it runs, its caller is a join frame.
 template <class F, class A, class... Slot>
-FILCH_OUTLINE child_returns<A> implicit_child(travels_as<F> f, Slot&... slot) {
+FILCH_OUTLINE_ALIGNED child_returns<A> implicit_child(travels_as<F> f, Slot&... slot) {
   if (is_polled()) [[unlikely]]
     return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot...);
   no_slot none;
@@ -351,7 +351,7 @@ struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
   template <std::size_t> using word = typename words_of<F, A>::travelling;
 
   FILCH_INLINE static child_returns<A> call_with(F const& f, Slot&... slot) { return call(take<I>(f)..., slot...); }
-  FILCH_OUTLINE static child_returns<A> call(word<I>... words, Slot&... slot) {
+  FILCH_OUTLINE_ALIGNED static child_returns<A> call(word<I>... words, Slot&... slot) {
     if (is_polled()) [[unlikely]]
       return polled(words..., slot...);
     raw_bytes_of<F> f;
@@ -592,7 +592,7 @@ threw:
 }
 
 template <class F, class G>
-FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join(travels_as<F> f, travels_as<G> g) {
+FILCH_OUTLINE_ALIGNED std::pair<result_of<F>, result_of<G>> implicit_fork_join(travels_as<F> f, travels_as<G> g) {
   return implicit_fork_join_here<F, G>(f, g);
 }
 

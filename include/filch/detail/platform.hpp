@@ -18,5 +18,8 @@ inline constexpr unsigned k_no_worker = ~0u;
 // A frame of its own. A fork needs callee-saved registers; a leaf of the recursion does not, and should
 // not have to save them because a fork was inlined beside it (docs/decisions/0001-outlined-join.md).
 #define FILCH_OUTLINE [[gnu::noinline]]
+// The same, on a cache line of its own: a recursion of a few instructions a call loses up to a fifth of its speed
+// where the linker happens to put them across two (docs/decisions/0005-implicit.md).
+#define FILCH_OUTLINE_ALIGNED [[gnu::noinline, gnu::aligned(64)]]
 // Rarely run: kept out of the way of the fast path.
 #define FILCH_COLD [[gnu::noinline, gnu::cold]]
