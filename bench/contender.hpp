@@ -1,13 +1,12 @@
 // A contender: a scheduler, Filch's or a peer's, that runs every workload.
 #pragma once
 
-#include "workloads.hpp"
+#include "workload.hpp"
 
 #include <filch/pool_options.hpp>
 #include <filch/pool_stats.hpp>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -38,55 +37,6 @@ class running_pool {
   virtual std::optional<std::size_t> written_stack_bytes() const = 0;
 };
 
-/// Whose strands have stacks of their own.
-template <class Pool>
-concept pool_of_strands = requires(Pool const& p) { p.written_stack_bytes(); };
-
-template <class S> class pool_of final : public running_pool {
- public:
-  explicit pool_of(filch::pool_options const& options) : pool_(options) {
-    all_workloads::for_each([this]<class W>() {
-      runs_[W::name] = [](pool& p, job& j) {
-        auto& mine = static_cast<job_of<W>&>(j);
-        p.run([&mine] { mine.answer = W::template run<S>(mine.input); });
-      };
-    });
-  }
-  void run(std::string_view workload, job& j) override { runs_.at(workload)(pool_, j); }
-  void enter(std::function<void()> const& f) override { pool_.run(f); }
-  void join(std::function<void()> const& f, std::function<void()> const& g) override {
-    pool_.run([&] { S::join(f, g); });
-  }
-  void nest(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
-            std::function<void()> const& second) override {
-    pool_.run([&] { nest_here(joins, before, inside, second); });
-  }
-  bool wanted() const override { return S::wanted(); }
-  std::optional<filch::pool_stats> stats() const override {
-    if constexpr (requires { pool_.stats(); }) return pool_.stats();
-    return std::nullopt;
-  }
-  std::optional<std::size_t> written_stack_bytes() const override {
-    if constexpr (pool_of_strands<pool>) return pool_.written_stack_bytes();
-    return std::nullopt;
-  }
-
- private:
-  using pool = typename S::pool;
-
-  static void nest_here(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
-                        std::function<void()> const& second) {
-    if (joins == 1) {
-      before();
-      S::join([&] { inside(); }, [&] { second(); });
-    } else {
-      S::join([&, joins] { nest_here(joins - 1, before, inside, second); }, [&] { second(); });
-    }
-  }
-  pool pool_;
-  std::map<std::string_view, void (*)(pool&, job&)> runs_;
-};
-
 struct contender {
   std::string_view name;
   std::string_view about;
@@ -95,16 +45,6 @@ struct contender {
   bool has_strands;  // with stacks of their own
   std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
 };
-
-template <class S> contender contender_of(std::string_view about, bool is_peer, bool has_workers = true) {
-  return {
-      S::name,
-      about,
-      is_peer,
-      has_workers,
-      pool_of_strands<typename S::pool>,
-      [](filch::pool_options const& o) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(o); }};
-}
 
 // Each in a file of its own, so that they compile side by side.
 contender serial_contender();

@@ -54,15 +54,6 @@ constexpr unsigned k_pairs_quick = 3;
 constexpr unsigned k_pairs_quick_peer = 1;
 constexpr std::string_view k_quick_workloads[] = {"fib", "nqueens", "uts", "cilksort", "stress", "treesum"};
 
-std::vector<workload> const& workloads() {
-  static std::vector<workload> const all = [] {
-    std::vector<workload> v;
-    all_workloads::for_each([&v]<class W>() { v.push_back(describe<W>()); });
-    return v;
-  }();
-  return all;
-}
-
 std::vector<contender> const& contenders() {
   static std::vector<contender> const all = {
       serial_contender(), direct_contender(),   channel_contender(),
@@ -80,7 +71,7 @@ std::vector<contender> const& contenders() {
 }
 
 workload const& find_workload(std::string_view name) {
-  for (workload const& w : workloads()) {
+  for (workload const& w : known_workloads()) {
     if (w.name == name) return w;
   }
   throw bad_request("unknown workload " + std::string(name) + "; --list names them");
@@ -97,7 +88,7 @@ bool other_program_is_there() { return !k_other_program.empty() && access(k_othe
 
 void list() {
   fmt::print("workloads (sizes; the first is the default):\n");
-  for (workload const& w : workloads()) {
+  for (workload const& w : known_workloads()) {
     fmt::print("  {:<14} {}\n  {:<14} {}\n", w.name, w.about, "", fmt::join(w.sizes, " "));
   }
   fmt::print("schedulers:\n");
@@ -119,7 +110,7 @@ std::vector<request> wanted_workloads(options const& o) {
         for (auto name : k_quick_workloads)
           wanted.push_back({std::string(name), std::string(find_workload(name).quick_size)});
       } else {
-        for (workload const& w : workloads()) wanted.push_back({std::string(w.name), std::string(w.sizes[0])});
+        for (workload const& w : known_workloads()) wanted.push_back({std::string(w.name), std::string(w.sizes[0])});
       }
       continue;
     }

@@ -1,6 +1,7 @@
 #include "micro.hpp"
 
 #include "statistics.hpp"
+#include "workloads/stress.hpp"
 
 #include <fmt/format.h>
 #include <atomic>

@@ -52,17 +52,8 @@ struct workload {
   bool can_poll;        // at a size that ends in ":poll"
 };
 
-template <class W> workload describe() {
-  return {W::name, W::about, W::sizes(), W::quick_size,
-          [](std::string_view size) -> std::unique_ptr<job> { return std::make_unique<job_of<W>>(size); },
-          [](job& j) {
-            auto& mine = static_cast<job_of<W>&>(j);
-            mine.answer = W::plain(mine.input);
-          },
-          requires {W::k_can_poll;
-}
-};  // namespace bench
-}
+/// All of them, as the command line lists them.
+std::vector<workload> const& known_workloads();
 
 /// A whole number in [least, most], or bad_request.
 inline long parse_size(std::string_view workload, std::string_view text, long least, long most) {

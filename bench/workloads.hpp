@@ -1,6 +1,10 @@
 // All workloads, and the list of them that the command line and the schedulers share.
 #pragma once
 
+#if !defined(__OPTIMIZE__)
+#error "what includes this is timed, the baselines too: compile it with optimisation"
+#endif
+
 #include "workloads/bpc.hpp"
 #include "workloads/cilksort.hpp"
 #include "workloads/fib.hpp"

@@ -1,4 +1,4 @@
-#include "../contender.hpp"
+#include "contender_of.hpp"
 
 #include <filch/direct.hpp>
 

@@ -1,5 +1,5 @@
 #include "../peers/onetbb.hpp"
-#include "../contender.hpp"
+#include "contender_of.hpp"
 
 namespace bench {
 

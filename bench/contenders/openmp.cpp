@@ -1,5 +1,5 @@
 #include "../peers/openmp.hpp"
-#include "../contender.hpp"
+#include "contender_of.hpp"
 
 namespace bench {
 

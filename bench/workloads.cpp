@@ -1,0 +1,34 @@
+// The list of the workloads, and their sequential functions.
+#include "workloads.hpp"
+
+namespace bench {
+namespace {
+
+template <class W>
+concept pollable = requires { W::k_can_poll; };
+
+template <class W> workload describe() {
+  return {W::name,
+          W::about,
+          W::sizes(),
+          W::quick_size,
+          [](std::string_view size) -> std::unique_ptr<job> { return std::make_unique<job_of<W>>(size); },
+          [](job& j) {
+            auto& mine = static_cast<job_of<W>&>(j);
+            mine.answer = W::plain(mine.input);
+          },
+          pollable<W>};
+}
+
+}  // namespace
+
+std::vector<workload> const& known_workloads() {
+  static std::vector<workload> const all = [] {
+    std::vector<workload> v;
+    all_workloads::for_each([&v]<class W>() { v.push_back(describe<W>()); });
+    return v;
+  }();
+  return all;
+}
+
+}  // namespace bench
