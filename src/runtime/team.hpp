@@ -29,6 +29,7 @@ class team {
   /// is free; else whichever comes first: the place becomes free, or an idle worker runs it for the caller.
   void enter(void (*call)(void*), void* argument);
 
+  settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
   pool_stats stats() const noexcept;
   /// What this worker counted, for the table at exit.
@@ -72,7 +73,6 @@ class team {
   void work_until(unsigned me, std::atomic<bool> const& stop);
 
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
-  settings const& asked_for() const noexcept { return settings_; }
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   std::size_t stack_size() const noexcept { return stack_size_; }

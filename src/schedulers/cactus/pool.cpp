@@ -1,5 +1,5 @@
 // The pool: its members, the way in, and the default pool.
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "schedulers/cactus/worker.hpp"
 
 #include <algorithm>
@@ -35,34 +35,16 @@ void cactus_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   if (asked && head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
 }
 
-void cactus_enter_default(void (*call)(void*), void* argument) { cactus::default_pool().enter(call, argument); }
+void cactus_enter_default(void (*call)(void*), void* argument) {
+  cactus::default_pool().run([=] { call(argument); });
+}
+
+template class pool_of<cactus_team>;
 
 }  // namespace detail
 
-cactus::pool::pool(pool_options options) : team_(new detail::cactus_team(runtime::resolve(options), false)) {}
+std::size_t cactus::pool::written_stack_bytes() const noexcept { return team().written_stack_bytes(); }
 
-cactus::pool::pool(default_tag) : team_(new detail::cactus_team(runtime::resolve({}), true)) {}
-
-cactus::pool::~pool() {
-  auto* const team = team_.load(std::memory_order_acquire);
-  runtime::end_team(team, [team] { return team->place_of_caller(); });
-}
-
-void cactus::pool::enter(void (*call)(void*), void* argument) {
-  runtime::team_of_this_process(team_).enter_or_nest(call, argument);
-}
-
-unsigned cactus::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats cactus::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-std::size_t cactus::pool::written_stack_bytes() const noexcept {
-  return team_.load(std::memory_order_acquire)->written_stack_bytes();
-}
-
-cactus::pool& cactus::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+cactus::pool& cactus::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

@@ -1,5 +1,5 @@
 // The pool: its members, the way in, and the default pool.
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "schedulers/channel/worker.hpp"
 
@@ -55,6 +55,12 @@ std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
 #endif
 }
 
+channel_member* channel_team::place_of_caller() const noexcept { return channel_places::place_of_caller(*this); }
+
+void channel_team::enter_or_nest(void (*call)(void*), void* argument) {
+  channel_places::enter(*this, call, argument);
+}
+
 void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   struct {
     void (*call)(void*);
@@ -101,28 +107,13 @@ void channel_team::give_to_who_asks(channel_member& w) noexcept {
 }
 
 void channel_stack::enter_default(void (*call)(void*), void* argument) {
-  channel::default_pool().enter(call, argument);
+  channel::default_pool().run([=] { call(argument); });
 }
+
+template class pool_of<channel_team>;
 
 }  // namespace detail
 
-channel::pool::pool(pool_options options) : team_(new detail::channel_team(runtime::resolve(options), false)) {}
-
-channel::pool::pool(default_tag) : team_(new detail::channel_team(runtime::resolve({}), true)) {}
-
-channel::pool::~pool() { detail::channel_places::end(team_.load(std::memory_order_acquire)); }
-
-void channel::pool::enter(void (*call)(void*), void* argument) {
-  detail::channel_places::enter(runtime::team_of_this_process(team_), call, argument);
-}
-
-unsigned channel::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats channel::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-channel::pool& channel::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+channel::pool& channel::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

@@ -1,10 +1,9 @@
 // The pool: its members, the way in, and the default pool.
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
 #include "schedulers/direct/worker.hpp"
 
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -57,6 +56,10 @@ std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 #endif
 }
 
+direct_member* direct_team::place_of_caller() const noexcept { return direct_places::place_of_caller(*this); }
+
+void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_places::enter(*this, call, argument); }
+
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_places::as_worker(*members_[me], [&] { runtime::call_on(space(me), me, call, argument); });
 }
@@ -69,28 +72,13 @@ void direct_team::give_to_who_asks(direct_member& w) noexcept {
 }
 
 void direct_stack::enter_default(void (*call)(void*), void* argument) {
-  direct::default_pool().enter(call, argument);
+  direct::default_pool().run([=] { call(argument); });
 }
+
+template class pool_of<direct_team>;
 
 }  // namespace detail
 
-direct::pool::pool(pool_options options) : team_(new detail::direct_team(runtime::resolve(options), false)) {}
-
-direct::pool::pool(default_tag) : team_(new detail::direct_team(runtime::resolve({}), true)) {}
-
-direct::pool::~pool() { detail::direct_places::end(team_.load(std::memory_order_acquire)); }
-
-void direct::pool::enter(void (*call)(void*), void* argument) {
-  detail::direct_places::enter(runtime::team_of_this_process(team_), call, argument);
-}
-
-unsigned direct::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats direct::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-direct::pool& direct::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+direct::pool& direct::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

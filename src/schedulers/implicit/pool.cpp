@@ -1,7 +1,7 @@
 // The pool: its members, the way in, and the default pool.
 #include "os/linux/interrupt.hpp"
 #include "runtime/fork_generation.hpp"
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <bit>
@@ -70,32 +70,12 @@ void implicit_join_in_default_pool(void (*first)(void*), void* argument, implici
       [&] { implicit::join([=] { first(argument); }, [&offer] { static_cast<void>(offer.run(offer)); }); });
 }
 
+template class pool_of<implicit_team>;
+
 }  // namespace detail
 
-implicit::pool::pool(pool_options options) : team_(new detail::implicit_team(runtime::resolve(options), false)) {}
+std::size_t implicit::pool::written_stack_bytes() const noexcept { return team().written_stack_bytes(); }
 
-implicit::pool::pool(default_tag) : team_(new detail::implicit_team(runtime::resolve({}), true)) {}
-
-implicit::pool::~pool() {
-  auto* const team = team_.load(std::memory_order_acquire);
-  runtime::end_team(team, [team] { return team->place_of_caller(); });
-}
-
-void implicit::pool::enter(void (*call)(void*), void* argument) {
-  runtime::team_of_this_process(team_).enter_or_nest(call, argument);
-}
-
-unsigned implicit::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats implicit::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-std::size_t implicit::pool::written_stack_bytes() const noexcept {
-  return team_.load(std::memory_order_acquire)->written_stack_bytes();
-}
-
-implicit::pool& implicit::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+implicit::pool& implicit::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI
