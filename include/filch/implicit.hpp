@@ -55,9 +55,9 @@ struct implicit {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. What `run` runs begins on the calling thread, or, where other runs
-/// have kept that place, on a worker with nothing to do; it may change threads at its joins, but run returns on the
-/// calling thread. While it waits in a join or is elsewhere, the calling thread runs other tasks of the pool, and
+/// A fixed number of workers: see detail::pool_of. What `run` is given begins on the calling thread, or, where other
+/// runs have kept that place, on a worker with nothing to do; it may change threads at its joins, but run returns on
+/// the calling thread. While it waits in a join or is elsewhere, the calling thread runs other tasks of the pool, and
 /// ends the one it is in before run returns.
 class implicit::pool : public detail::pool_of<detail::implicit_team> {
  public:
