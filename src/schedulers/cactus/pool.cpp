@@ -3,7 +3,6 @@
 #include "schedulers/cactus/worker.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
@@ -11,11 +10,9 @@ namespace detail {
 cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
     : strand_team(std::move(s), tolerate_missing_threads, nullptr) {
   for (unsigned i = 0; i < workers(); ++i) {
-    runtime::worker_space const& memory = space(i);
-    auto* const m = ::new (static_cast<void*>(memory.middle())) cactus_member;
-    static_assert(std::is_trivially_destructible_v<cactus_member>);
+    auto* const m = make_member<cactus_member>(i);
     m->base = reinterpret_cast<strand_task**>(m + 1);
-    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(m->base));
+    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(m->base));
     places_ = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), 1u << 31));
     m->head = m->base;
     // A request stands for workers whose threads have yet to come. relaxed: before start().

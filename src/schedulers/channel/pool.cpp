@@ -4,7 +4,6 @@
 #include "schedulers/channel/worker.hpp"
 
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -25,12 +24,10 @@ unsigned channel_worker_index() noexcept {
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(workers())) {
   for (unsigned i = 0; i < workers(); ++i) {
-    runtime::worker_space const& memory = space(i);
-    auto* const m = ::new (static_cast<void*>(memory.middle())) channel_member;
-    static_assert(std::is_trivially_destructible_v<channel_member>);
+    auto* const m = make_member<channel_member>(i);
     // Zeroed by the kernel, which is what an empty descriptor is.
     auto* const base = reinterpret_cast<channel_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(base));
+    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
     m->top = m->bottom = base;
     m->end = base + room / sizeof(channel_task);
     m->bell.hush(base);

@@ -4,7 +4,6 @@
 #include "runtime/task_places.hpp"
 #include "schedulers/direct/worker.hpp"
 
-#include <new>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -25,12 +24,10 @@ unsigned direct_worker_index() noexcept {
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads) {
   for (unsigned i = 0; i < workers(); ++i) {
-    runtime::worker_space const& memory = space(i);
-    auto* const m = ::new (static_cast<void*>(memory.middle())) direct_member;
-    static_assert(std::is_trivially_destructible_v<direct_member>);
+    auto* const m = make_member<direct_member>(i);
     // Zeroed by the kernel, which is what an empty descriptor is.
     auto* const base = reinterpret_cast<direct_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(base));
+    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
     m->top = base;
     m->end = base + room / sizeof(direct_task);
     m->bot.store(base, std::memory_order_relaxed);

@@ -5,7 +5,6 @@
 #include "schedulers/implicit/worker.hpp"
 
 #include <bit>
-#include <new>
 
 extern "C" std::uint64_t const filch_implicit_barriers[];
 
@@ -38,11 +37,7 @@ implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
   places_ =
       static_cast<std::uint32_t>((header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record));
-  for (unsigned i = 0; i < workers(); ++i) {
-    auto* const m = ::new (static_cast<void*>(space(i).middle())) implicit_member;
-    static_assert(std::is_trivially_destructible_v<implicit_member>);
-    add(*m);
-  }
+  for (unsigned i = 0; i < workers(); ++i) add(*make_member<implicit_member>(i));
   if (workers() > 1) answer_interrupts();
   start();
 }
