@@ -4,7 +4,6 @@
 #include "statistics.hpp"
 
 #include <fmt/format.h>
-#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -19,10 +18,7 @@ class way {
     job_.run(*pool_);
     before_ = pool_->stats().value();
   }
-  double run() {
-    seconds_.push_back(job_.run(*pool_));
-    return seconds_.back();
-  }
+  void run() { seconds_.push_back(job_.run(*pool_)); }
   void end_turn(double serial, double ideal, double direct) {
     speedups_.push_back(serial / seconds_.back());
     of_ideal_.push_back(ideal / seconds_.back());
@@ -155,20 +151,12 @@ void print_channels_row(channels_row const& r) {
 }
 
 void print_channels_means(std::vector<channels_row> const& rows) {
-  struct sum {
-    double of_logarithms = 0;
-    int count = 0;
-  };
-  std::map<std::pair<unsigned, std::string>, sum> sums;
-  for (channels_row const& r : rows) {
-    sum& s = sums[{r.workers, r.way}];
-    s.of_logarithms += std::log(r.to_direct);
-    ++s.count;
-  }
-  for (auto const& [key, s] : sums) {
+  std::map<std::pair<unsigned, std::string>, std::vector<double>> to_direct;
+  for (channels_row const& r : rows) to_direct[{r.workers, r.way}].push_back(r.to_direct);
+  for (auto const& [key, ratios] : to_direct) {
     if (key.second == "direct") continue;
     fmt::print("{} over direct, {} workers, geometric mean over {} workloads: {:.3f}\n", key.second, key.first,
-               s.count, std::exp(s.of_logarithms / s.count));
+               ratios.size(), geometric_mean(ratios));
   }
 }
 

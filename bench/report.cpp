@@ -1,7 +1,6 @@
 #include "report.hpp"
 
 #include <fmt/format.h>
-#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -132,38 +131,33 @@ void print_csv(std::vector<row> const& rows) {
 }
 
 std::string conclusion(std::vector<row> const& rows) {
-  struct sums {
-    double overhead = 0;
-    double scaling = 0;
-    int one = 0;
-    int more = 0;
+  struct ratios {
+    std::vector<double> overhead;  // on one worker
+    std::vector<double> scaling;   // on more
   };
-  std::map<std::string, sums> by;
+  std::map<std::string, ratios> by;
   for (row const& r : rows) {
-    sums& s = by[r.scheduler];
+    ratios& of = by[r.scheduler];
     if (r.overhead) {
-      s.overhead += std::log(r.overhead->median);
-      ++s.one;
+      of.overhead.push_back(r.overhead->median);
     } else if (r.scaling) {
-      s.scaling += std::log(*r.scaling);
-      ++s.more;
+      of.scaling.push_back(*r.scaling);
     }
   }
   auto const direct = by.find("direct");
-  if (direct == by.end() || direct->second.one == 0) return "";
-  auto const overhead = [](sums const& s) { return std::exp(s.overhead / s.one); };
+  if (direct == by.end() || direct->second.overhead.empty()) return "";
   std::string text = fmt::format(
       "In the geometric mean, filch::direct on one worker takes {:.2f} times as long as the "
       "best serial program",
-      overhead(direct->second));
-  for (auto const& [name, s] : by) {
-    if (name == "direct" || name == "serial" || s.one == 0) continue;
-    text += fmt::format(" ({}: {:.1f} times)", name, overhead(s));
+      geometric_mean(direct->second.overhead));
+  for (auto const& [name, of] : by) {
+    if (name == "direct" || name == "serial" || of.overhead.empty()) continue;
+    text += fmt::format(" ({}: {:.1f} times)", name, geometric_mean(of.overhead));
   }
-  if (direct->second.more) {
+  if (!direct->second.scaling.empty()) {
     text += fmt::format(
         ", and from there more workers bring {:.0f}% of the speed-up that this machine gives to independent programs",
-        100 * std::exp(direct->second.scaling / direct->second.more));
+        100 * geometric_mean(direct->second.scaling));
   }
   return text + ".";
 }

@@ -1,4 +1,4 @@
-// Medians and their intervals.
+// Medians and their intervals, and geometric means.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +35,12 @@ inline interval median_interval(std::vector<double> v) {
 inline interval range(std::vector<double> const& v) {
   auto const [low, high] = std::minmax_element(v.begin(), v.end());
   return {*low, median(v), *high};
+}
+
+inline double geometric_mean(std::vector<double> const& v) {
+  double sum = 0;
+  for (double const x : v) sum += std::log(x);
+  return std::exp(sum / static_cast<double>(v.size()));
 }
 
 }  // namespace bench

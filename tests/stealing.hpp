@@ -98,6 +98,36 @@ template <class S> void expect_fork_wakes_owner(typename S::pool& pool) {
   });
 }
 
+/// Where a worker that waits in a join runs tasks on top of it: those that its thief forks. For pools of two.
+template <class S> void expect_owner_runs_what_thief_forks(typename S::pool& pool) {
+  constexpr stolen_join<S> join_stolen;
+  pool.run([&] {
+    auto const me = filch::current_worker<S>();
+    bool back = false;
+    join_stolen([] {},
+                [&] {
+                  EXPECT_NE(filch::current_worker<S>(), me);
+                  // The only other worker waits in the join above: what is stolen here, it has taken.
+                  join_stolen([] {},
+                              [&] {
+                                back = true;
+                                EXPECT_EQ(filch::current_worker<S>(), me);
+                              });
+                });
+    EXPECT_TRUE(back);
+  });
+  EXPECT_GE(pool.stats().leapfrogs, 1u);
+}
+
+/// The same from each task to the next.
+template <class S> void expect_waits_nest(typename S::pool& pool, int tasks) {
+  auto const there_and_back = [&](auto const& self, int depth) -> int {
+    if (depth == tasks) return 0;
+    return stolen_join<S>{}([] { return 1; }, [&] { return self(self, depth + 1) + 1; }).second;
+  };
+  EXPECT_EQ(pool.run([&] { return there_and_back(there_and_back, 0); }), tasks);
+}
+
 /// Where the only thief, of a pool of two, is held in a stolen task: it asked before that, so the next places are
 /// public; after some joins there they are private again, and it takes a new request to see anything.
 template <class S> void expect_publishing_ends(typename S::pool& pool) {

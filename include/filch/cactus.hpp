@@ -4,8 +4,7 @@
 
 #include <filch/detail/cactus_frame.hpp>
 #include <filch/detail/cactus_join.hpp>
-#include <filch/pool_options.hpp>
-#include <filch/pool_stats.hpp>
+#include <filch/detail/pool_of.hpp>
 #include <filch/scheduler.hpp>
 
 #include <atomic>
@@ -13,7 +12,8 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 class cactus_team;
-}
+extern template class FILCH_API pool_of<cactus_team>;
+}  // namespace detail
 
 /// Work stealing in which a join that waits for a thief gives up its stack instead of its worker: the worker
 /// steals anything at all, and whoever comes to the join last goes on with the frame on the frame's own
@@ -54,46 +54,17 @@ struct cactus {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers. The thread that calls `run` is one of them while it does, so a pool of one has no
-/// threads of its own.
-class cactus::pool {
+/// A fixed number of workers: see detail::pool_of. What `run` is given begins on the calling thread, or, where other
+/// runs have kept that place, on a worker with nothing to do; it may change threads at its joins, but run returns on
+/// the calling thread. While it waits in a join or is elsewhere, the calling thread runs other tasks of the pool, and
+/// ends the one it is in before run returns.
+class cactus::pool : public detail::pool_of<detail::cactus_team> {
  public:
-  /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
-  /// the system refuses a thread or the address space; nothing is left behind then.
-  FILCH_API explicit pool(pool_options options = {});
-  pool(pool const&) = delete;
-  pool& operator=(pool const&) = delete;
-  /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool.
-  FILCH_API ~pool();
+  using pool_of::pool_of;
 
-  /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws what it
-  /// throws. From a worker of this pool: just calls f. f begins on the calling thread, or, where other runs have kept
-  /// that place, on a worker with nothing to do; it may change threads at its joins, but run returns on the calling
-  /// thread. While f waits in a join or runs elsewhere, the calling thread runs other tasks of the pool, and ends
-  /// the one it is in before run returns.
-  template <class F> std::invoke_result_t<F> run(F&& f) {
-    return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
-                                std::forward<F>(f));
-  }
-
-  /// Number of workers, the calling thread's place included.
-  FILCH_API unsigned workers() const noexcept;
-  /// What the workers counted so far.
-  FILCH_API pool_stats stats() const noexcept;
   /// Bytes of this pool's stacks, in pages, that hold something. Asks the kernel for every page: some hundred
   /// microseconds for each stack.
   FILCH_API std::size_t written_stack_bytes() const noexcept;
-
- private:
-  friend struct cactus;
-  friend void detail::cactus_enter_default(void (*)(void*), void*);
-  struct default_tag {
-    explicit default_tag() = default;  // no aggregate: {.workers = 2} must not fit
-  };
-  explicit pool(default_tag);
-  FILCH_API void enter(void (*call)(void*), void* argument);
-
-  std::atomic<detail::cactus_team*> team_;  // another one in a child of fork()
 };
 
 static_assert(scheduler<cactus>);

@@ -58,7 +58,7 @@ class strand_team : public team {
   void wait_at(detail::strand_meeting& m, unsigned stolen) noexcept;
   /// The calling thread's place in this team, where it is further out on its stack; else null.
   strand_member* place_of_caller() const noexcept;
-  /// pool::enter, for the team of this process.
+  /// For pool_of::enter.
   void enter_or_nest(void (*call)(void*), void* argument);
   std::size_t written_stack_bytes() const noexcept { return stacks_.written_bytes(); }
   /// Before a task of this team enters another pool, or stays.

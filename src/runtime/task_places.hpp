@@ -5,7 +5,6 @@
 #include <filch/detail/task_stack.hpp>
 
 #include "runtime/fork_generation.hpp"
-#include "runtime/pools.hpp"
 #include "runtime/team.hpp"
 
 #if FILCH_HAS_CACTUS
@@ -70,10 +69,6 @@ template <class Stack, class Member> class task_places {
     if (!is_staying(inner)) Stack::self() = here;
     call(argument);
     Stack::self() = inner;
-  }
-
-  template <class Team> static void end(Team* team) {
-    runtime::end_team(team, [team] { return place_of_caller(*team); });
   }
 
   /// Runs call(argument) with the calling thread as this worker.

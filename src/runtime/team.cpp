@@ -120,7 +120,7 @@ void team::reserve_spaces(bytes_beside const& beside) {
     spaces_.clear();
     while (spaces_.size() < settings_.workers) {
       // As much for what the scheduler keeps of each nested fork as for the stack.
-      spaces_.emplace_back(stack_size_, stack_size_);
+      spaces_.emplace_back(stack_size_, stack_size_ + k_most_member_bytes);
       if (!spaces_.back().valid()) break;
     }
     int const why = errno;

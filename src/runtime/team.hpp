@@ -13,7 +13,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace filch::runtime {
@@ -29,6 +31,7 @@ class team {
   /// is free; else whichever comes first: the place becomes free, or an idle worker runs it for the caller.
   void enter(void (*call)(void*), void* argument);
 
+  settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
   pool_stats stats() const noexcept;
   /// What this worker counted, for the table at exit.
@@ -71,8 +74,13 @@ class team {
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);
 
+  /// What the scheduler knows of a worker, at the start of its space. Behind it is room for at least as much as the
+  /// stack, zeroed by the kernel.
+  template <class Member> Member* make_member(unsigned worker) {
+    static_assert(std::is_trivially_destructible_v<Member> && sizeof(Member) <= k_most_member_bytes);
+    return ::new (static_cast<void*>(space(worker).middle())) Member;
+  }
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
-  settings const& asked_for() const noexcept { return settings_; }
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   std::size_t stack_size() const noexcept { return stack_size_; }
@@ -82,6 +90,7 @@ class team {
 
  private:
   struct visitor;
+  static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
   bool run_visitor(unsigned me);

@@ -8,36 +8,15 @@ namespace filch_test {
 namespace {
 
 using S = filch::channel;
-constexpr stolen_join<S> join_stolen;
 
 TEST(waiting, runs_what_its_thief_forks) {
   filch::channel::pool pool({.workers = 2});
-  pool.run([] {
-    auto const me = filch::current_worker<S>();
-    bool back = false;
-    join_stolen([] {},
-                [&] {
-                  EXPECT_NE(filch::current_worker<S>(), me);
-                  // The only other worker waits in the join above: what is stolen here, it has taken.
-                  join_stolen([] {},
-                              [&] {
-                                back = true;
-                                EXPECT_EQ(filch::current_worker<S>(), me);
-                              });
-                });
-    EXPECT_TRUE(back);
-  });
-  EXPECT_GE(pool.stats().leapfrogs, 1u);
+  expect_owner_runs_what_thief_forks<S>(pool);
 }
 
 TEST(waiting, nests_as_deep_as_the_tasks_do) {
   filch::channel::pool pool({.workers = 2});
-  constexpr int k_depth = 200;
-  auto const there_and_back = [&](auto const& self, int depth) -> int {
-    if (depth == k_depth) return 0;
-    return join_stolen([] { return 1; }, [&] { return self(self, depth + 1) + 1; }).second;
-  };
-  EXPECT_EQ(pool.run([&] { return there_and_back(there_and_back, 0); }), k_depth);
+  expect_waits_nest<S>(pool, 200);
 }
 
 TEST(waiting, sleeps_and_is_woken_when_the_thief_forks) {

@@ -12,37 +12,14 @@ constexpr stolen_join<S> join_stolen;
 
 TEST(waiting, runs_what_its_thief_forks) {
   filch::direct::pool pool({.workers = 2});
-  pool.run([] {
-    auto const me = filch::current_worker();
-    bool back = false;
-    join_stolen([] {},
-                [&] {
-                  EXPECT_NE(filch::current_worker<S>(), me);
-                  // The only other worker waits in the join above: what is stolen here, it has taken.
-                  join_stolen([] {},
-                              [&] {
-                                back = true;
-                                EXPECT_EQ(filch::current_worker<S>(), me);
-                              });
-                });
-    EXPECT_TRUE(back);
-  });
-  EXPECT_GE(pool.stats().leapfrogs, 1u);
+  expect_owner_runs_what_thief_forks<S>(pool);
   EXPECT_GE(pool.stats().steals, 2u);
 }
 
 TEST(waiting, nests_as_deep_as_the_tasks_do) {
   filch::direct::pool pool({.workers = 2});
-  constexpr int k_depth = 200;
-  int deepest = 0;
-  auto const there_and_back = [&](auto const& self, int depth) -> int {
-    deepest = depth;
-    if (depth == k_depth) return 0;
-    return join_stolen([] { return 1; }, [&] { return self(self, depth + 1) + 1; }).second;
-  };
-  EXPECT_EQ(pool.run([&] { return there_and_back(there_and_back, 0); }), k_depth);
-  EXPECT_EQ(deepest, k_depth);
-  EXPECT_GE(pool.stats().leapfrogs, static_cast<unsigned>(k_depth) / 2 - 1);
+  expect_waits_nest<S>(pool, 200);
+  EXPECT_GE(pool.stats().leapfrogs, 99u);
 }
 
 TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {

@@ -4,6 +4,8 @@
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <sys/mman.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +64,17 @@ TYPED_TEST(pools, refuse_options_that_make_no_sense_in_one_line) {
 TYPED_TEST(pools, run_with_the_smallest_stack) {
   typename TypeParam::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
   EXPECT_EQ(pool.run([] { return fib<TypeParam>(12); }), 144);
+}
+
+TYPED_TEST(pools, run_with_the_smallest_stack_wherever_it_lies) {
+  constexpr std::size_t k_page = 4096;
+  std::vector<void*> pages;  // each moves what is mapped next; a stack's end is aligned to a mebibyte
+  while (pages.size() < 512) {
+    pages.push_back(mmap(nullptr, k_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    typename TypeParam::pool pool({.workers = 1, .stack_size = std::size_t{64} << 10});
+    EXPECT_EQ(pool.run([] { return fib<TypeParam>(3); }), 2);
+  }
+  for (void* const page : pages) munmap(page, k_page);
 }
 
 TYPED_TEST(pools, run_with_pinned_workers) {

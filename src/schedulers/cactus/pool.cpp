@@ -1,9 +1,8 @@
 // The pool: its members, the way in, and the default pool.
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "schedulers/cactus/worker.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
@@ -11,11 +10,9 @@ namespace detail {
 cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
     : strand_team(std::move(s), tolerate_missing_threads, nullptr) {
   for (unsigned i = 0; i < workers(); ++i) {
-    runtime::worker_space const& memory = space(i);
-    auto* const m = ::new (static_cast<void*>(memory.middle())) cactus_member;
-    static_assert(std::is_trivially_destructible_v<cactus_member>);
+    auto* const m = make_member<cactus_member>(i);
     m->base = reinterpret_cast<strand_task**>(m + 1);
-    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(m->base));
+    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(m->base));
     places_ = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), 1u << 31));
     m->head = m->base;
     // A request stands for workers whose threads have yet to come. relaxed: before start().
@@ -35,34 +32,16 @@ void cactus_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   if (asked && head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
 }
 
-void cactus_enter_default(void (*call)(void*), void* argument) { cactus::default_pool().enter(call, argument); }
+void cactus_enter_default(void (*call)(void*), void* argument) {
+  cactus::default_pool().run([=] { call(argument); });
+}
+
+template class pool_of<cactus_team>;
 
 }  // namespace detail
 
-cactus::pool::pool(pool_options options) : team_(new detail::cactus_team(runtime::resolve(options), false)) {}
+std::size_t cactus::pool::written_stack_bytes() const noexcept { return team().written_stack_bytes(); }
 
-cactus::pool::pool(default_tag) : team_(new detail::cactus_team(runtime::resolve({}), true)) {}
-
-cactus::pool::~pool() {
-  auto* const team = team_.load(std::memory_order_acquire);
-  runtime::end_team(team, [team] { return team->place_of_caller(); });
-}
-
-void cactus::pool::enter(void (*call)(void*), void* argument) {
-  runtime::team_of_this_process(team_).enter_or_nest(call, argument);
-}
-
-unsigned cactus::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats cactus::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-std::size_t cactus::pool::written_stack_bytes() const noexcept {
-  return team_.load(std::memory_order_acquire)->written_stack_bytes();
-}
-
-cactus::pool& cactus::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+cactus::pool& cactus::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

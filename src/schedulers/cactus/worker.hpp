@@ -55,8 +55,6 @@ class cactus_team final : public runtime::strand_team {
   void start_over_if_far(cactus_member& w) noexcept;
   bool has_room(cactus_member& w) noexcept;
 
-  /// The same pool once more, for a child of fork().
-  std::unique_ptr<cactus_team> again() const { return std::make_unique<cactus_team>(asked_for(), true); }
   void give_to_who_asks(runtime::strand_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "cactus"; }

@@ -1,10 +1,9 @@
 // The pool: its members, the way in, and the default pool.
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "schedulers/channel/worker.hpp"
 
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -25,12 +24,10 @@ unsigned channel_worker_index() noexcept {
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(workers())) {
   for (unsigned i = 0; i < workers(); ++i) {
-    runtime::worker_space const& memory = space(i);
-    auto* const m = ::new (static_cast<void*>(memory.middle())) channel_member;
-    static_assert(std::is_trivially_destructible_v<channel_member>);
+    auto* const m = make_member<channel_member>(i);
     // Zeroed by the kernel, which is what an empty descriptor is.
     auto* const base = reinterpret_cast<channel_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(base));
+    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
     m->top = m->bottom = base;
     m->end = base + room / sizeof(channel_task);
     m->bell.hush(base);
@@ -53,6 +50,12 @@ std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
   static_cast<void>(worker);
   return 0;
 #endif
+}
+
+channel_member* channel_team::place_of_caller() const noexcept { return channel_places::place_of_caller(*this); }
+
+void channel_team::enter_or_nest(void (*call)(void*), void* argument) {
+  channel_places::enter(*this, call, argument);
 }
 
 void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
@@ -101,28 +104,13 @@ void channel_team::give_to_who_asks(channel_member& w) noexcept {
 }
 
 void channel_stack::enter_default(void (*call)(void*), void* argument) {
-  channel::default_pool().enter(call, argument);
+  channel::default_pool().run([=] { call(argument); });
 }
+
+template class pool_of<channel_team>;
 
 }  // namespace detail
 
-channel::pool::pool(pool_options options) : team_(new detail::channel_team(runtime::resolve(options), false)) {}
-
-channel::pool::pool(default_tag) : team_(new detail::channel_team(runtime::resolve({}), true)) {}
-
-channel::pool::~pool() { detail::channel_places::end(team_.load(std::memory_order_acquire)); }
-
-void channel::pool::enter(void (*call)(void*), void* argument) {
-  detail::channel_places::enter(runtime::team_of_this_process(team_), call, argument);
-}
-
-unsigned channel::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats channel::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-channel::pool& channel::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+channel::pool& channel::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

@@ -57,8 +57,8 @@ class channel_team final : public runtime::team {
   void barrier(channel_member& w) noexcept;
 
   void give_to_who_asks(channel_member& w) noexcept;
-  /// The same pool once more, for a child of fork().
-  std::unique_ptr<channel_team> again() const { return std::make_unique<channel_team>(asked_for(), true); }
+  channel_member* place_of_caller() const noexcept;
+  void enter_or_nest(void (*call)(void*), void* argument);
 
   char const* scheduler_name() const noexcept override { return "channel"; }
 

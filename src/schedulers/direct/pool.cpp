@@ -1,11 +1,9 @@
 // The pool: its members, the way in, and the default pool.
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
 #include "schedulers/direct/worker.hpp"
 
-#include <memory>
-#include <new>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -26,12 +24,10 @@ unsigned direct_worker_index() noexcept {
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads) {
   for (unsigned i = 0; i < workers(); ++i) {
-    runtime::worker_space const& memory = space(i);
-    auto* const m = ::new (static_cast<void*>(memory.middle())) direct_member;
-    static_assert(std::is_trivially_destructible_v<direct_member>);
+    auto* const m = make_member<direct_member>(i);
     // Zeroed by the kernel, which is what an empty descriptor is.
     auto* const base = reinterpret_cast<direct_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(memory.high() - reinterpret_cast<std::byte*>(base));
+    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
     m->top = base;
     m->end = base + room / sizeof(direct_task);
     m->bot.store(base, std::memory_order_relaxed);
@@ -57,6 +53,10 @@ std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 #endif
 }
 
+direct_member* direct_team::place_of_caller() const noexcept { return direct_places::place_of_caller(*this); }
+
+void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_places::enter(*this, call, argument); }
+
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_places::as_worker(*members_[me], [&] { runtime::call_on(space(me), me, call, argument); });
 }
@@ -69,28 +69,13 @@ void direct_team::give_to_who_asks(direct_member& w) noexcept {
 }
 
 void direct_stack::enter_default(void (*call)(void*), void* argument) {
-  direct::default_pool().enter(call, argument);
+  direct::default_pool().run([=] { call(argument); });
 }
+
+template class pool_of<direct_team>;
 
 }  // namespace detail
 
-direct::pool::pool(pool_options options) : team_(new detail::direct_team(runtime::resolve(options), false)) {}
-
-direct::pool::pool(default_tag) : team_(new detail::direct_team(runtime::resolve({}), true)) {}
-
-direct::pool::~pool() { detail::direct_places::end(team_.load(std::memory_order_acquire)); }
-
-void direct::pool::enter(void (*call)(void*), void* argument) {
-  detail::direct_places::enter(runtime::team_of_this_process(team_), call, argument);
-}
-
-unsigned direct::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats direct::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-direct::pool& direct::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+direct::pool& direct::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

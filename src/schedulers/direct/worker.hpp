@@ -46,8 +46,8 @@ class direct_team final : public runtime::team {
 
   // The way in and out.
   void give_to_who_asks(direct_member& w) noexcept;
-  /// The same pool once more, for a child of fork().
-  std::unique_ptr<direct_team> again() const { return std::make_unique<direct_team>(asked_for(), true); }
+  direct_member* place_of_caller() const noexcept;
+  void enter_or_nest(void (*call)(void*), void* argument);
 
   char const* scheduler_name() const noexcept override { return "direct"; }
 

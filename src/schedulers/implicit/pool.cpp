@@ -1,11 +1,10 @@
 // The pool: its members, the way in, and the default pool.
 #include "os/linux/interrupt.hpp"
 #include "runtime/fork_generation.hpp"
-#include "runtime/pools.hpp"
+#include "runtime/pool_of.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <bit>
-#include <new>
 
 extern "C" std::uint64_t const filch_implicit_barriers[];
 
@@ -38,11 +37,7 @@ implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
   places_ =
       static_cast<std::uint32_t>((header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record));
-  for (unsigned i = 0; i < workers(); ++i) {
-    auto* const m = ::new (static_cast<void*>(space(i).middle())) implicit_member;
-    static_assert(std::is_trivially_destructible_v<implicit_member>);
-    add(*m);
-  }
+  for (unsigned i = 0; i < workers(); ++i) add(*make_member<implicit_member>(i));
   if (workers() > 1) answer_interrupts();
   start();
 }
@@ -70,32 +65,12 @@ void implicit_join_in_default_pool(void (*first)(void*), void* argument, implici
       [&] { implicit::join([=] { first(argument); }, [&offer] { static_cast<void>(offer.run(offer)); }); });
 }
 
+template class pool_of<implicit_team>;
+
 }  // namespace detail
 
-implicit::pool::pool(pool_options options) : team_(new detail::implicit_team(runtime::resolve(options), false)) {}
+std::size_t implicit::pool::written_stack_bytes() const noexcept { return team().written_stack_bytes(); }
 
-implicit::pool::pool(default_tag) : team_(new detail::implicit_team(runtime::resolve({}), true)) {}
-
-implicit::pool::~pool() {
-  auto* const team = team_.load(std::memory_order_acquire);
-  runtime::end_team(team, [team] { return team->place_of_caller(); });
-}
-
-void implicit::pool::enter(void (*call)(void*), void* argument) {
-  runtime::team_of_this_process(team_).enter_or_nest(call, argument);
-}
-
-unsigned implicit::pool::workers() const noexcept { return team_.load(std::memory_order_acquire)->workers(); }
-
-pool_stats implicit::pool::stats() const noexcept { return team_.load(std::memory_order_acquire)->stats(); }
-
-std::size_t implicit::pool::written_stack_bytes() const noexcept {
-  return team_.load(std::memory_order_acquire)->written_stack_bytes();
-}
-
-implicit::pool& implicit::default_pool() {
-  static constinit std::atomic<void*> the_default{nullptr};
-  return runtime::pool_made_once<pool>(the_default, [] { return new pool(pool::default_tag{}); });
-}
+implicit::pool& implicit::default_pool() { return detail::make_default_pool<pool>(); }
 
 }  // namespace filch::inline FILCH_ABI

@@ -141,8 +141,6 @@ class implicit_team final : public runtime::strand_team {
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
 
   bool somebody_sleeps() noexcept { return sleepers().anybody_hint(); }
-  /// The same pool once more, for a child of fork().
-  std::unique_ptr<implicit_team> again() const { return std::make_unique<implicit_team>(asked_for(), true); }
   void give_to_who_asks(runtime::strand_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "implicit"; }

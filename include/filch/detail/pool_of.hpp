@@ -1,0 +1,56 @@
+// What the pools of all schedulers with workers have in common.
+#pragma once
+
+#include <filch/detail/packet.hpp>
+#include <filch/pool_options.hpp>
+#include <filch/pool_stats.hpp>
+
+#include <atomic>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// In the library alone, as all that is declared here without a body: src/runtime/pool_of.hpp.
+template <class Pool> Pool& make_default_pool();
+
+/// A fixed number of workers. The thread that calls `run` is one of them while it does, so a pool of one has no
+/// threads of its own.
+//
+// Exported where each scheduler's header declares the instantiation: a template's members are no more visible than
+// its arguments are, unless the instantiation is.
+template <class Team> class pool_of {
+ public:
+  /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
+  /// the system refuses a thread or the address space; nothing is left behind then.
+  explicit pool_of(pool_options options = {});
+  pool_of(pool_of const&) = delete;
+  pool_of& operator=(pool_of const&) = delete;
+  /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool.
+  ~pool_of();
+
+  /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws
+  /// what it throws. From a worker of this pool: just calls f. Runs from several threads at once share the
+  /// workers: a caller that finds them all busy waits until it, or a worker on its behalf, can run f.
+  /// Returns on the calling thread; well under a microsecond for an empty f.
+  template <class F> std::invoke_result_t<F> run(F&& f) {
+    return call_through([this](void (*call)(void*), void* argument) { enter(call, argument); }, std::forward<F>(f));
+  }
+
+  /// Number of workers, the calling thread's place included.
+  unsigned workers() const noexcept;
+  /// What the workers counted so far.
+  pool_stats stats() const noexcept;
+
+ protected:
+  Team& team() const noexcept;
+
+ private:
+  template <class Pool> friend Pool& make_default_pool();
+  pool_of(pool_options options, bool tolerate_missing_threads);
+  void enter(void (*call)(void*), void* argument);
+
+  std::atomic<Team*> team_;  // another one in a child of fork()
+};
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI
