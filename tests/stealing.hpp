@@ -121,11 +121,14 @@ template <class S> void expect_owner_runs_what_thief_forks(typename S::pool& poo
 
 /// The same from each task to the next.
 template <class S> void expect_waits_nest(typename S::pool& pool, int tasks) {
+  int deepest = 0;
   auto const there_and_back = [&](auto const& self, int depth) -> int {
+    deepest = depth;
     if (depth == tasks) return 0;
     return stolen_join<S>{}([] { return 1; }, [&] { return self(self, depth + 1) + 1; }).second;
   };
   EXPECT_EQ(pool.run([&] { return there_and_back(there_and_back, 0); }), tasks);
+  EXPECT_EQ(deepest, tasks);
 }
 
 /// Where the only thief, of a pool of two, is held in a stolen task: it asked before that, so the next places are

@@ -71,6 +71,7 @@ TYPED_TEST(pools, run_with_the_smallest_stack_wherever_it_lies) {
   std::vector<void*> pages;  // each moves what is mapped next; a stack's end is aligned to a mebibyte
   while (pages.size() < 512) {
     pages.push_back(mmap(nullptr, k_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(pages.back(), MAP_FAILED);
     typename TypeParam::pool pool({.workers = 1, .stack_size = std::size_t{64} << 10});
     EXPECT_EQ(pool.run([] { return fib<TypeParam>(3); }), 2);
   }
