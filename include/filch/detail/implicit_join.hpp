@@ -196,19 +196,10 @@ template <class A> carried<A> carried_from(implicit_registers const& r) noexcept
 
 // ---- g, for whoever runs it ----------------------------------------------------------------------
 
-/// How g gets into an offer: its bytes; or where it is; or where a copy of it is, which is made on the landing pad,
-/// so that on the way of those that are not offered nobody has g's address, and it stays in registers.
-enum class way_of_g { bytes, address, address_of_copy };
+/// How g gets into an offer: its bytes, or where it is.
+enum class way_of_g { bytes, address };
 template <class G> consteval way_of_g choose_way() {
-  if constexpr (FILCH_IMPLICIT_SANITIZED) {
-    return way_of_g::address;
-  } else if constexpr (travels_by_value<G>) {
-    return way_of_g::bytes;
-  } else if constexpr (is_small_and_trivial<G>(64, 16)) {
-    return way_of_g::address_of_copy;
-  } else {
-    return way_of_g::address;
-  }
+  return !FILCH_IMPLICIT_SANITIZED && travels_by_value<G> ? way_of_g::bytes : way_of_g::address;
 }
 template <class G> inline constexpr way_of_g way = choose_way<G>();
 
@@ -246,10 +237,32 @@ template <class G> struct implicit_second {
 /// Room in the join frame for a result of g that does not fit into an offer.
 template <class G>
 using second_slot = std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
-/// The same for a copy of g.
+
+/// A g of more than two words has to survive f in memory. It is written there just before f is called, and read again
+/// by whoever runs it. Were it the same variables as f's captures, compilers would keep those in memory as well,
+/// since the landing pad needs them: f would compute with what it has to load.
 template <class G>
-using copy_slot =
-    std::conditional_t<way<G> == way_of_g::address_of_copy, raw_bytes_of<std::remove_cvref_t<G>>, no_slot>;
+inline constexpr bool waits_in_memory =
+    !FILCH_IMPLICIT_SANITIZED && !travels_by_value<G> && is_small_and_trivial<G>(64, 16);
+template <class G, bool = waits_in_memory<G>> class waiting_closure {
+ public:
+  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept {
+    ::new (static_cast<void*>(&room_.value)) std::remove_cv_t<G>(static_cast<G&&>(g));
+    asm volatile("" : "+m"(reinterpret_cast<char(&)[sizeof(G)]>(room_.value)));
+  }
+  FILCH_INLINE G& get() noexcept { return room_.value; }
+
+ private:
+  raw_bytes_of<std::remove_cv_t<G>> room_;
+};
+template <class G> class waiting_closure<G, false> {
+ public:
+  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept : g_(g) {}
+  FILCH_INLINE std::remove_reference_t<G>& get() noexcept { return g_; }
+
+ private:
+  std::remove_reference_t<G>& g_;
+};
 
 // ---- f -------------------------------------------------------------------------------------------
 
@@ -428,27 +441,15 @@ template <class C> FILCH_INLINE void use_result(C& c) noexcept {
 #endif
 }
 
-/// Copies without a call, however little is optimised: Clang makes one of more than 32 bytes.
-template <std::size_t N> FILCH_INLINE void copy_on_pad(std::byte* to, std::byte const* from) noexcept {
-#if defined(__clang__)
-  constexpr std::size_t k_part = N < 32 ? N : 32;
-#else
-  constexpr std::size_t k_part = N;
-#endif
-  __builtin_memcpy(to, from, k_part);
-  if constexpr (N > k_part) copy_on_pad<N - k_part>(to + k_part, from + k_part);
-}
-
 /// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
 /// exception that f threw, nothing.
 template <class G, auto Child> struct implicit_offering {
   std::remove_reference_t<G>& g;
   second_slot<G>& slot;
-  copy_slot<G>& copy;
   bool is_on = true;
 
-  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s, copy_slot<G>& c) noexcept
-      : g(closure), slot(s), copy(c) {}
+  FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s) noexcept
+      : g(closure), slot(s) {}
   implicit_offering(implicit_offering const&) = delete;
   implicit_offering& operator=(implicit_offering const&) = delete;
   FILCH_INLINE void dismiss() noexcept { is_on = false; }
@@ -464,10 +465,6 @@ template <class G, auto Child> struct implicit_offering {
       if constexpr (sizeof(g) > 8) {
         __builtin_memcpy(&second, reinterpret_cast<std::byte const*>(__builtin_addressof(g)) + 8, sizeof(g) - 8);
       }
-    } else if constexpr (way<G> == way_of_g::address_of_copy) {
-      copy_on_pad<sizeof(g)>(reinterpret_cast<std::byte*>(__builtin_addressof(copy.value)),
-                             reinterpret_cast<std::byte const*>(__builtin_addressof(g)));
-      first = reinterpret_cast<std::uint64_t>(__builtin_addressof(copy.value));
     } else {
       first = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
     }
@@ -549,10 +546,10 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   void* of_f;
   child_slot<A> f_slot;
   second_slot<G> g_slot;
-  copy_slot<G> g_copy;
+  waiting_closure<G> waiting(g);
   carried<A> a;
   try {
-    implicit_offering<G, implicit_f_of<F, A>::function()> offering(g, g_slot, g_copy);
+    implicit_offering<G, implicit_f_of<F, A>::function()> offering(waiting.get(), g_slot);
     if constexpr (comes_in_slot<A>) {
       implicit_f_of<F, A>::call(f, f_slot);
     } else if constexpr (std::is_same_v<A, nothing>) {
@@ -571,23 +568,23 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   }
   if constexpr (comes_in_slot<A>) {
     drop_on_exit<A> guard{f_slot};
-    return {f_slot.take(), call(static_cast<G&&>(g))};
+    return {f_slot.take(), call(static_cast<G&&>(waiting.get()))};
   } else {
-    return {a.take(), call(static_cast<G&&>(g))};
+    return {a.take(), call(static_cast<G&&>(waiting.get()))};
   }
 offered:
-  if constexpr (is_small_and_trivial<G>(64, 16)) {
+  if constexpr (travels_by_value<G>) {
     std::remove_reference_t<G> copy(g);  // nobody has g's address: it stays in registers
     return implicit_after_offer<F, G>(f_slot, copy, g_slot);
   } else {
-    return implicit_after_offer<F, G>(f_slot, g, g_slot);
+    return implicit_after_offer<F, G>(f_slot, waiting.get(), g_slot);
   }
 threw:
-  if constexpr (is_small_and_trivial<G>(64, 16)) {
+  if constexpr (travels_by_value<G>) {
     std::remove_reference_t<G> copy(g);
     implicit_after_throw<G>(of_f, copy);
   } else {
-    implicit_after_throw<G>(of_f, g);
+    implicit_after_throw<G>(of_f, waiting.get());
   }
 }
 
