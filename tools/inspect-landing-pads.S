@@ -59,6 +59,8 @@
         PAD     good_nothing
         PAD     good_frame, "movq %rsi, 8(%rsp); movq %rsi, -8(%rbp); leaq -8(%rsp), %rdi"
         PAD     good_jump, "jmp 1f; pushq %rax; 1: nop"
+        PAD     good_handler, "jne 1f; call __cxa_begin_catch@PLT; pushq %rax; 1: nop"
+        PAD     bad_handler, "call __cxa_begin_catch@PLT"
         PAD     bad_push, "pushq %rsi"
         PAD     bad_pop, "popq %rsi"
         PAD     bad_call, "call g@PLT"
