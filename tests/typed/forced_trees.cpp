@@ -165,7 +165,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
 
 TYPED_TEST(forced_trees, come_to_what_the_sequential_program_says) {
   // Where nobody waits for a thief they are sooner done.
-  for_each_seed<TypeParam>(8, steals_are_forced<TypeParam> ? 30'000 : 5'000, try_tree<TypeParam>);
+  for_each_seed<TypeParam>(8, steals_are_forced<TypeParam> ? 100'000 : 5'000, try_tree<TypeParam>);
 }
 
 }  // namespace
