@@ -41,6 +41,7 @@ class FILCH_API cluster_base {
  private:
   struct parts;
   std::optional<message> reduce(message value, fold_values const& fold, std::chrono::steady_clock::time_point until);
+  void wait_for_farewell();
   std::unique_ptr<parts> parts_;
 };
 

@@ -89,7 +89,24 @@ cluster_base::~cluster_base() {
   }
   parts_->guard.stop();
   ends().say_farewell();
-  for (idle_pause pause; !ends().silent();) pause.wait();
+  wait_for_farewell();
+}
+
+void cluster_base::wait_for_farewell() {
+  // Nobody watches any more, and all ranks came this far. Where all of them are stopped and go on, a long step of the
+  // clock says nothing.
+  using namespace std::chrono_literals;
+  using clock = std::chrono::steady_clock;
+  clock::duration waited{0};
+  clock::time_point last = clock::now();
+  for (idle_pause pause; !ends().silent(); pause.wait()) {
+    clock::time_point const now = clock::now();
+    waited += std::min<clock::duration>(now - last, 100ms);
+    last = now;
+    if (parts_->patience == 0 || waited < std::chrono::seconds(parts_->patience)) continue;
+    ends().miss_farewell(parts_->patience);
+    return;
+  }
 }
 
 endpoint& cluster_base::ends() noexcept { return parts_->ends; }

@@ -398,9 +398,12 @@ void endpoint::watch() {
     silent_ = 0;
   } else if (expecting_ && silence_ > 0 && ++silent_ > silence_) {
     expecting_ = false;
-    transport_.end_all("rank " + std::to_string(before()) + " has not answered for " +
-                       std::to_string(silence_ / k_ticks_per_second) + " s");
+    end_over_silence(silence_ / k_ticks_per_second);
   }
+}
+
+void endpoint::end_over_silence(unsigned seconds) {
+  transport_.end_all("rank " + std::to_string(before()) + " has not answered for " + std::to_string(seconds) + " s");
 }
 
 void endpoint::begin_closing() {
@@ -424,6 +427,11 @@ bool endpoint::silent() {
   std::lock_guard const lock(mutex_);
   receive();
   return ranks_ == 1 || farewell_ == heartbeats_received_;
+}
+
+void endpoint::miss_farewell(unsigned seconds) {
+  std::lock_guard const lock(mutex_);
+  end_over_silence(seconds);
 }
 
 cluster_stats endpoint::stats() const {

@@ -1,6 +1,7 @@
 // What the tests start with mpirun.
 //   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
 //   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
+//   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
 //   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
 #include "network.hpp"
 
@@ -35,13 +36,38 @@ void endless(filch::rank& here, int signal, int at_rank) {
   }
 }
 
+/// MPI, on a rank that stops at its last message.
+class stopping_transport {
+ public:
+  explicit stopping_transport(filch::mpi_transport& mpi) : mpi_(mpi) {}
+  int rank() const noexcept { return mpi_.rank(); }
+  int ranks() const noexcept { return mpi_.ranks(); }
+  void send(int to, filch::message m) {
+    // Were it another one some day, no rank would stop, and the test fail.
+    constexpr std::byte k_farewell{10};
+    if (m.at(0) == k_farewell) std::raise(SIGSTOP);
+    mpi_.send(to, std::move(m));
+  }
+  std::optional<filch::message> receive() { return mpi_.receive(); }
+  void end_all(std::string_view text) { mpi_.end_all(text); }
+
+ private:
+  filch::mpi_transport& mpi_;
+};
+
 int main_of(int argc, char** argv) {
   filch::mpi_transport mpi;
+  if (argc == 3 && std::strcmp(argv[1], "FAREWELL") == 0 && mpi.rank() == std::atoi(argv[2])) {
+    stopping_transport stopping(mpi);
+    filch::cluster<> const ranks(stopping, {.workers = 1});
+    return 0;
+  }
   filch::cluster<> ranks(mpi, {.workers = 1});
   if (argc == 4 && std::strcmp(argv[1], "trees") == 0) {
     return count_trees(ranks, std::strtoull(argv[2], nullptr, 0), std::strtoull(argv[3], nullptr, 0)) ? 0 : 1;
   }
   if (argc != 3) return 2;
+  if (std::strcmp(argv[1], "FAREWELL") == 0) return 0;
   if (std::strcmp(argv[1], "THROW") == 0 && ranks.rank() == std::atoi(argv[2])) throw std::runtime_error("thrown");
   int const signal = std::strcmp(argv[1], "KILL") == 0 ? SIGKILL : std::strcmp(argv[1], "STOP") == 0 ? SIGSTOP : 0;
   ranks.run<&endless>(signal, std::atoi(argv[2]));
