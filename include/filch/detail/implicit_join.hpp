@@ -238,32 +238,6 @@ template <class G> struct implicit_second {
 template <class G>
 using second_slot = std::conditional_t<implicit_second<G>::fits, no_slot, result_slot<result_of<G>>>;
 
-/// A g of more than two words has to survive f in memory. It is written there just before f is called, and read again
-/// by whoever runs it. Were it the same variables as f's captures, compilers would keep those in memory as well,
-/// since the landing pad needs them: f would compute with what it has to load.
-template <class G>
-inline constexpr bool waits_in_memory =
-    !FILCH_IMPLICIT_SANITIZED && !travels_by_value<G> && is_small_and_trivial<G>(64, 16);
-template <class G, bool = waits_in_memory<G>> class waiting_closure {
- public:
-  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept {
-    ::new (static_cast<void*>(&room_.value)) std::remove_cv_t<G>(static_cast<G&&>(g));
-    asm volatile("" : "+m"(reinterpret_cast<char(&)[sizeof(G)]>(room_.value)));
-  }
-  FILCH_INLINE G& get() noexcept { return room_.value; }
-
- private:
-  raw_bytes_of<std::remove_cv_t<G>> room_;
-};
-template <class G> class waiting_closure<G, false> {
- public:
-  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept : g_(g) {}
-  FILCH_INLINE std::remove_reference_t<G>& get() noexcept { return g_; }
-
- private:
-  std::remove_reference_t<G>& g_;
-};
-
 // ---- f -------------------------------------------------------------------------------------------
 
 /// Outside all pools: f and g run in the default pool, and the join frame goes on where it would after a theft.
@@ -364,6 +338,8 @@ struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
   template <std::size_t> using word = typename words_of<F, A>::travelling;
 
   FILCH_INLINE static child_returns<A> call_with(F const& f, Slot&... slot) { return call(take<I>(f)..., slot...); }
+  /// The same words, into memory.
+  FILCH_INLINE static void write(raw_bytes_of<F>& room, F const& f) noexcept { (put<I>(room, take<I>(f)), ...); }
   FILCH_OUTLINE_ALIGNED static child_returns<A> call(word<I>... words, Slot&... slot) {
     if (is_polled()) [[unlikely]]
       return polled(words..., slot...);
@@ -440,6 +416,45 @@ template <class C> FILCH_INLINE void use_result(C& c) noexcept {
   static_cast<void>(c);
 #endif
 }
+
+// ---- g, while f runs -----------------------------------------------------------------------------
+
+/// A g of more than two words has to survive f in memory. It is written there just before f is called, and read again
+/// by whoever runs it. Were it the same variables as f's captures, compilers would keep those in memory as well,
+/// since the landing pad needs them: f would compute with what it has to load.
+template <class G>
+inline constexpr bool waits_in_memory =
+    !FILCH_IMPLICIT_SANITIZED && !travels_by_value<G> && is_small_and_trivial<G>(64, 16);
+template <class G, bool = waits_in_memory<G>> class waiting_closure {
+ public:
+  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept {
+#if defined(__clang__)
+    constexpr bool k_by_words = false;
+#else
+    constexpr bool k_by_words =
+        words::fit;  // copied as it is, four ints would be gathered in a vector register first
+#endif
+    if constexpr (k_by_words) {
+      implicit_child_of_words<G, result_of<G>, std::make_index_sequence<words::k_count>>::write(room_, g);
+    } else {
+      ::new (static_cast<void*>(&room_.value)) std::remove_cv_t<G>(static_cast<G&&>(g));
+    }
+    asm volatile("" : "+m"(reinterpret_cast<char(&)[sizeof(G)]>(room_.value)));
+  }
+  FILCH_INLINE G& get() noexcept { return room_.value; }
+
+ private:
+  using words = words_of<G, result_of<G>>;
+  raw_bytes_of<std::remove_cv_t<G>> room_;
+};
+template <class G> class waiting_closure<G, false> {
+ public:
+  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept : g_(g) {}
+  FILCH_INLINE std::remove_reference_t<G>& get() noexcept { return g_; }
+
+ private:
+  std::remove_reference_t<G>& g_;
+};
 
 /// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
 /// exception that f threw, nothing.
