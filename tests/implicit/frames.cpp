@@ -221,7 +221,7 @@ class landing_pads_are_run {
   static filch::detail::implicit_trial& trials() { return filch::detail::implicit_trials(); }
 };
 
-/// Joins closures of this many words, whose copies are made on landing pads.
+/// Joins closures of this many words: up to two reach the thief in registers, more in the frame.
 template <std::size_t N> long copied_words(int depth, std::array<long, N> words) {
   if (depth == 0) return words[N - 1];
   auto const [a, b] = filch::join<S>([=] { return copied_words<N>(depth - 1, words); },

@@ -205,31 +205,40 @@ template <class S, class Body> void as_first(Body body) {
   }
 }
 
+template <class Join> void keep_captures(Join join) {
+  unsigned a = 0x81000001, b = 0x82000002, c = 0x83000003;
+  std::uint64_t d = 0x8400'0000'0000'0004, e = 0x8500'0000'0000'0005;
+  double x = 1.5, y = -2.5, z = 1e-300;
+  float u = 3.5F, v = -4.5F;
+  char k = 'k';
+  EXPECT_EQ(join([=] { return std::array{a, b, c, b, a}; }), (std::array{a, b, c, b, a}));
+  EXPECT_EQ(join([a, b, c, u, v, k] { return a + b * 3 + c * 5 + unsigned(u - v) + unsigned(k); }),
+            a + b * 3 + c * 5 + 8 + 'k');
+  EXPECT_EQ(join([&d, &e, a, b] { return std::tuple(&d, &e, a, b); }), std::tuple(&d, &e, a, b));
+  EXPECT_EQ(join([d, a, e, k] { return d + a * 3 + e * 5 + std::uint64_t(k); }), d + a * 3 + e * 5 + 'k');
+  EXPECT_EQ(join([d, e, a, b, x, u, v] { return std::tuple(d, e, a, b, x, u, v); }), std::tuple(d, e, a, b, x, u, v));
+  EXPECT_EQ(join([d, e, a, b, c] { return std::vector<std::uint64_t>{d, e, a, b, c}; }),
+            (std::vector<std::uint64_t>{d, e, a, b, c}));
+  EXPECT_EQ(join([x, y, z] { return x + y * z; }), x + y * z);
+  EXPECT_EQ(join([&x, &y, z, a, b] { return x - y * z + a - b; }), x - y * z + a - b);
+  EXPECT_EQ(join([d, a, b, c, u, y] { return double(d) + a * 2.0 + b * 3.0 + c * 4.0 + u - y; }),
+            double(d) + a * 2.0 + b * 3.0 + c * 4.0 + u - y);
+  EXPECT_EQ(join([u, v, a, b, c] { return u - v + float(a == b) + float(c); }), u - v + float(c));
+  bool called = false;
+  join([&called, a, b, c, d] { called = a + b + c + d != 0; });
+  EXPECT_TRUE(called);
+  EXPECT_THROW(join([d, e, x]() -> double { throw std::tuple(d, e, x); }), decltype(std::tuple(d, e, x)));
+}
+
 TYPED_TEST(join_callables, keep_each_of_a_few_captures) {
-  as_first<TypeParam>([](auto join) {
-    unsigned a = 0x81000001, b = 0x82000002, c = 0x83000003;
-    std::uint64_t d = 0x8400'0000'0000'0004, e = 0x8500'0000'0000'0005;
-    double x = 1.5, y = -2.5, z = 1e-300;
-    float u = 3.5F, v = -4.5F;
-    char k = 'k';
-    EXPECT_EQ(join([=] { return std::array{a, b, c, b, a}; }), (std::array{a, b, c, b, a}));
-    EXPECT_EQ(join([a, b, c, u, v, k] { return a + b * 3 + c * 5 + unsigned(u - v) + unsigned(k); }),
-              a + b * 3 + c * 5 + 8 + 'k');
-    EXPECT_EQ(join([&d, &e, a, b] { return std::tuple(&d, &e, a, b); }), std::tuple(&d, &e, a, b));
-    EXPECT_EQ(join([d, a, e, k] { return d + a * 3 + e * 5 + std::uint64_t(k); }), d + a * 3 + e * 5 + 'k');
-    EXPECT_EQ(join([d, e, a, b, x, u, v] { return std::tuple(d, e, a, b, x, u, v); }),
-              std::tuple(d, e, a, b, x, u, v));
-    EXPECT_EQ(join([d, e, a, b, c] { return std::vector<std::uint64_t>{d, e, a, b, c}; }),
-              (std::vector<std::uint64_t>{d, e, a, b, c}));
-    EXPECT_EQ(join([x, y, z] { return x + y * z; }), x + y * z);
-    EXPECT_EQ(join([&x, &y, z, a, b] { return x - y * z + a - b; }), x - y * z + a - b);
-    EXPECT_EQ(join([d, a, b, c, u, y] { return double(d) + a * 2.0 + b * 3.0 + c * 4.0 + u - y; }),
-              double(d) + a * 2.0 + b * 3.0 + c * 4.0 + u - y);
-    EXPECT_EQ(join([u, v, a, b, c] { return u - v + float(a == b) + float(c); }), u - v + float(c));
-    bool called = false;
-    join([&called, a, b, c, d] { called = a + b + c + d != 0; });
-    EXPECT_TRUE(called);
-    EXPECT_THROW(join([d, e, x]() -> double { throw std::tuple(d, e, x); }), decltype(std::tuple(d, e, x)));
+  as_first<TypeParam>([](auto join) { keep_captures(join); });
+  as_second<TypeParam>([](auto join) {
+    keep_captures([&](auto g) {
+      return join([g]() mutable {
+        the_gate->open();
+        return g();
+      });
+    });
   });
 }
 
