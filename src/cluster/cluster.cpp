@@ -1,5 +1,7 @@
 #include "runtime/settings.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -104,7 +106,7 @@ void cluster_base::wait_for_farewell() {
     waited += std::min<clock::duration>(now - last, 100ms);
     last = now;
     if (parts_->patience == 0 || waited < std::chrono::seconds(parts_->patience)) continue;
-    ends().miss_farewell(parts_->patience);
+    ends().miss_farewell();
     return;
   }
 }

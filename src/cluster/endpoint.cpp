@@ -398,12 +398,13 @@ void endpoint::watch() {
     silent_ = 0;
   } else if (expecting_ && silence_ > 0 && ++silent_ > silence_) {
     expecting_ = false;
-    end_over_silence(silence_ / k_ticks_per_second);
+    end_over_silence();
   }
 }
 
-void endpoint::end_over_silence(unsigned seconds) {
-  transport_.end_all("rank " + std::to_string(before()) + " has not answered for " + std::to_string(seconds) + " s");
+void endpoint::end_over_silence() {
+  transport_.end_all("rank " + std::to_string(before()) + " has not answered for " +
+                     std::to_string(silence_ / k_ticks_per_second) + " s");
 }
 
 void endpoint::begin_closing() {
@@ -429,9 +430,9 @@ bool endpoint::silent() {
   return ranks_ == 1 || farewell_ == heartbeats_received_;
 }
 
-void endpoint::miss_farewell(unsigned seconds) {
+void endpoint::miss_farewell() {
   std::lock_guard const lock(mutex_);
-  end_over_silence(seconds);
+  end_over_silence();
 }
 
 cluster_stats endpoint::stats() const {

@@ -112,8 +112,8 @@ class FILCH_API endpoint {
   void say_farewell();
   /// Has everything from the rank before arrived?
   bool silent();
-  /// It did not for that long: ends all ranks.
-  void miss_farewell(unsigned seconds);
+  /// It did not in time: ends all ranks.
+  void miss_farewell();
 
   cluster_stats stats() const;
 
@@ -148,7 +148,7 @@ class FILCH_API endpoint {
   void judge_wave();
   void fold_reduction();
   void watch();
-  void end_over_silence(unsigned seconds);
+  void end_over_silence();
   void send(int to, message m);
   void send_basic(int to, message m);
   void move_arrived(task_deque& mine);

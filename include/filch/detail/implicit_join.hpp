@@ -196,12 +196,8 @@ template <class A> carried<A> carried_from(implicit_registers const& r) noexcept
 
 // ---- g, for whoever runs it ----------------------------------------------------------------------
 
-/// How g gets into an offer: its bytes, or where it is.
-enum class way_of_g { bytes, address };
-template <class G> consteval way_of_g choose_way() {
-  return !FILCH_IMPLICIT_SANITIZED && travels_by_value<G> ? way_of_g::bytes : way_of_g::address;
-}
-template <class G> inline constexpr way_of_g way = choose_way<G>();
+/// Is g in an offer as its bytes? Else the offer says where it is.
+template <class G> inline constexpr bool offered_as_bytes = !FILCH_IMPLICIT_SANITIZED && travels_by_value<G>;
 
 template <class G> struct implicit_second {
   using R = result_of<G>;
@@ -220,7 +216,7 @@ template <class G> struct implicit_second {
     auto& offer = static_cast<implicit_offer&>(task);
     auto* const room = ::new (static_cast<void*>(std::addressof(slot(offer.outcome, offer.g_slot)))) result_slot<R>;
     try {
-      if constexpr (way<G> == way_of_g::bytes) {
+      if constexpr (offered_as_bytes<G>) {
         raw_bytes_of<std::remove_cvref_t<G>> g;
         std::memcpy(g.bytes(), offer.words, sizeof(G));
         room->make(static_cast<G&&>(g.value));
@@ -474,7 +470,7 @@ template <class G, auto Child> struct implicit_offering {
     if (!is_on) return;
     std::uint64_t first = 0;
     std::uint64_t second = 0;
-    if constexpr (way<G> == way_of_g::bytes) {
+    if constexpr (offered_as_bytes<G>) {
       constexpr std::size_t k_in_first = sizeof(g) < 8 ? sizeof(g) : 8;
       __builtin_memcpy(&first, __builtin_addressof(g), k_in_first);
       if constexpr (sizeof(g) > 8) {
