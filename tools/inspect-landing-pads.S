@@ -1,6 +1,6 @@
 // For tools/inspect-landing-pads --self-test: landing pads as compilers make them, and ones that break a rule each.
 
-        // A function that calls f, with a landing pad that catches a continuation*, and what lies on the way.
+        // A function that calls f, with a landing pad that catches a continuation, and what lies on the way.
         .macro  PAD name, way
         .text
         .type   \name, @function
@@ -52,7 +52,7 @@
 .Lactions_\name:
         .byte   1, 0
         .p2align 2
-        .long   DW.ref._ZTIPN5filch2v06detail12continuationE - .
+        .long   DW.ref._ZTIN5filch2v06detail12continuationE - .
 .Ltypes_\name:
         .endm
 
@@ -75,7 +75,7 @@
 
         .data
         .p2align 3
-DW.ref._ZTIPN5filch2v06detail12continuationE:
+DW.ref._ZTIN5filch2v06detail12continuationE:
         .quad   0
 personality:
         .quad   0

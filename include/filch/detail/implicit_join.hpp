@@ -3,8 +3,7 @@
 //
 //   join frame   the frame of the function that forked, while f runs: its rest is a continuation
 //   offer        a continuation that was made public, in a record that thieves find
-//   landing pad  where the exception tables say that a join frame goes on, should f throw a pointer to a
-//   `continuation`
+//   landing pad  where the exception tables say that a join frame goes on, should f throw a `continuation`
 //
 // Nobody throws one. Who offers a frame runs its landing pad, as the unwinder would, as far as the destructor of
 // implicit_offering, which writes down what g is and how to go on from there. From then on the frame continues at
@@ -53,7 +52,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// A pointer to one, in the exception tables, marks a join frame. Nothing else is ever made of it.
+/// In the exception tables, marks a join frame. None is ever thrown.
 struct __attribute__((visibility("default"))) continuation {};
 
 /// What f returned, as it was in the processor's registers.
@@ -90,14 +89,12 @@ FILCH_API implicit_polled_as implicit_polled();
 FILCH_API implicit_offer* implicit_offer_to_pool() noexcept;
 /// The join frame goes on at its landing pad when the calling child returns.
 FILCH_API void implicit_return_to_pad(implicit_offer&) noexcept;
-/// The frame goes on: the outcome, out of its offer, which is free from here on.
+/// In the handler of a join frame: keeps the exception that is handled, if f threw one.
+FILCH_API void implicit_caught() noexcept;
+/// The frame goes on: the outcome, out of its offer, which is free from here on; or f's exception.
 FILCH_API implicit_outcome implicit_resumed() noexcept;
 /// Runs first(argument) and the offer in the default pool, as the two sides of a join. `first` must not throw.
 FILCH_API void implicit_join_in_default_pool(void (*first)(void*), void* argument, implicit_offer&);
-/// The exception that is handled, as a pointer that somebody has to release.
-FILCH_API void* implicit_keep_exception() noexcept;
-FILCH_API std::exception_ptr implicit_release_exception(void*) noexcept;
-
 /// Room for a T that is there byte by byte.
 template <class T> union raw_bytes_of {
   T value;
@@ -506,21 +503,15 @@ template <class G, auto Child> struct implicit_offering {
 
 // ---- the join frame ------------------------------------------------------------------------------
 
-/// f threw, and the frame was never offered: g still runs to its end, and then f's exception leaves.
-template <class G> [[noreturn]] FILCH_COLD void implicit_after_throw(void* kept, std::remove_reference_t<G>& g) {
-  std::exception_ptr const of_f = implicit_release_exception(kept);
-  try {
-    std::invoke(static_cast<G&&>(g));
-  } catch (...) {  // f's exception is the one that leaves
-  }
-  std::rethrow_exception(of_f);
-}
+/// How a slot comes to the cold path: in no register where there is none.
+template <class Slot> using passed_slot = std::conditional_t<std::is_same_v<Slot, no_slot>, no_slot, Slot&>;
 
-/// The rest of a join whose frame was offered.
+/// The rest of a join whose frame was offered, or whose f threw: g still runs to its end, and then f's exception
+/// leaves.
 template <class F, class G>
-FILCH_COLD std::pair<result_of<F>, result_of<G>> implicit_after_offer(child_slot<result_of<F>>& f_slot,
-                                                                      std::remove_reference_t<G>& g,
-                                                                      second_slot<G>& g_slot) {
+FILCH_COLD std::pair<result_of<F>, result_of<G>> implicit_after_pad(travels_as<G> g,
+                                                                    passed_slot<child_slot<result_of<F>>> f_slot,
+                                                                    passed_slot<second_slot<G>> g_slot) {
   using A = result_of<F>;
   using B = result_of<G>;
   implicit_outcome outcome = implicit_resumed();
@@ -554,7 +545,6 @@ template <class F, class G>
 FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::remove_reference_t<F>& f,
                                                                            std::remove_reference_t<G>& g) {
   using A = result_of<F>;
-  void* of_f;
   child_slot<A> f_slot;
   second_slot<G> g_slot;
   waiting_closure<G> waiting(g);
@@ -570,12 +560,14 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
       use_result(a.value);
     }
     offering.dismiss();
-  } catch (continuation*) {
-    goto offered;
+  } catch (continuation const&) {
+    // Both handlers are the same, so that no register has to be saved for which of them it is. A reference, because
+    // Clang would think that the end of a handler of a pointer can't throw, and the other's can.
+    implicit_caught();
+    goto caught;
   } catch (...) {
-    // g runs outside the handler: in it, current_exception() is what it was around the join.
-    of_f = implicit_keep_exception();
-    goto threw;
+    implicit_caught();
+    goto caught;
   }
   if constexpr (comes_in_slot<A>) {
     drop_on_exit<A> guard{f_slot};
@@ -583,20 +575,8 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   } else {
     return {a.take(), call(static_cast<G&&>(waiting.get()))};
   }
-offered:
-  if constexpr (travels_by_value<G>) {
-    std::remove_reference_t<G> copy(g);  // nobody has g's address: it stays in registers
-    return implicit_after_offer<F, G>(f_slot, copy, g_slot);
-  } else {
-    return implicit_after_offer<F, G>(f_slot, waiting.get(), g_slot);
-  }
-threw:
-  if constexpr (travels_by_value<G>) {
-    std::remove_reference_t<G> copy(g);
-    implicit_after_throw<G>(of_f, copy);
-  } else {
-    implicit_after_throw<G>(of_f, waiting.get());
-  }
+caught:  // g runs outside the handlers: in it, current_exception() is what it was around the join
+  return implicit_after_pad<F, G>(hand_on<G>(waiting.get()), f_slot, g_slot);
 }
 
 template <class F, class G>

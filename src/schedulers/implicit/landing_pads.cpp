@@ -21,7 +21,7 @@ std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t c
       std::uint64_t type = 0;
       table_reader entry(types - static_cast<std::size_t>(filter) * size_of_encoded(encoding));
       if (entry.encoded(encoding, type) && type != 0 &&
-          *reinterpret_cast<std::type_info const*>(type) == typeid(continuation*)) {
+          *reinterpret_cast<std::type_info const*>(type) == typeid(continuation)) {
         return filter;
       }
     }

@@ -70,6 +70,8 @@ class signals_blocked {
 
 // The frame that goes on at its landing pad next, on this thread.
 constinit thread_local implicit_record* resumed __attribute__((tls_model("initial-exec"))) = nullptr;
+/// From a handler to the rest of its join: an exception_ptr, as its bits.
+constinit thread_local void* caught __attribute__((tls_model("initial-exec"))) = nullptr;
 // The offer of a frame outside all pools whose child is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -377,9 +379,23 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
 
 }  // namespace
 
-/// The offer that the calling thread's newest frame was resumed with.
+void implicit_caught() noexcept {
+  if (resumed) return;
+  std::exception_ptr p = std::current_exception();
+  if (!p) std::terminate();  // not a C++ exception: nothing that could be thrown again
+  static_assert(sizeof p == sizeof caught);
+  std::memcpy(&caught, static_cast<void const*>(&p), sizeof caught);
+  ::new (static_cast<void*>(&p)) std::exception_ptr;
+}
+
 implicit_outcome implicit_resumed() noexcept {
-  implicit_record& r = *resumed;
+  implicit_record* const of = std::exchange(resumed, nullptr);
+  if (!of) {
+    implicit_outcome outcome{};
+    std::memcpy(static_cast<void*>(&outcome.f_threw), &caught, sizeof caught);
+    return outcome;
+  }
+  implicit_record& r = *of;
   runtime::put_exceptions(r.exceptions);
   implicit_outcome outcome = std::move(r.outcome);
   if (r.what == implicit_record::kind::outside) {
@@ -398,24 +414,9 @@ implicit_outcome implicit_resumed() noexcept {
   return outcome;
 }
 
-void* implicit_keep_exception() noexcept {
-  std::exception_ptr p = std::current_exception();
-  void* raw = nullptr;
-  static_assert(sizeof p == sizeof raw);
-  std::memcpy(&raw, static_cast<void const*>(&p), sizeof raw);
-  ::new (static_cast<void*>(&p)) std::exception_ptr;
-  return raw;
-}
-
-std::exception_ptr implicit_release_exception(void* raw) noexcept {
-  std::exception_ptr p;
-  std::memcpy(static_cast<void*>(&p), &raw, sizeof raw);
-  return p;
-}
-
 implicit_polled_as implicit_polled() {
   // Never: but no compiler, not even one that sees the whole program, may find that a child throws nothing.
-  if (throws_indeed) throw static_cast<continuation*>(nullptr);
+  if (throws_indeed) throw continuation{};
   strand_worker& w = strand_self();
   if (w.kind == strand_kind::implicit) {
     auto& m = static_cast<implicit_member&>(w);
