@@ -442,7 +442,15 @@ template <class G, bool = waits_in_memory<G>> class waiting_closure {
 };
 template <class G> class waiting_closure<G, false> {
  public:
-  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept : g_(g) {}
+  FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept : g_(g) {
+#if defined(__NO_INLINE__)
+    // Where only the pad needs g's address, and a pure function that is not inlined returns it, std::forward say,
+    // compilers would call that on the pad.
+    if constexpr (std::is_object_v<std::remove_reference_t<G>>) {
+      asm volatile("" : : "m"(reinterpret_cast<char const&>(g)));
+    }
+#endif
+  }
   FILCH_INLINE std::remove_reference_t<G>& get() noexcept { return g_; }
 
  private:
@@ -467,7 +475,9 @@ template <class G, auto Child> struct implicit_offering {
     if (!is_on) return;
     std::uint64_t first = 0;
     std::uint64_t second = 0;
-    if constexpr (offered_as_bytes<G>) {
+    if constexpr (offered_as_bytes<G> && std::is_empty_v<std::remove_cvref_t<G>>) {
+      // There is nothing to hand over, nor to find the address of.
+    } else if constexpr (offered_as_bytes<G>) {
       constexpr std::size_t k_in_first = sizeof(g) < 8 ? sizeof(g) : 8;
       __builtin_memcpy(&first, __builtin_addressof(g), k_in_first);
       if constexpr (sizeof(g) > 8) {
