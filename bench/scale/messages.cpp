@@ -1,12 +1,16 @@
 // What messages cost between two ranks: the figures that scale-simulate is fed with, as its options.
 //   mpirun -n 2 scale-messages
-#include <filch/mpi_transport.hpp>
-#include <filch/packing.hpp>
+#include "../workloads/uts.hpp"
 
+#include <filch/cluster.hpp>
+#include <filch/mpi_transport.hpp>
+
+#include <sched.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <thread>
 
 namespace {
 
@@ -31,14 +35,82 @@ filch::message await(filch::mpi_transport& mpi) {
 }
 
 /// Half of a round trip.
-double trip(filch::mpi_transport& mpi, std::size_t bytes) {
-  return ns_each(2000,
+double trip(filch::mpi_transport& mpi, std::size_t bytes, int repetitions = 2000) {
+  return ns_each(repetitions,
                  [&] {
                    if (mpi.rank() == 0) mpi.send(1, filch::message(bytes));
                    await(mpi);
                    if (mpi.rank() == 1) mpi.send(0, filch::message(bytes));
                  }) /
          2;
+}
+
+/// As many nodes of a tree as a rank visits between two looks.
+void work_a_little() {
+  constexpr unsigned k_nodes = 200;
+  static bench::uts::node n = bench::uts::root_of(bench::uts::k_trees.front());
+  for (unsigned i = 0; i < k_nodes; ++i) n = bench::uts::child_of(n, i);
+}
+
+/// Both ranks on one processor, as long as it exists.
+class one_processor {
+ public:
+  explicit one_processor(filch::mpi_transport& mpi) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    int const mine = sched_getcpu();
+    if (mpi.rank() == 0) mpi.send(1, filch::detail::packed(mine));
+    int const shared = mpi.rank() == 0 ? mine : filch::detail::unpacked<int>(await(mpi));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(shared), &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) std::perror("scale-messages: no common processor");
+    trip(mpi, 1, 1);  // together
+  }
+  one_processor(one_processor const&) = delete;
+  one_processor& operator=(one_processor const&) = delete;
+  ~one_processor() { sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_;
+};
+
+/// What a processor takes to go from one rank to the other, each yielding to the other.
+double switch_cost(filch::mpi_transport& mpi) {
+  constexpr int k_yields = 20'000;
+  one_processor const both(mpi);
+  return ns_each(k_yields, [] { sched_yield(); }) / 2;
+}
+
+/// What an idle rank's look between two sleeps takes from who works on the same processor. On rank 0.
+double look_cost(filch::mpi_transport& mpi) {
+  constexpr int k_rounds = 9;
+  constexpr int k_batches = 3000;
+  auto const working = [] {
+    auto const begin = clock_type::now();
+    for (int i = 0; i < k_batches; ++i) work_a_little();
+    return std::chrono::duration<double, std::nano>(clock_type::now() - begin).count();
+  };
+  std::vector<double> each;
+  for (int round = 0; round < k_rounds; ++round) {
+    one_processor const both(mpi);
+    if (mpi.rank() == 0) {
+      double const disturbed = working();
+      mpi.send(1, {});
+      auto const looks = filch::detail::unpacked<std::int64_t>(await(mpi));
+      each.push_back((disturbed - working()) / static_cast<double>(looks));
+      mpi.send(1, {});
+    } else {
+      std::int64_t looks = 0;
+      for (; !mpi.receive(); ++looks) {
+        sched_yield();  // as MPI does in a look where it knows that processors are shared
+        std::this_thread::sleep_for(std::chrono::microseconds(30));
+      }
+      mpi.send(0, filch::detail::packed(looks));
+      while (!mpi.receive()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  std::sort(each.begin(), each.end());
+  return each.empty() ? 0 : std::max(0.0, each[each.size() / 2]);
 }
 
 }  // namespace
@@ -72,6 +144,8 @@ int main() {
     }
     each = std::chrono::duration<double, std::nano>(clock_type::now() - begin).count() / k_burst;
   }
+  double const change = switch_cost(mpi);
+  double const look = look_cost(mpi);
   if (mpi.rank() == 1) {
     filch::packer p;
     filch::packing<std::pair<double, double>>::pack(p, {poll, each});
@@ -81,6 +155,7 @@ int main() {
   auto const m = await(mpi);
   filch::unpacker u(m);
   auto const [poll_of_other, receive] = filch::packing<std::pair<double, double>>::unpack(u);
-  std::printf("--poll %.0f --send %.0f --receive %.0f --latency %.0f --byte %.3f\n", poll_of_other, each, receive,
-              std::max(0.0, short_trip - each - receive), (long_trip - short_trip) / static_cast<double>(k_long));
+  std::printf("--poll %.0f --send %.0f --receive %.0f --latency %.0f --byte %.3f --switch %.0f --look %.0f\n",
+              poll_of_other, each, receive, std::max(0.0, short_trip - each - receive),
+              (long_trip - short_trip) / static_cast<double>(k_long), change, look);
 }

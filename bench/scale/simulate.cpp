@@ -28,7 +28,8 @@ struct costs {
   double latency = 1000;  // from the send to where a look finds it
   double byte = 0.1;      // more latency, a byte
   double between_polls = 32'000;
-  double slice = 0;  // a busy rank keeps its processor so long where others wait; 0: until its next poll
+  double change = 1300;  // of a processor, from one rank to another
+  double look = 10'000;  // what an idle rank's look between two sleeps takes from who works there
 };
 
 /// A rank's place in the simulated network.
@@ -84,6 +85,12 @@ class counting final : public filch::detail::partial_of<long> {
   long& sum_;
 };
 
+// Of share::poll and idle_pause, in src/cluster/task.cpp.
+constexpr time_ns k_shortest_gap = 1000;
+constexpr time_ns k_between_turns = 256'000;
+constexpr time_ns k_own_processor = 20'000;
+constexpr time_ns k_awake = 200'000;
+
 struct simulated_rank {
   simulated_rank(simulated_transport::network& all, int rank, costs const& c, long& sum)
       : carrier(all, rank, c), ends(carrier, 0), mine(ends, std::make_unique<counting>(sum)) {}
@@ -91,6 +98,7 @@ struct simulated_rank {
   endpoint ends;
   share mine;
   bool works = false;
+  bool has_arrivals = false;
   bool ended = false;
   time_ns work = 0;  // spent on nodes
   // as detail::idle_pause
@@ -98,6 +106,9 @@ struct simulated_rank {
   time_ns ask_again = 0;
   unsigned refusals = 0;
   unsigned sleeps = 0;
+  // as share::poll
+  time_ns gap = k_shortest_gap;
+  time_ns last_end = 0;  // of its last turn
   // of the model
   time_ns scheduled = INFINITY;  // its next event
   std::uint64_t turn = 0;        // an older event of it is void
@@ -106,7 +117,7 @@ struct simulated_rank {
 class simulation {
  public:
   simulation(bench::uts::tree const& tree, int ranks, int processors, costs const& c)
-      : costs_(c), processors_(processors) {
+      : costs_(c), processors_(static_cast<std::size_t>(std::min(processors, ranks))) {
     for (int r = 0; r < ranks; ++r) all_.push_back(nullptr);
     for (int r = 0; r < ranks; ++r) {
       ranks_.push_back(std::make_unique<simulated_rank>(all_, r, costs_, nodes));
@@ -127,15 +138,25 @@ class simulation {
       events_.pop();
       simulated_rank& r = *ranks_[static_cast<std::size_t>(e.rank)];
       if (e.turn != r.turn || r.ended) continue;
-      time_ns const begin = take_processor(e.at);
-      if (begin > e.at) {  // others are before it
-        release_processor(begin);
-        schedule(e.rank, begin);
-        continue;
+      bool const looks_only = !r.works && !r.has_arrivals;
+      time_ns begin = e.at;
+      processor* on = nullptr;
+      if (shares_processors()) {
+        on = &processor_of(e.rank);
+        if (on->free_at > e.at && !looks_only) {  // others are before it
+          events_.push({on->free_at, e.rank, e.turn, true});
+          continue;
+        }
+        if (on->last != e.rank) begin += costs_.change;
       }
       r.scheduled = INFINITY;
-      time_ns const until = step(r, begin);
-      release_processor(until);
+      bool const was_busy = on && on->free_at > e.at;
+      time_ns const until = step(r, begin, was_busy);
+      if (was_busy) {  // whom it interrupted goes on later
+        on->free_at += std::max(costs_.look, until - e.at);
+      } else if (on) {
+        *on = {until, e.rank};
+      }
       end = std::max(end, until);
       for (int const to : std::exchange(r.carrier.receivers, {})) wake(to);
     }
@@ -160,34 +181,33 @@ class simulation {
   long nodes = 0;
 
  private:
+  struct processor {
+    time_ns free_at = 0;
+    int last = -1;
+  };
   struct event {
     time_ns at;
     int rank;
-    std::uint64_t turn;
-    bool operator>(event const& b) const { return at != b.at ? at > b.at : turn > b.turn; }
+    std::uint64_t turn;  // increases
+    bool waits = false;  // for a processor: it goes before who had it
+    bool operator>(event const& b) const {
+      if (at != b.at) return at > b.at;
+      return waits != b.waits ? b.waits : turn > b.turn;
+    }
   };
 
   void schedule(int rank, time_ns at) {
     simulated_rank& r = *ranks_[static_cast<std::size_t>(rank)];
     r.scheduled = at;
-    events_.push({at, rank, ++r.turn});
+    events_.push({at, rank, r.turn = ++turns_, false});
   }
 
-  // Processors: the times at which they are free. As many as ranks: nobody waits.
-  bool enough_processors() const { return processors_ >= static_cast<int>(ranks_.size()); }
-  time_ns take_processor(time_ns at) {
-    if (enough_processors()) return at;
-    if (static_cast<int>(busy_until_.size()) < processors_) return at;
-    time_ns const free = busy_until_.top();
-    busy_until_.pop();
-    return std::max(at, free);
-  }
-  void release_processor(time_ns at) {
-    if (!enough_processors()) busy_until_.push(at);
-  }
+  bool shares_processors() const { return processors_.size() < ranks_.size(); }
+  /// Kernels leave a rank where it is.
+  processor& processor_of(int rank) { return processors_[static_cast<std::size_t>(rank) % processors_.size()]; }
 
   /// One look at the messages, and the tasks until the next one. Returns when it is over.
-  time_ns step(simulated_rank& r, time_ns begin) {
+  time_ns step(simulated_rank& r, time_ns begin, bool is_shared) {
     time_ns& now = r.carrier.now;
     now = begin + costs_.poll;
     if (r.mine.tasks.empty() && !r.ends.take_arrived(r.mine.tasks)) {
@@ -197,11 +217,15 @@ class simulation {
         r.refusals = r.sleeps = 0;
         r.ask_again = now;
       }
-      return idle(r);
+      return idle(r, is_shared);
     }
+    r.has_arrivals = false;
     if (!std::exchange(r.works, true)) r.ends.share_begins();
     r.ends.poll(r.mine.tasks, r.mine.tasks.size() - 1);
-    time_ns const until = now + std::max(costs_.between_polls, costs_.slice);
+    bool const had_to_wait = shares_processors() && begin - r.last_end > k_own_processor;
+    time_ns const aim = had_to_wait ? k_between_turns : costs_.between_polls;
+    r.gap = std::min(2 * r.gap, aim);
+    time_ns const until = now + r.gap;
     while (!r.mine.tasks.empty() && now < until) {
       auto const size = static_cast<long>(r.mine.tasks.size());
       long const before = nodes;
@@ -211,14 +235,19 @@ class simulation {
       r.work += took;
       now += took + costs_.task;
     }
+    r.last_end = now;
     schedule(r.carrier.rank(), now);
     return now;
   }
 
-  time_ns idle(simulated_rank& r) {
+  time_ns idle(simulated_rank& r, bool is_shared) {
     time_ns& now = r.carrier.now;
     switch (r.ends.idle(r.mine.tasks, r.refusals == 0 || now >= r.ask_again)) {
-      case endpoint::outcome::work: schedule(r.carrier.rank(), now); return now;
+      case endpoint::outcome::work:
+        r.has_arrivals = true;
+        r.last_end = now;
+        schedule(r.carrier.rank(), now);
+        return now;
       case endpoint::outcome::ended: r.ended = true; return now;
       case endpoint::outcome::refused: r.ask_again = now + 2000.0 * (1u << std::min(r.refusals++, 9u)); break;
       case endpoint::outcome::nothing: break;
@@ -226,35 +255,37 @@ class simulation {
     time_ns next = INFINITY;
     if (auto const at = r.carrier.next_arrival()) next = *at;
     if (r.refusals > 0 && r.ask_again > now) next = std::min(next, r.ask_again);
-    if (!enough_processors()) next = 0;  // it looks again and again, and takes a processor for it
+    if (shares_processors()) {  // it sleeps as soon as others want its processor
+      if (is_shared) r.idle_since = std::min(r.idle_since, now - k_awake);
+      next = now;
+    }
     if (next < INFINITY) schedule(r.carrier.rank(), look_after(r, std::max(next, now)));
     return now;
   }
 
   /// When an idle rank, which yields for 200 us and then sleeps, looks for the first time after `at`.
   time_ns look_after(simulated_rank& r, time_ns at) {
-    constexpr time_ns k_awake = 200'000;
     if (at - r.idle_since < k_awake) return at;
     time_ns const sleep = 50'000 + 30'000.0 * (1u << std::min(r.sleeps / 16, 5u));  // and the timer's slack
     r.sleeps += 1 + static_cast<unsigned>((at - std::max(r.carrier.now, r.idle_since + k_awake)) / sleep);
-    if (!enough_processors()) return at + sleep;
+    if (shares_processors()) return at + sleep;
     return r.idle_since + std::ceil((at - r.idle_since) / sleep) * sleep;
   }
 
   /// A message is on its way to an idle rank.
   void wake(int rank) {
     simulated_rank& r = *ranks_[static_cast<std::size_t>(rank)];
-    if (r.works || r.ended || !enough_processors()) return;
+    if (r.works || r.ended || shares_processors()) return;
     time_ns const at = look_after(r, std::max(*r.carrier.next_arrival(), r.carrier.now));
     if (at < r.scheduled) schedule(rank, at);
   }
 
   costs const costs_;
-  int const processors_;
+  std::vector<processor> processors_;
   simulated_transport::network all_;
   std::vector<std::unique_ptr<simulated_rank>> ranks_;
   std::priority_queue<event, std::vector<event>, std::greater<>> events_;
-  std::priority_queue<time_ns, std::vector<time_ns>, std::greater<>> busy_until_;
+  std::uint64_t turns_ = 0;
 };
 
 }  // namespace
@@ -276,7 +307,8 @@ int main(int argc, char** argv) {
   app.add_option("--latency", c.latency, "ns under way, a message");
   app.add_option("--byte", c.byte, "ns under way, a byte");
   app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks");
-  app.add_option("--slice", c.slice, "ns that a busy rank keeps its processor at least");
+  app.add_option("--switch", c.change, "ns, a processor's way from one rank to another");
+  app.add_option("--look", c.look, "ns that an idle rank's look between two sleeps takes from who works there");
   CLI11_PARSE(app, argc, argv);
   bench::uts::tree const* tree = nullptr;
   try {

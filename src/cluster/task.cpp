@@ -19,8 +19,15 @@ known_kinds& kinds() {
   return all;
 }
 
+using namespace std::chrono_literals;
+
 // A poll costs about a microsecond: a few per cent of this at most, and a thief does not wait long.
-constexpr std::chrono::nanoseconds k_between_polls = std::chrono::microseconds(32);
+constexpr std::chrono::nanoseconds k_between_polls = 32us;
+// Where processors are fewer than ranks, MPI gives the processor away in a poll that finds nothing; to have it back
+// costs some microseconds and what was in the caches.
+constexpr std::chrono::nanoseconds k_between_turns = 256us;
+// A poll or a yield took longer: somebody else had the processor.
+constexpr std::chrono::nanoseconds k_own_processor = 20us;
 constexpr unsigned k_block_most = 1u << 16;
 // Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
 constexpr unsigned k_thieving_waits = 64;
@@ -57,11 +64,14 @@ task_kind const* find_kind(std::uint64_t id) noexcept {
 task_kind const* ambiguous_kind() noexcept { return kinds().ambiguous; }
 
 void share::poll(std::size_t spare) {
+  using clock = std::chrono::steady_clock;
+  auto const begin = clock::now();
   ends.poll(tasks, spare);
-  auto const now = std::chrono::steady_clock::now();
+  auto const now = clock::now();
+  auto const aim = now - begin > k_own_processor ? k_between_turns : k_between_polls;
   // As many tasks as would have taken the time; at most twice as many as before.
-  auto const took = std::max(now - last_poll_, std::chrono::nanoseconds(1));
-  auto const fit = static_cast<unsigned long>(block_) * static_cast<unsigned long>(k_between_polls.count()) /
+  auto const took = std::max(begin - last_poll_, clock::duration(1));
+  auto const fit = static_cast<unsigned long>(block_) * static_cast<unsigned long>(aim.count()) /
                    static_cast<unsigned long>(took.count());
   block_ = static_cast<unsigned>(std::clamp<unsigned long>(fit, 1, std::min(2 * block_, k_block_most)));
   until_poll_ = block_;
@@ -105,15 +115,20 @@ void share::wait_for(cluster_future& future) {
 }
 
 void idle_pause::wait() {
-  constexpr auto k_awake = std::chrono::microseconds(200);
+  constexpr auto k_awake = 200us;
   constexpr unsigned k_doublings = 5;
   auto const now = clock::now();
   if (begin_ == clock::time_point()) begin_ = now;
-  if (now - begin_ < k_awake) {
+  // MPI's own progress may have yielded, too.
+  is_shared_ |= last_ != clock::time_point() && now - last_ > k_own_processor;
+  if (!is_shared_ && now - begin_ < k_awake) {
     std::this_thread::yield();
+    last_ = clock::now();
+    is_shared_ = last_ - now > k_own_processor;
   } else {
     // MPI can't sleep until a message comes.
     std::this_thread::sleep_for(std::chrono::microseconds(30u << std::min(sleeps_++ / 16, k_doublings)));
+    last_ = clock::time_point();
   }
 }
 

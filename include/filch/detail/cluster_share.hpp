@@ -41,7 +41,8 @@ template <class T> struct future_value : cluster_future {
   std::optional<held> value;
 };
 
-/// Waiting for messages: yields at first, sleeps later.
+/// Waiting for messages: yields at first, sleeps later; soon, where somebody else wants the processor, of which
+/// kernels would give a yielding thread its share.
 class FILCH_API idle_pause {
  public:
   void wait();
@@ -54,6 +55,8 @@ class FILCH_API idle_pause {
   using clock = std::chrono::steady_clock;
   clock::time_point begin_{};
   clock::time_point ask_again_{};
+  clock::time_point last_{};  // the end of the last yield
+  bool is_shared_ = false;    // the processor, with others that run
   unsigned sleeps_ = 0;
   unsigned refusals_ = 0;
 };
