@@ -1,0 +1,52 @@
+// Compiled without inlining (CMakeLists.txt): pure functions are called where their results are needed, and that must
+// not be a landing pad. tools/inspect-landing-pads looks at this program's.
+#include <gtest/gtest.h>
+#include <filch/filch.hpp>
+
+#include <atomic>
+
+namespace filch_test {
+namespace {
+
+using S = filch::implicit;
+
+/// Callables of a word and of many, of which nothing is needed to call them.
+struct idle {
+  long unused;
+  void operator()() const {}
+};
+struct large_idle {
+  long unused[8];
+  ~large_idle() {}  // not trivial: goes by reference
+  void operator()() const {}
+};
+
+template <class F, class G> auto join_through(F&& f, G&& g) {
+  return filch::join<S>(std::forward<F>(f), std::forward<G>(g));
+}
+
+long tree(int depth) {
+  if (depth == 0) return 1;
+  auto const [a, b] = join_through([depth] { return tree(depth - 1); }, [depth] { return tree(depth - 1); });
+  return a + b;
+}
+
+TEST(uninlined, callables_that_need_nothing_come_second) {
+  S::pool pool({.workers = 2});
+  for (int i = 0; i < 2000; ++i) {
+    std::atomic<long> sum = 0;
+    pool.run([&] {
+      join_through([&] { sum += tree(3); }, [] {});
+      auto const [a, b] = join_through([] { return tree(3); }, [] { return 4L; });
+      auto const c = join_through([] { return tree(3); }, idle{i}).first;
+      large_idle const large{{i}};
+      auto const d = join_through([] { return tree(3); }, large).first;
+      auto const e = join_through([] { return tree(3); }, large_idle{{i}}).first;
+      sum += a + b + c + d + e;
+    });
+    ASSERT_EQ(sum, 5 * 8 + 4);
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
