@@ -5,6 +5,7 @@
 
 #include <filch/detail/implicit_trial.hpp>
 
+#include <unwind.h>
 #include <array>
 #include <string>
 
@@ -257,6 +258,24 @@ TEST(frames, are_the_same_whether_their_landing_pads_are_read_or_run) {
   std::uint64_t const before = pool.stats().steals;
   EXPECT_TRUE(eventually([&] { return run_all() >= before + steals; }));
   EXPECT_EQ(landing_pads_are_run::misread(), 0u);
+}
+
+/// As the runtime of another language would.
+[[noreturn]] void raise_foreign_exception() {
+  static _Unwind_Exception foreign{};
+  foreign.exception_class = 1;
+  _Unwind_RaiseException(&foreign);
+  std::abort();
+}
+
+TEST(frames, do_not_go_on_without_the_result_of_a_child_that_no_cpp_exception_left) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        S::pool pool({.workers = 1});
+        pool.run([] { filch::join<S>([] { raise_foreign_exception(); }, [] {}); });
+      },
+      "terminate called");
 }
 
 }  // namespace
