@@ -44,6 +44,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/schedulers/implicit/landing_pads.cpp
     src/schedulers/implicit/offer.cpp
     src/schedulers/implicit/pad_reader.cpp
+    src/schedulers/implicit/pad_scanner.cpp
     src/schedulers/implicit/pool.cpp
     src/schedulers/implicit/steal.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")

@@ -2,6 +2,7 @@
 
 #include "schedulers/implicit/landing_pads.hpp"
 #include "schedulers/implicit/pad_reader.hpp"
+#include "schedulers/implicit/pad_scanner.hpp"
 #include "schedulers/implicit/table_reader.hpp"
 
 #include <dlfcn.h>
@@ -375,6 +376,12 @@ bool find_tables(std::uint64_t pc, description& d, bool& is_in_program) noexcept
   return find_description(pc, static_cast<std::uint8_t const*>(object.dlfo_eh_frame), d);
 }
 
+pad_use use_of(std::uint64_t pad) noexcept {
+  if (pad == 0) return pad_use::unfit;
+  if (can_read_pad(pad)) return pad_use::read;
+  return may_run_pad(pad) ? pad_use::run : pad_use::unfit;
+}
+
 }  // namespace
 
 call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
@@ -391,7 +398,7 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
     landing_pad const pad = find_landing_pad(d.exceptions, d.start, ip);
     f.pad = pad.address;
     f.selector = pad.selector;
-    f.pad_is_readable = pad.address != 0 && can_read_pad(pad.address);
+    f.pad_is = use_of(f.pad);
   }
   return f;
 }
@@ -404,7 +411,7 @@ call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
     description d;
     bool is_in_program = false;
     if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) {
-      f.pad_is_readable = f.pad != 0 && can_read_pad(f.pad);
+      f.pad_is = use_of(f.pad);
       return f;
     }
   }

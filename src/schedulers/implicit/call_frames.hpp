@@ -20,6 +20,13 @@ struct frame_registers {
   std::uint64_t operator[](name n) const noexcept { return r[n]; }
 };
 
+/// How to land in a frame.
+enum class pad_use : unsigned char {
+  unfit,  // not at all: something is called on its landing pad
+  run,    // may_run_pad()
+  read,   // can_read_pad()
+};
+
 /// How to get from a frame to its caller's, and its landing pad for a continuation, if it has one.
 struct call_frame {
   enum class base : unsigned char {
@@ -35,15 +42,15 @@ struct call_frame {
   };
   static constexpr std::uint8_t k_frame_address = 0xff;
 
-  std::uint64_t ip = 0;  // 0: an empty entry
-  std::uint64_t pad = 0;
+  std::uint64_t ip = 0;   // 0: an empty entry
+  std::uint64_t pad = 0;  // 0: none
   std::uint32_t selector = 0;
   std::uint32_t arguments = 0;         // bytes of them that were pushed for the call, and are gone on the landing pad
   base frame_address_is = base::none;  // none: the stack ends here, or nothing is known
   std::uint8_t frame_address_register = 0;
   std::uint8_t saves = 0;
-  bool is_in_program = false;      // in the main program, which is never unloaded
-  bool pad_is_readable = false;    // see pad_reader.hpp
+  bool is_in_program = false;  // in the main program, which is never unloaded
+  pad_use pad_is = pad_use::unfit;
   bool saves_by_register = false;  // some are found through another register than the frame address
   std::int32_t frame_address_offset = 0;
   std::int32_t return_address_offset = 0;  // from the frame address

@@ -15,7 +15,7 @@ struct join_frame {
   std::uint64_t rbx, rbp, r12, r13, r14, r15, pad_rsp, pad;
   std::uint64_t selector;
   std::uint64_t rsp;  // after the call; on the landing pad, arguments that were pushed are gone
-  bool is_readable;   // its pad is: see pad_reader.hpp
+  pad_use pad_is;
 
   std::uint64_t* return_slot() const noexcept { return reinterpret_cast<std::uint64_t*>(rsp) - 1; }
 };
@@ -32,16 +32,23 @@ class join_frame_walk {
   /// Where it had to end for want of unwind information, if it had to: it saw what lies below.
   std::uint64_t reach() const noexcept { return reach_; }
 
-  /// The next one, older than the last. False: there is none.
+  /// The next one that can be landed in, older than the last. False: there is none.
   bool next(join_frame& found) noexcept {
+    while (next_of_any_use(found)) {
+      if (found.pad_is != pad_use::unfit) [[likely]]
+        return true;
+    }
+    return false;
+  }
+  bool next_of_any_use(join_frame& found) noexcept {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
       if (is_over_ || rsp >= stop_ || rsp < low_ || rsp >= high_) return false;
       call_frame& f = frame_here();
       bool const is_join = f.pad != 0;
       if (is_join) {
-        found = {at_.r[0],          at_.r[1], at_.r[2],   at_.r[3], at_.r[4],         at_.r[5],
-                 rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is_readable};
+        found = {at_.r[0],          at_.r[1], at_.r[2],   at_.r[3], at_.r[4], at_.r[5],
+                 rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is};
       }
       if (!step(at_, f)) {
         is_over_ = true;

@@ -90,7 +90,7 @@ void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
 
 /// Is the landing pad to be run, not read?
 bool must_run(join_frame const& frame) noexcept {
-  return !frame.is_readable || trials.runs_pads.load(std::memory_order_relaxed);  // relaxed: as above
+  return frame.pad_is == pad_use::run || trials.runs_pads.load(std::memory_order_relaxed);  // relaxed: as above
 }
 
 /// But for registers that nobody wrote: in what was read they are zero.
@@ -121,12 +121,13 @@ void land(implicit_record& r) noexcept {
   join_frame const frame = r.frame;
   std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
   r.marker.exception_cleanup = keep_marker;
-  if (frame.is_readable) read_pad(r.state, frame, &r.marker);
+  bool const is_read = frame.pad_is == pad_use::read;
+  if (is_read) read_pad(r.state, frame, &r.marker);
   if (must_run(frame)) {
     implicit_state const read = r.state;
     signals_blocked const for_now;
     filch_implicit_run_pad(&r.state, &frame, &r.marker);
-    if (frame.is_readable && !is_same(read, r.state)) trials.misread_pads.fetch_add(1, std::memory_order_relaxed);
+    if (is_read && !is_same(read, r.state)) trials.misread_pads.fetch_add(1, std::memory_order_relaxed);
   }
   r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
   r.words[0] = r.state.rsi;
@@ -433,7 +434,8 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   filch_implicit_registers(&here);
   join_frame frame;
   constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
-  if (!join_frame_walk(here, true, 0, k_anywhere, k_anywhere, nullptr).next(frame)) return nullptr;
+  if (!join_frame_walk(here, true, 0, k_anywhere, k_anywhere, nullptr).next_of_any_use(frame)) return nullptr;
+  if (frame.pad_is == pad_use::unfit) return nullptr;
   auto* const r = new (std::nothrow) implicit_record;
   if (!r) return nullptr;
   make_ready(*r, implicit_record::kind::outside);

@@ -1,0 +1,289 @@
+// The lengths of instructions: AMD64 Architecture Programmer's Manual, volume 3, chapter 1 and appendix A.
+#include "schedulers/implicit/pad_scanner.hpp"
+
+#include "schedulers/implicit/table_reader.hpp"
+
+#include <array>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+/// What follows an opcode.
+enum operands : unsigned char {
+  none,
+  m,       // ModRM, and what it asks for
+  b,       // a byte
+  z,       // a word of the operand's size, four bytes at most
+  v,       // one of up to eight bytes
+  mb,      // ModRM and a byte
+  mz,      // ModRM and a word
+  test_b,  // ModRM, and a byte if that says `test`
+  test_z,  // ModRM, and a word if that says `test`
+  jb,      // a jump, by a byte
+  jz,      // a jump, by four bytes
+  cb,      // a conditional one
+  cz,
+  to_rm,  // m, mb and mz that may change the stack pointer
+  to_rm_b,
+  to_rm_z,
+  to_reg,
+  maybe,  // ModRM; a call, a jump or a push if that says so
+  never,  // writes to the stack, goes elsewhere, or does not exist
+};
+
+constexpr std::array<operands, 256> one_byte() {
+  std::array<operands, 256> t{};
+  t.fill(never);
+  auto const fill = [&t](int from, int to, operands what) {
+    for (int i = from; i <= to; ++i) t[static_cast<std::size_t>(i)] = what;
+  };
+  constexpr int k_compare = 0x38;
+  for (int i = 0; i <= k_compare; i += 8) {  // arithmetic
+    fill(i, i + 3, m);
+    if (i != k_compare) {
+      fill(i + 1, i + 1, to_rm);
+      fill(i + 3, i + 3, to_reg);
+    }
+    fill(i + 4, i + 4, b);
+    fill(i + 5, i + 5, z);
+  }
+  fill(0x63, 0x63, m);
+  fill(0x69, 0x69, mz);
+  fill(0x6b, 0x6b, mb);
+  fill(0x70, 0x7f, cb);
+  fill(0x80, 0x80, mb);
+  fill(0x81, 0x81, to_rm_z);
+  fill(0x83, 0x83, to_rm_b);
+  fill(0x84, 0x88, m);
+  fill(0x89, 0x89, to_rm);
+  fill(0x8a, 0x8a, m);
+  fill(0x8b, 0x8b, to_reg);
+  fill(0x8d, 0x8d, to_reg);
+  fill(0x90, 0x93, none);
+  fill(0x95, 0x99, none);
+  fill(0x9b, 0x9b, none);
+  fill(0x9e, 0x9f, none);
+  fill(0xa4, 0xa7, none);
+  fill(0xa8, 0xa8, b);
+  fill(0xa9, 0xa9, z);
+  fill(0xaa, 0xaf, none);
+  fill(0xb0, 0xb7, b);
+  fill(0xb8, 0xbf, v);
+  fill(0xc0, 0xc1, mb);
+  fill(0xc6, 0xc6, mb);
+  fill(0xc7, 0xc7, mz);
+  fill(0xd0, 0xd3, m);
+  fill(0xd8, 0xdf, m);
+  fill(0xe9, 0xe9, jz);
+  fill(0xeb, 0xeb, jb);
+  fill(0xf5, 0xf5, none);
+  fill(0xf6, 0xf6, test_b);
+  fill(0xf7, 0xf7, test_z);
+  fill(0xf8, 0xfd, none);
+  fill(0xfe, 0xfe, m);
+  fill(0xff, 0xff, maybe);
+  return t;
+}
+
+/// Those after 0x0f, which vector prefixes stand for as well.
+constexpr std::array<operands, 256> two_bytes() {
+  std::array<operands, 256> t{};
+  t.fill(never);
+  auto const fill = [&t](int from, int to, operands what) {
+    for (int i = from; i <= to; ++i) t[static_cast<std::size_t>(i)] = what;
+  };
+  fill(0x0d, 0x0d, m);
+  fill(0x10, 0x1f, m);
+  fill(0x28, 0x2f, m);
+  fill(0x40, 0x6f, m);
+  fill(0x70, 0x73, mb);
+  fill(0x74, 0x76, m);
+  fill(0x77, 0x77, none);
+  fill(0x78, 0x7f, m);
+  fill(0x80, 0x8f, cz);
+  fill(0x90, 0x9f, m);
+  fill(0xa3, 0xa3, m);
+  fill(0xa4, 0xa4, mb);
+  fill(0xa5, 0xa5, m);
+  fill(0xab, 0xab, m);
+  fill(0xac, 0xac, mb);
+  fill(0xad, 0xb8, m);
+  fill(0xba, 0xba, mb);
+  fill(0xbb, 0xc1, m);
+  fill(0xc2, 0xc2, mb);
+  fill(0xc3, 0xc3, m);
+  fill(0xc4, 0xc6, mb);
+  fill(0xc7, 0xc7, m);
+  fill(0xc8, 0xcf, none);
+  fill(0xd0, 0xfe, m);
+  return t;
+}
+
+constinit std::array<operands, 256> const k_one_byte = one_byte();
+constinit std::array<operands, 256> const k_two_bytes = two_bytes();
+
+/// More than landing pads have, whatever they were compiled with.
+constexpr int k_most_instructions = 256;
+constexpr int k_most_branches = 8;
+constexpr unsigned k_stack_pointer = 4;
+
+class pad_scanner {
+ public:
+  /// Where a way from there comes to the statement.
+  bool comes_to_the_end(std::uint64_t at, int branches) noexcept {
+    table_reader r(reinterpret_cast<std::uint8_t const*>(at));
+    while (--left_ >= 0) {
+      if (is_the_end(r.at())) return true;
+      instruction const i = one(r);
+      if (i.what == instruction::last) return false;
+      auto const target = reinterpret_cast<std::uint64_t>(r.at()) + static_cast<std::uint64_t>(i.distance);
+      if (i.what == instruction::jump) r = table_reader(reinterpret_cast<std::uint8_t const*>(target));
+      if (i.what == instruction::branch) {
+        if (branches == k_most_branches) return false;
+        if (comes_to_the_end(target, branches + 1)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  struct instruction {
+    enum { plain, jump, branch, last } what = plain;
+    std::int64_t distance = 0;
+  };
+
+  /// mov rax, fs:[rax]; test rax, rax; je; lea r11, [rip + ...]: no compiler writes to r11 there.
+  static bool is_the_end(std::uint8_t const* at) noexcept {
+    constexpr std::array<std::uint8_t, 12> k_statement{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85,
+                                                       0xc0, 0x74, 0,    0x4c, 0x8d, 0x1d};
+    for (std::size_t i = 0; i < k_statement.size(); ++i) {
+      if (i != 8 && at[i] != k_statement[i]) return false;
+    }
+    return true;
+  }
+
+  instruction one(table_reader& r) noexcept {
+    rex_ = 0;
+    has_short_operands_ = false;
+    std::uint8_t op = r.byte();
+    for (;; op = r.byte()) {
+      if (op == 0x66) {
+        has_short_operands_ = true;
+      } else if (op != 0x2e && op != 0x36 && op != 0x3e && op != 0x26 && op != 0x64 && op != 0x65 && op != 0xf0 &&
+                 op != 0xf2 && op != 0xf3) {
+        break;
+      }
+    }
+    if ((op & 0xf0) == 0x40) {
+      rex_ = op & 0x0f;
+      op = r.byte();
+    }
+    switch (op) {
+      case 0x0f: return after_0f(r);
+      case 0xc5: r.skip(1); return of_map(1, r);
+      case 0xc4: {
+        unsigned const map = r.byte() & 0x1f;
+        r.skip(1);
+        return of_map(map, r);
+      }
+      case 0x62: {
+        unsigned const map = r.byte() & 0x07;
+        r.skip(2);
+        return of_map(map, r);
+      }
+      default: return rest(k_one_byte[op], r);
+    }
+  }
+  instruction after_0f(table_reader& r) noexcept {
+    std::uint8_t const op = r.byte();
+    if (op != 0x38 && op != 0x3a) return rest(k_two_bytes[op], r);
+    r.skip(1);
+    return rest(op == 0x38 ? m : mb, r);
+  }
+  /// Behind a vector prefix, of three or four bytes.
+  instruction of_map(unsigned map, table_reader& r) noexcept {
+    std::uint8_t const op = r.byte();
+    switch (map) {
+      case 1: return rest((op & 0xf0) == 0x80 ? m : k_two_bytes[op], r);  // of masks, not jumps
+      case 2: return rest(m, r);
+      case 3: return rest(mb, r);
+      default: return {instruction::last};
+    }
+  }
+
+  instruction rest(operands what, table_reader& r) noexcept {
+    unsigned const word = has_short_operands_ ? 2 : 4;
+    std::uint8_t const modrm = *r.at();
+    unsigned const reg = modrm >> 3 & 7;
+    bool const rm_is_stack_pointer = (modrm & 0xc7) == (0xc0 | k_stack_pointer) && (rex_ & 1) == 0;
+    constexpr unsigned k_compare = 7;
+    switch (what) {
+      case none: return {};
+      case b: r.skip(1); return {};
+      case z: r.skip(word); return {};
+      case v: r.skip((rex_ & 8) ? 8 : word); return {};
+      case m: operand(r); return {};
+      case mb:
+        operand(r);
+        r.skip(1);
+        return {};
+      case mz:
+        operand(r);
+        r.skip(word);
+        return {};
+      case test_b:
+        operand(r);
+        r.skip(reg < 2 ? 1 : 0);
+        return {};
+      case test_z:
+        operand(r);
+        r.skip(reg < 2 ? word : 0);
+        return {};
+      case to_rm:
+        if (rm_is_stack_pointer) return {instruction::last};
+        operand(r);
+        return {};
+      case to_rm_b:
+      case to_rm_z:
+        if (rm_is_stack_pointer && reg != k_compare) return {instruction::last};
+        operand(r);
+        r.skip(what == to_rm_b ? 1 : word);
+        return {};
+      case to_reg:
+        if (reg == k_stack_pointer && (rex_ & 4) == 0) return {instruction::last};
+        operand(r);
+        return {};
+      case maybe:
+        if (reg > 1) return {instruction::last};
+        operand(r);
+        return {};
+      case jb: return {instruction::jump, r.fixed<std::int8_t>()};
+      case jz: return {instruction::jump, r.fixed<std::int32_t>()};
+      case cb: return {instruction::branch, r.fixed<std::int8_t>()};
+      case cz: return {instruction::branch, r.fixed<std::int32_t>()};
+      case never: break;
+    }
+    return {instruction::last};
+  }
+
+  /// ModRM, SIB and displacement.
+  static void operand(table_reader& r) noexcept {
+    std::uint8_t const modrm = r.byte();
+    unsigned const mod = modrm >> 6;
+    unsigned const rm = modrm & 7;
+    if (mod == 3) return;
+    bool has_word = mod == 2 || (mod == 0 && rm == 5);
+    if (rm == 4 && (r.byte() & 7) == 5 && mod == 0) has_word = true;
+    r.skip(mod == 1 ? 1 : has_word ? 4 : 0);
+  }
+
+  int left_ = k_most_instructions;
+  unsigned rex_ = 0;
+  bool has_short_operands_ = false;
+};
+
+}  // namespace
+
+bool may_run_pad(std::uint64_t pad) noexcept { return pad_scanner().comes_to_the_end(pad, 0); }
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,97 @@
+// A g that does nothing needs its closure on the landing pad only, so that is where compilers call a pure function
+// that returns it. Such a pad can't be run while the child runs: below its stack pointer lie the child's frames.
+// (CMakeLists.txt has GCC's program inspected for that call; tools/matrix inspects it in none.)
+#include <gtest/gtest.h>
+#include <filch/filch.hpp>
+
+#include <array>
+#include <stdexcept>
+
+namespace filch_test {
+namespace {
+
+using S = filch::implicit;
+
+/// By its bytes to a thief, and by its address.
+struct small_idle {
+  long unused;
+  void operator()() const {}
+};
+struct large_idle {
+  std::array<long, 3> unused;
+  ~large_idle() {}  // not trivial
+  void operator()() const {}
+};
+template <class Idle> using idles = std::array<Idle, 7>;
+
+/// Pure, and uses the stack.
+template <class Idle> [[gnu::noinline]] Idle const& chosen(idles<Idle> const& all, long n) {
+  constexpr long k_places = 64;
+  std::array<long, k_places> places;
+  for (long i = 0; i < k_places; ++i) places[static_cast<std::size_t>(i)] = i * n;
+  return all[static_cast<std::size_t>(places[static_cast<std::size_t>((n * 5) & (k_places - 1))]) % all.size()];
+}
+
+long leaves(int depth) {
+  if (depth == 0) return 1;
+  auto const [a, b] = filch::join<S>([depth] { return leaves(depth - 1); }, [depth] { return leaves(depth - 1); });
+  return a + b;
+}
+
+/// 2^depth leaves below joins of both kinds.
+template <class Idle> long tree(int depth, idles<Idle> const& all) {
+  if (depth == 0) return 1;
+  auto const [a, b] =
+      filch::join<S>([depth, &all] { return tree(depth - 1, all); }, [depth, &all] { return tree(depth - 1, all); });
+  long const sum = a + b;
+  long const more = filch::join<S>([sum] { return leaves(3) + sum; }, chosen(all, depth)).first;
+  return more - 8;
+}
+
+template <class Idle> class unfit_pads : public ::testing::Test {
+ protected:
+  static inline idles<Idle> const all{};
+};
+using both = ::testing::Types<small_idle, large_idle>;
+TYPED_TEST_SUITE(unfit_pads, both);
+
+TYPED_TEST(unfit_pads, are_passed_over) {
+  S::pool pool({.workers = 3});
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(pool.run([] { return tree(7, TestFixture::all); }), 128);
+  }
+}
+
+TYPED_TEST(unfit_pads, are_no_join_frames_outside_all_pools) { EXPECT_EQ(tree(7, TestFixture::all), 128); }
+
+TYPED_TEST(unfit_pads, are_not_taken_for_older_join_frames) {
+  // What runs in the inner pool is outside for the outer one's scheduler, whose join frame is further up this stack.
+  S::pool outer({.workers = 2});
+  filch::direct::pool inner({.workers = 1});
+  for (int i = 0; i < 100; ++i) {
+    auto const [a, b] = outer.run([&] {
+      return filch::join<S>([&] { return inner.run([] { return tree(3, TestFixture::all); }); },
+                            [] { return leaves(4); });
+    });
+    ASSERT_EQ(a, 8);
+    ASSERT_EQ(b, 16);
+  }
+}
+
+TYPED_TEST(unfit_pads, handle_what_f_throws) {
+  S::pool pool({.workers = 3});
+  for (int i = 0; i < 100; ++i) {
+    auto const throwing = [i] {
+      filch::join<S>([] { throw std::runtime_error(std::to_string(leaves(5))); }, chosen(TestFixture::all, i));
+    };
+    try {
+      pool.run(throwing);
+      FAIL() << "nothing was thrown";
+    } catch (std::runtime_error const& e) {
+      ASSERT_STREQ(e.what(), "32");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
