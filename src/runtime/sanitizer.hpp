@@ -25,32 +25,36 @@
 #include <valgrind/valgrind.h>
 #endif
 
+#include <filch/detail/platform.hpp>
+
 #include <cstddef>
 
 namespace filch::runtime {
 
+// Inlined also where nothing else is: a function that is entered on one fiber and left on another confuses the
+// sanitizer of threads.
 #if defined(FILCH_ASAN)
-inline void leave_stack(void** kept, void const* low, std::size_t bytes) noexcept {
+FILCH_INLINE void leave_stack(void** kept, void const* low, std::size_t bytes) noexcept {
   __sanitizer_start_switch_fiber(kept, low, bytes);
 }
-inline void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
+FILCH_INLINE void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
   __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
 }
 #else
-inline void leave_stack(void**, void const*, std::size_t) noexcept {}
-inline void arrive_on_stack(void*, void const**, std::size_t*) noexcept {}
+FILCH_INLINE void leave_stack(void**, void const*, std::size_t) noexcept {}
+FILCH_INLINE void arrive_on_stack(void*, void const**, std::size_t*) noexcept {}
 #endif
 
 #if defined(FILCH_TSAN)
-inline void* this_fiber() noexcept { return __tsan_get_current_fiber(); }
-inline void* new_fiber() noexcept { return __tsan_create_fiber(0); }
-inline void end_fiber(void* f) noexcept { __tsan_destroy_fiber(f); }
-inline void switch_fiber(void* to) noexcept { __tsan_switch_to_fiber(to, 0); }
+FILCH_INLINE void* this_fiber() noexcept { return __tsan_get_current_fiber(); }
+FILCH_INLINE void* new_fiber() noexcept { return __tsan_create_fiber(0); }
+FILCH_INLINE void end_fiber(void* f) noexcept { __tsan_destroy_fiber(f); }
+FILCH_INLINE void switch_fiber(void* to) noexcept { __tsan_switch_to_fiber(to, 0); }
 #else
-inline void* this_fiber() noexcept { return nullptr; }
-inline void* new_fiber() noexcept { return nullptr; }
-inline void end_fiber(void*) noexcept {}
-inline void switch_fiber(void*) noexcept {}
+FILCH_INLINE void* this_fiber() noexcept { return nullptr; }
+FILCH_INLINE void* new_fiber() noexcept { return nullptr; }
+FILCH_INLINE void end_fiber(void*) noexcept {}
+FILCH_INLINE void switch_fiber(void*) noexcept {}
 #endif
 
 /// Does Valgrind watch every access?

@@ -38,21 +38,6 @@ strand_member* member_or_null(strand_worker* w) noexcept {
                                                                             : nullptr;
 }
 
-// While a strand is in another pool's run its thread is no worker here, but its place can still be found.
-void* hide() {
-  strand_worker* const w = &strand_self();
-  if (w == &outside) return nullptr;
-  if (strand_member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
-  auto screen = std::make_unique<strand_worker>(strand_kind::outside, 1, strand_raised());
-  screen->outer = w;
-  become(screen.get());
-  return screen.release();
-}
-void show(void* p) {
-  std::unique_ptr<strand_worker> const screen(static_cast<strand_worker*>(p));
-  become(screen->outer);
-}
-
 // A child of fork() is outside all pools, also where it was forked by a task. The worker that the task is on is found
 // again when the task comes to its end. The screen is never freed: nobody knows how long that is.
 void leave_pools_in_child() {
@@ -64,6 +49,27 @@ void leave_pools_in_child() {
     w = screen;
   }
   become(w);
+}
+
+// While a strand is in another pool's run its thread is no worker here, but its place can still be found.
+struct hiding_worker : strand_worker {
+  unsigned const generation = fork_generation();
+  hiding_worker() noexcept : strand_worker(strand_kind::outside, 1, strand_raised()) {}
+};
+
+void* hide() {
+  strand_worker* const w = &strand_self();
+  if (w == &outside) return nullptr;
+  if (strand_member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
+  auto screen = std::make_unique<hiding_worker>();
+  screen->outer = w;
+  become(screen.get());
+  return screen.release();
+}
+void show(void* p) {
+  std::unique_ptr<hiding_worker> const screen(static_cast<hiding_worker*>(p));
+  become(screen->outer);
+  if (screen->generation != fork_generation()) leave_pools_in_child();  // the run's task forked
 }
 
 }  // namespace

@@ -66,9 +66,10 @@ template <class Stack, class Member> class task_places {
       stays.emplace();
     }
 #endif
-    if (!is_staying(inner)) Stack::self() = here;
+    worker* const during = is_staying(inner) ? inner : here;
+    Stack::self() = during;
     call(argument);
-    Stack::self() = inner;
+    go_back(during, inner);
   }
 
   /// Runs call(argument) with the calling thread as this worker.
@@ -77,7 +78,7 @@ template <class Stack, class Member> class task_places {
     m.outer = outer;
     Stack::self() = &m;
     call();
-    Stack::self() = outer;
+    go_back(&m, outer);
   }
 
   static void begin_stay(staying& s) {
@@ -87,10 +88,7 @@ template <class Stack, class Member> class task_places {
     s.top = s.end = &no_room;
     Stack::self() = &s;
   }
-  static void end_stay(staying& s) noexcept {
-    // A child that was forked meanwhile is outside all pools.
-    if (Stack::self() == &s) Stack::self() = s.outer;
-  }
+  static void end_stay(staying& s) noexcept { go_back(&s, s.outer); }
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
   static void watch() {
@@ -105,6 +103,11 @@ template <class Stack, class Member> class task_places {
     worker* outer;
     explicit screen(worker* o) noexcept : worker(nullptr), outer(o) {}
   };
+
+  /// A child that was forked meanwhile is outside all pools, and stays there.
+  static void go_back(worker const* from, worker* to) noexcept {
+    if (Stack::self() == from) Stack::self() = to;
+  }
 
   static bool is_screen(worker const* w) noexcept { return w != &outside && w->end == nullptr; }
   static worker* around_stays(worker* w) noexcept {
@@ -125,7 +128,7 @@ template <class Stack, class Member> class task_places {
   }
   static void show(void* p) {
     std::unique_ptr<screen> const hiding(static_cast<screen*>(p));
-    Stack::self() = hiding->outer;
+    go_back(hiding.get(), hiding->outer);
   }
 };
 

@@ -35,7 +35,14 @@ TEST(a_child_of_fork, may_return_from_the_task_in_which_it_was_born) {
 
 TEST(a_child_of_fork, may_return_from_the_stay_in_which_it_was_born) {
   std::string const one = "child exited with 5\nparent: 10\n";
-  expect_quiet_end(run("fork-in-stay"), 0, one + one + one);
+  expect_quiet_end(run("fork-in-stay"), 0, one + one + one + one);
+}
+
+TEST(a_child_of_fork, may_return_from_the_nested_run_in_which_it_was_born) {
+  std::string const one = "child exited with 5\nparent: 1\n";
+  for (std::size_t outer = 0; outer < 4; ++outer) {
+    expect_quiet_end(run("fork-in-nested-run", outer), 0, one + one + one + one + one + one + one + one);
+  }
 }
 
 TEST(a_child_of_fork, says_so_where_it_waits_for_what_only_its_parent_has) {

@@ -457,37 +457,55 @@ template <class G> class waiting_closure<G, false> {
   std::remove_reference_t<G>& g_;
 };
 
+/// A word of the join frame, read on the landing pad. Without optimisation, sanitizers would call something first.
+template <class T> FILCH_INLINE T unseen_read(T const& word) noexcept {
+#if FILCH_IMPLICIT_SANITIZED && !defined(__OPTIMIZE__)
+  T read;
+  if constexpr (sizeof(T) == 1) {
+    asm("movb %1, %0" : "=q"(read) : "m"(word));
+  } else {
+    static_assert(sizeof(T) == 8);
+    asm("movq %1, %0" : "=r"(read) : "m"(word));
+  }
+  return read;
+#else
+  return word;
+#endif
+}
+
 /// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
 /// exception that f threw, nothing.
 template <class G, auto Child> struct implicit_offering {
-  std::remove_reference_t<G>& g;
-  second_slot<G>& slot;
+  std::remove_reference_t<G>* g;
+  second_slot<G>* slot;
   bool is_on = true;
 
   FILCH_INLINE implicit_offering(std::remove_reference_t<G>& closure, second_slot<G>& s) noexcept
-      : g(closure), slot(s) {}
+      : g(__builtin_addressof(closure)), slot(__builtin_addressof(s)) {}
   implicit_offering(implicit_offering const&) = delete;
   implicit_offering& operator=(implicit_offering const&) = delete;
   FILCH_INLINE void dismiss() noexcept { is_on = false; }
+  /// What a thief is handed of g: its bytes from At on, or first its address.
+  template <std::size_t At> FILCH_INLINE std::uint64_t word_of_g() const noexcept {
+    using object = std::remove_cvref_t<G>;
+    if constexpr (!offered_as_bytes<G>) {
+      if constexpr (At == 0) return reinterpret_cast<std::uint64_t>(unseen_read(g));
+    } else if constexpr (!std::is_empty_v<object> && At < sizeof(object)) {  // else its address is not looked for
+      std::uint64_t word = 0;
+      constexpr std::size_t k_bytes = sizeof(object) - At < 8 ? sizeof(object) - At : 8;
+      __builtin_memcpy(&word, reinterpret_cast<std::byte const*>(g) + At, k_bytes);
+      return word;
+    }
+    return 0;
+  }
 
   // Nothing here may call or push anything: below the stack pointer lie younger frames.
   [[gnu::no_instrument_function]] FILCH_INLINE ~implicit_offering() {
-    if (!is_on) return;
-    std::uint64_t first = 0;
-    std::uint64_t second = 0;
-    if constexpr (offered_as_bytes<G> && std::is_empty_v<std::remove_cvref_t<G>>) {
-      // There is nothing to hand over, nor to find the address of.
-    } else if constexpr (offered_as_bytes<G>) {
-      constexpr std::size_t k_in_first = sizeof(g) < 8 ? sizeof(g) : 8;
-      __builtin_memcpy(&first, __builtin_addressof(g), k_in_first);
-      if constexpr (sizeof(g) > 8) {
-        __builtin_memcpy(&second, reinterpret_cast<std::byte const*>(__builtin_addressof(g)) + 8, sizeof(g) - 8);
-      }
-    } else {
-      first = reinterpret_cast<std::uint64_t>(__builtin_addressof(g));
-    }
+    if (!unseen_read(is_on)) return;
+    std::uint64_t const first = word_of_g<0>();
+    std::uint64_t const second = word_of_g<8>();
     void* where = nullptr;
-    if constexpr (!implicit_second<G>::fits) where = __builtin_addressof(slot);
+    if constexpr (!implicit_second<G>::fits) where = unseen_read(slot);
     // Comes back with all general registers but rax and r11 as they were, so that the frame needs to save none for
     // it.
     constexpr auto k_known_to = FILCH_IMPLICIT_USES_RESULT ? nullptr : Child;

@@ -2,6 +2,7 @@
 // Architecture Programmer's Manual, volume 3, chapter 1 and appendix A.
 #include "schedulers/implicit/pad_reader.hpp"
 
+#include "schedulers/implicit/pad_scanner.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <cstring>
@@ -42,14 +43,17 @@ class pad_code {
   }
   /// After follow(): where the frame goes on.
   std::uint64_t goes_on_at() noexcept {
-    // test rax, rax; je 2f; lea r11, [2f]; jmp
-    constexpr std::uint64_t k_bytes_before_lea = 5;
-    at_ += k_bytes_before_lea + 3;
+    at_ = reinterpret_cast<std::uint64_t>(lea_of_offering(as_code(at_ - k_bytes_of_look))) + k_bytes_before_offset;
     auto const offset = next<std::int32_t>();
     return at_ + static_cast<std::uint64_t>(std::int64_t{offset});
   }
 
  private:
+  static constexpr std::uint64_t k_bytes_of_look = 4;
+  static constexpr std::uint64_t k_bytes_before_offset = 3;
+
+  static std::uint8_t const* as_code(std::uint64_t at) noexcept { return reinterpret_cast<std::uint8_t const*>(at); }
+
   enum class met { a_move, the_end, the_unknown };
   struct wide {
     std::uint64_t low;
@@ -145,7 +149,7 @@ class pad_code {
         prefix_ = op;
       } else if (op == 0x64) {
         is_thread_local = true;
-      } else {
+      } else if (op != 0x2e && op != 0x36 && op != 0x3e && op != 0x26) {  // those are padding
         break;
       }
     }
@@ -163,7 +167,7 @@ class pad_code {
   bool is_the_end(std::uint8_t op) noexcept {
     std::uint64_t begin;
     asm("movq %%fs:0, %0" : "=r"(begin));
-    return op == 0x8b && rex_ == 8 && next<std::uint8_t>() == 0 &&
+    return op == 0x8b && rex_ == 8 && next<std::uint8_t>() == 0 && lea_of_offering(as_code(at_ - k_bytes_of_look)) &&
            begin + r[rax] == reinterpret_cast<std::uint64_t>(&filch_implicit_offering);
   }
 

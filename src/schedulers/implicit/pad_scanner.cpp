@@ -3,6 +3,7 @@
 
 #include "schedulers/implicit/table_reader.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -127,16 +128,26 @@ constexpr int k_most_instructions = 256;
 constexpr int k_most_branches = 8;
 constexpr unsigned k_stack_pointer = 4;
 
+/// Assemblers that align branches pad what is in front of them with prefixes that mean nothing.
+std::uint8_t const* past_padding(std::uint8_t const* at) noexcept {
+  while (*at == 0x2e || *at == 0x36 || *at == 0x3e || *at == 0x26) ++at;
+  return at;
+}
+
+template <std::size_t N> bool is_at(std::uint8_t const* at, std::array<std::uint8_t, N> const& code) noexcept {
+  return std::equal(code.begin(), code.end(), at);
+}
+
 class pad_scanner {
  public:
   /// Where a way from there comes to the statement.
   bool comes_to_the_end(std::uint64_t at, int branches) noexcept {
     table_reader r(reinterpret_cast<std::uint8_t const*>(at));
     while (--left_ >= 0) {
-      if (is_the_end(r.at())) return true;
+      if (lea_of_offering(r.at())) return true;
       instruction const i = one(r);
       if (i.what == instruction::last) return false;
-      auto const target = reinterpret_cast<std::uint64_t>(r.at()) + static_cast<std::uint64_t>(i.distance);
+      std::uint64_t const target = reinterpret_cast<std::uint64_t>(r.at()) + static_cast<std::uint64_t>(i.distance);
       if (i.what == instruction::jump) r = table_reader(reinterpret_cast<std::uint8_t const*>(target));
       if (i.what == instruction::branch) {
         if (branches == k_most_branches) return false;
@@ -146,21 +157,25 @@ class pad_scanner {
     return false;
   }
 
+  /// After the look: where the lea is, behind a test and a branch; null where it is not.
+  std::uint8_t const* lea_behind(std::uint8_t const* look) noexcept {
+    constexpr std::array<std::uint8_t, 3> k_lea{0x4c, 0x8d, 0x1d};  // to r11, relative to it: no compiler writes that
+    constexpr int k_instructions = 8;                               // and room for padding
+    table_reader r(look);
+    for (int i = 0; i < k_instructions; ++i) {
+      auto const what = one(r).what;
+      if (what == instruction::last || what == instruction::jump) return nullptr;
+      std::uint8_t const* const next = past_padding(r.at());
+      if (is_at(next, k_lea)) return next;
+    }
+    return nullptr;
+  }
+
  private:
   struct instruction {
     enum { plain, jump, branch, last } what = plain;
     std::int64_t distance = 0;
   };
-
-  /// mov rax, fs:[rax]; test rax, rax; je; lea r11, [rip + ...]: no compiler writes to r11 there.
-  static bool is_the_end(std::uint8_t const* at) noexcept {
-    constexpr std::array<std::uint8_t, 12> k_statement{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85,
-                                                       0xc0, 0x74, 0,    0x4c, 0x8d, 0x1d};
-    for (std::size_t i = 0; i < k_statement.size(); ++i) {
-      if (i != 8 && at[i] != k_statement[i]) return false;
-    }
-    return true;
-  }
 
   instruction one(table_reader& r) noexcept {
     rex_ = 0;
@@ -283,6 +298,12 @@ class pad_scanner {
 };
 
 }  // namespace
+
+std::uint8_t const* lea_of_offering(std::uint8_t const* at) noexcept {
+  constexpr std::array<std::uint8_t, 4> k_look{0x64, 0x48, 0x8b, 0x00};  // mov rax, fs:[rax]
+  at = past_padding(at);
+  return is_at(at, k_look) ? pad_scanner().lea_behind(at) : nullptr;
+}
 
 bool may_run_pad(std::uint64_t pad) noexcept { return pad_scanner().comes_to_the_end(pad, 0); }
 

@@ -11,4 +11,8 @@ namespace filch::inline FILCH_ABI::detail {
 /// called or pushed? Reads the code alone. Code that it can't take apart has no such way.
 bool may_run_pad(std::uint64_t pad) noexcept;
 
+/// Where implicit_offering's statement has its lea, if the instruction here is its look at the thread-local variable;
+/// else null.
+std::uint8_t const* lea_of_offering(std::uint8_t const* at) noexcept;
+
 }  // namespace filch::inline FILCH_ABI::detail

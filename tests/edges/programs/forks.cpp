@@ -163,6 +163,7 @@ template <class S> void fork_in_stay() {
 }
 scenario const stays{"fork-in-stay", [](int) {
                        fork_in_stay<filch::direct>();
+                       fork_in_stay<filch::channel>();
 #if FILCH_HAS_CACTUS
                        fork_in_stay<filch::cactus>();
                        fork_in_stay<filch::implicit>();
@@ -171,6 +172,52 @@ scenario const stays{"fork-in-stay", [](int) {
                        fork_in_stay<filch::direct>();
 #endif
                      }};
+
+/// In the inner run, or in one of the outer pool again inside it.
+template <class Outer, class Inner> void fork_in_nested_run(bool again) {
+  typename Outer::pool outer({.workers = 2});
+  typename Inner::pool inner({.workers = 1});
+  pid_t child = -1;
+  bool const ok = outer.run([&] {
+    long sum = inner.run([&] {
+      auto const fork_here = [&] { child = fork_now(); };
+      again ? outer.run(fork_here) : fork_here();
+      auto const [a, b] = filch::join<Inner>([] { return 1; }, [] { return 2; });
+      return a + b;
+    });
+    // Back in the task of the other pool: in the child that is none, either.
+    auto const [a, b] = filch::join<Outer>([] { return 3; }, [] { return 4; });
+    sum += a + b;
+    bool const is_outside = !filch::current_worker<Outer>() && !filch::current_worker<Inner>();
+    return sum == 10 && (child != 0 || is_outside);
+  });
+  if (child == 0) std::exit(right(ok && outer.run([] { return 1; }) == 1));
+  wait_for(child);
+  std::printf("parent: %d\n", ok);
+}
+template <class Outer> void fork_in_run_inside() {
+  for (bool const again : {false, true}) {
+    fork_in_nested_run<Outer, filch::direct>(again);
+    fork_in_nested_run<Outer, filch::channel>(again);
+#if FILCH_HAS_CACTUS
+    fork_in_nested_run<Outer, filch::cactus>(again);
+    fork_in_nested_run<Outer, filch::implicit>(again);
+#else
+    fork_in_nested_run<Outer, filch::direct>(again);
+    fork_in_nested_run<Outer, filch::direct>(again);
+#endif
+  }
+}
+scenario const nested{"fork-in-nested-run", [](int outer) {
+                        switch (outer) {
+                          case 1: return fork_in_run_inside<filch::channel>();
+#if FILCH_HAS_CACTUS
+                          case 2: return fork_in_run_inside<filch::cactus>();
+                          case 3: return fork_in_run_inside<filch::implicit>();
+#endif
+                          default: return fork_in_run_inside<filch::direct>();
+                        }
+                      }};
 
 scenario const comes_back_to_scope{"fork-in-spawned-and-return", [](int) {
                                      filch::pool pool({.workers = 1});

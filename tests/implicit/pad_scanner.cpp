@@ -1,0 +1,128 @@
+// Code as bytes, and whether it may be run as a landing pad.
+#include "schedulers/implicit/pad_scanner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+using code = std::vector<std::uint8_t>;
+
+// mov rax, fs:[rax]; test rax, rax; je; lea r11, [rip]
+code const k_end{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0, 0x74, 0x0d, 0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
+code const k_end_with_long_branch{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0, 0x0f, 0x84, 0x0d,
+                                  0,    0,    0,    0x4c, 0x8d, 0x1d, 0,    0,    0,    0};
+code const k_end_padded{0x2e, 0x64, 0x48, 0x8b, 0x00, 0x2e, 0x2e, 0x48, 0x85, 0xc0, 0x90,
+                        0x74, 0x0d, 0x2e, 0x4c, 0x8d, 0x1d, 0,    0,    0,    0};
+code const k_call{0xe8, 0, 0, 0, 0};
+
+code operator+(code a, code const& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+bool may_run(code c) {
+  // Whoever runs on past its end meets what does not exist.
+  c.resize(c.size() + 32, 0x06);
+  return filch::detail::may_run_pad(reinterpret_cast<std::uint64_t>(c.data()));
+}
+
+struct instruction {
+  char const* name;
+  code bytes;
+};
+
+TEST(a_landing_pad, may_be_run_where_it_only_moves_things) {
+  for (instruction const& i : std::initializer_list<instruction>{
+           {"nothing", {}},
+           {"endbr64", {0xf3, 0x0f, 0x1e, 0xfa}},
+           {"mov [rbp - 0x100], rdx", {0x48, 0x89, 0x95, 0x00, 0xff, 0xff, 0xff}},
+           {"mov rax, [rsp + 8]", {0x48, 0x8b, 0x44, 0x24, 0x08}},
+           {"mov rax, [rip]", {0x48, 0x8b, 0x05, 0, 0, 0, 0}},
+           {"mov rax, [8 * rcx + 0]", {0x48, 0x8b, 0x04, 0xcd, 0, 0, 0, 0}},
+           {"mov qword [rsp], 4", {0x48, 0xc7, 0x04, 0x24, 4, 0, 0, 0}},
+           {"mov word [rsp], 4", {0x66, 0xc7, 0x04, 0x24, 4, 0}},
+           {"mov rax, a constant of eight bytes", {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}},
+           {"mov eax, one of four", {0xb8, 0xe8, 0, 0, 0}},
+           {"test byte [rax + 16], 1", {0xf6, 0x40, 0x10, 0x01}},
+           {"neg dword [rax + 16]", {0xf7, 0x58, 0x10}},
+           {"test dword [rax], 1", {0xf7, 0x00, 1, 0, 0, 0}},
+           {"add rdi, 16", {0x48, 0x83, 0xc7, 0x10}},
+           {"add r12, 16", {0x49, 0x83, 0xc4, 0x10}},
+           {"cmp rsp, 16", {0x48, 0x83, 0xfc, 0x10}},
+           {"mov r12, rax", {0x49, 0x89, 0xc4}},
+           {"imul eax, ecx, 1000", {0x69, 0xc1, 0xe8, 0x03, 0, 0}},
+           {"pshufd xmm0, xmm1, 0xe8", {0x66, 0x0f, 0x70, 0xc1, 0xe8}},
+           {"pextrq rax, xmm0, 1", {0x66, 0x48, 0x0f, 0x3a, 0x16, 0xc0, 0x01}},
+           {"pmovzxbw xmm0, [rsp]", {0x66, 0x0f, 0x38, 0x30, 0x04, 0x24}},
+           {"vmovdqa xmm0, [rsp]", {0xc5, 0xf9, 0x6f, 0x04, 0x24}},
+           {"vinserti128 ymm0, ymm0, [rsp], 1", {0xc4, 0xe3, 0x7d, 0x38, 0x04, 0x24, 0x01}},
+           {"vmovdqu64 zmm0, [rsp + 64]", {0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x44, 0x24, 0x01}},
+           {"vzeroupper", {0xc5, 0xf8, 0x77}},
+           {"jmp over a call", {0xeb, 0x05, 0xe8, 0, 0, 0, 0}},
+           {"jmp near, over a call", {0xe9, 0x05, 0, 0, 0, 0xe8, 0, 0, 0, 0}},
+           {"jne over a call", {0x75, 0x05, 0xe8, 0, 0, 0, 0}},
+           {"jne near, over a call", {0x0f, 0x85, 0x05, 0, 0, 0, 0xe8, 0, 0, 0, 0}},
+           {"jne to a call", {0x75, 0x40}},
+       }) {
+    EXPECT_TRUE(may_run(i.bytes + k_end)) << i.name;
+    EXPECT_TRUE(may_run(i.bytes + k_end_with_long_branch)) << i.name;
+    EXPECT_TRUE(may_run(i.bytes + k_end_padded)) << i.name;
+    EXPECT_FALSE(may_run(i.bytes + k_call + k_end)) << i.name << ", call";
+  }
+}
+
+TEST(a_landing_pad, may_not_be_run_where_it_needs_the_stack_or_goes_elsewhere) {
+  for (instruction const& i : std::initializer_list<instruction>{
+           {"call", k_call},
+           {"call rax", {0xff, 0xd0}},
+           {"call [rip]", {0xff, 0x15, 0, 0, 0, 0}},
+           {"push rax", {0x50}},
+           {"push r12", {0x41, 0x54}},
+           {"push 1", {0x6a, 0x01}},
+           {"push [rax]", {0xff, 0x30}},
+           {"pop rax", {0x58}},
+           {"leave", {0xc9}},
+           {"ret", {0xc3}},
+           {"jmp rax", {0xff, 0xe0}},
+           {"ud2", {0x0f, 0x0b}},
+           {"syscall", {0x0f, 0x05}},
+           {"sub rsp, 8", {0x48, 0x83, 0xec, 0x08}},
+           {"sub rsp, 0x100", {0x48, 0x81, 0xec, 0, 1, 0, 0}},
+           {"sub rsp, rax", {0x48, 0x29, 0xc4}},
+           {"mov rsp, rbp", {0x48, 0x89, 0xec}},
+           {"mov rsp, [rax]", {0x48, 0x8b, 0x20}},
+           {"lea rsp, [rbp - 8]", {0x48, 0x8d, 0x65, 0xf8}},
+           {"jmp to itself", {0xeb, 0xfe}},
+           {"what does not exist", {0x06}},
+       }) {
+    EXPECT_FALSE(may_run(i.bytes + k_end)) << i.name;
+  }
+  EXPECT_FALSE(may_run({}));
+}
+
+TEST(a_landing_pad, may_have_many_branches_and_is_left_if_it_has_too_many) {
+  code pad;
+  for (int i = 0; i < 1000; ++i) pad = pad + code{0x75, 0x00};
+  EXPECT_FALSE(may_run(pad + k_end));
+  pad.resize(std::size_t{2} * 5);
+  EXPECT_TRUE(may_run(pad + k_end));
+}
+
+TEST(the_offering_s_lea, is_found_behind_its_look) {
+  for (code const& c : {k_end, k_end_with_long_branch, k_end_padded}) {
+    std::size_t const offset = 4;
+    EXPECT_EQ(filch::detail::lea_of_offering(c.data()), c.data() + c.size() - 3 - offset);
+  }
+  code const other = code{0x64, 0x48, 0x8b, 0x00} + k_call + k_end;  // of another thread-local variable
+  EXPECT_EQ(filch::detail::lea_of_offering(other.data()), nullptr);
+  EXPECT_EQ(filch::detail::lea_of_offering(k_call.data()), nullptr);
+}
+
+}  // namespace
+}  // namespace filch_test
