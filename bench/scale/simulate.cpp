@@ -4,6 +4,7 @@
 #include "../cluster/uts.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filch/detail/cluster_pace.hpp>
 #include <filch/detail/cluster_share.hpp>
 
 #include <chrono>
@@ -17,6 +18,7 @@ namespace {
 using filch::message;
 using filch::detail::endpoint;
 using filch::detail::share;
+namespace pace = filch::detail::pace;
 using time_ns = double;
 
 struct costs {
@@ -27,9 +29,9 @@ struct costs {
   double receive = 300;   // of the receiver's time, a message
   double latency = 1000;  // from the send to where a look finds it
   double byte = 0.1;      // more latency, a byte
-  double between_polls = 32'000;
+  double between_polls = static_cast<double>(pace::k_between_polls.count());
   double change = 1300;  // of a processor, from one rank to another
-  double look = 10'000;  // what an idle rank's look between two sleeps takes from who works there
+  double look = 30'000;  // what an idle rank's look between two sleeps takes from who works there
 };
 
 /// A rank's place in the simulated network.
@@ -85,11 +87,9 @@ class counting final : public filch::detail::partial_of<long> {
   long& sum_;
 };
 
-// Of share::poll and idle_pause, in src/cluster/task.cpp.
 constexpr time_ns k_shortest_gap = 1000;
-constexpr time_ns k_between_turns = 256'000;
-constexpr time_ns k_own_processor = 20'000;
-constexpr time_ns k_awake = 200'000;
+constexpr time_ns in_ns(std::chrono::nanoseconds t) { return static_cast<time_ns>(t.count()); }
+constexpr time_ns k_awake = in_ns(pace::k_awake);
 
 struct simulated_rank {
   simulated_rank(simulated_transport::network& all, int rank, costs const& c, long& sum)
@@ -222,8 +222,8 @@ class simulation {
     r.has_arrivals = false;
     if (!std::exchange(r.works, true)) r.ends.share_begins();
     r.ends.poll(r.mine.tasks, r.mine.tasks.size() - 1);
-    bool const had_to_wait = shares_processors() && begin - r.last_end > k_own_processor;
-    time_ns const aim = had_to_wait ? k_between_turns : costs_.between_polls;
+    bool const had_to_wait = shares_processors() && begin - r.last_end > in_ns(pace::k_own_processor);
+    time_ns const aim = had_to_wait ? in_ns(pace::k_between_turns) : costs_.between_polls;
     r.gap = std::min(2 * r.gap, aim);
     time_ns const until = now + r.gap;
     while (!r.mine.tasks.empty() && now < until) {
@@ -249,7 +249,7 @@ class simulation {
         schedule(r.carrier.rank(), now);
         return now;
       case endpoint::outcome::ended: r.ended = true; return now;
-      case endpoint::outcome::refused: r.ask_again = now + 2000.0 * (1u << std::min(r.refusals++, 9u)); break;
+      case endpoint::outcome::refused: r.ask_again = now + in_ns(pace::silence_after(r.refusals++)); break;
       case endpoint::outcome::nothing: break;
     }
     time_ns next = INFINITY;
@@ -266,7 +266,8 @@ class simulation {
   /// When an idle rank, which yields for 200 us and then sleeps, looks for the first time after `at`.
   time_ns look_after(simulated_rank& r, time_ns at) {
     if (at - r.idle_since < k_awake) return at;
-    time_ns const sleep = 50'000 + 30'000.0 * (1u << std::min(r.sleeps / 16, 5u));  // and the timer's slack
+    constexpr time_ns k_slack_of_timers = 50'000;
+    time_ns const sleep = k_slack_of_timers + in_ns(pace::sleep_after(r.sleeps));
     r.sleeps += 1 + static_cast<unsigned>((at - std::max(r.carrier.now, r.idle_since + k_awake)) / sleep);
     if (shares_processors()) return at + sleep;
     return r.idle_since + std::ceil((at - r.idle_since) / sleep) * sleep;

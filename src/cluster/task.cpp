@@ -1,3 +1,4 @@
+#include <filch/detail/cluster_pace.hpp>
 #include <filch/detail/cluster_share.hpp>
 #include <filch/rank.hpp>
 #include <thread>
@@ -19,15 +20,6 @@ known_kinds& kinds() {
   return all;
 }
 
-using namespace std::chrono_literals;
-
-// A poll costs about a microsecond: a few per cent of this at most, and a thief does not wait long.
-constexpr std::chrono::nanoseconds k_between_polls = 32us;
-// Where processors are fewer than ranks, MPI gives the processor away in a poll that finds nothing; to have it back
-// costs some microseconds and what was in the caches.
-constexpr std::chrono::nanoseconds k_between_turns = 256us;
-// A poll or a yield took longer: somebody else had the processor.
-constexpr std::chrono::nanoseconds k_own_processor = 20us;
 constexpr unsigned k_block_most = 1u << 16;
 // Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
 constexpr unsigned k_thieving_waits = 64;
@@ -68,7 +60,7 @@ void share::poll(std::size_t spare) {
   auto const begin = clock::now();
   ends.poll(tasks, spare);
   auto const now = clock::now();
-  auto const aim = now - begin > k_own_processor ? k_between_turns : k_between_polls;
+  auto const aim = now - begin > pace::k_own_processor ? pace::k_between_turns : pace::k_between_polls;
   // As many tasks as would have taken the time; at most twice as many as before.
   auto const took = std::max(begin - last_poll_, clock::duration(1));
   auto const fit = static_cast<unsigned long>(block_) * static_cast<unsigned long>(aim.count()) /
@@ -115,27 +107,21 @@ void share::wait_for(cluster_future& future) {
 }
 
 void idle_pause::wait() {
-  constexpr auto k_awake = 200us;
-  constexpr unsigned k_doublings = 5;
   auto const now = clock::now();
   if (begin_ == clock::time_point()) begin_ = now;
-  // MPI's own progress may have yielded, too.
-  is_shared_ |= last_ != clock::time_point() && now - last_ > k_own_processor;
-  if (!is_shared_ && now - begin_ < k_awake) {
+  // Since the last yield began. MPI's own progress may have yielded, too.
+  if (last_ != clock::time_point()) is_shared_ = now - last_ > pace::k_own_processor;
+  if (!is_shared_ && now - begin_ < pace::k_awake) {
+    last_ = now;
     std::this_thread::yield();
-    last_ = clock::now();
-    is_shared_ = last_ - now > k_own_processor;
   } else {
     // MPI can't sleep until a message comes.
-    std::this_thread::sleep_for(std::chrono::microseconds(30u << std::min(sleeps_++ / 16, k_doublings)));
+    std::this_thread::sleep_for(pace::sleep_after(sleeps_++));
     last_ = clock::time_point();
   }
 }
 
-void idle_pause::refused() {
-  constexpr unsigned k_doublings = 9;
-  ask_again_ = clock::now() + std::chrono::microseconds(2u << std::min(refusals_++, k_doublings));
-}
+void idle_pause::refused() { ask_again_ = clock::now() + pace::silence_after(refusals_++); }
 
 }  // namespace detail
 }  // namespace filch::inline FILCH_ABI

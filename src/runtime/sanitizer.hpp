@@ -15,6 +15,7 @@
 #endif
 
 #if defined(FILCH_ASAN)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(FILCH_TSAN)
@@ -40,9 +41,15 @@ FILCH_INLINE void leave_stack(void** kept, void const* low, std::size_t bytes) n
 FILCH_INLINE void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
   __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
 }
+/// Before a stack is given back: what was around the variables of frames that never returned may be somebody else's
+/// next.
+FILCH_INLINE void forget_frames(void const* low, std::size_t bytes) noexcept {
+  __asan_unpoison_memory_region(low, bytes);
+}
 #else
 FILCH_INLINE void leave_stack(void**, void const*, std::size_t) noexcept {}
 FILCH_INLINE void arrive_on_stack(void*, void const**, std::size_t*) noexcept {}
+FILCH_INLINE void forget_frames(void const*, std::size_t) noexcept {}
 #endif
 
 #if defined(FILCH_TSAN)

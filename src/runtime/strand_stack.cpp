@@ -41,7 +41,9 @@ strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*ma
 }
 
 strand_stack::~strand_stack() {
-  if (memory_.valid()) end_fiber(tsan_fiber_);
+  if (!memory_.valid()) return;
+  end_fiber(tsan_fiber_);
+  forget_frames(memory_.low(), memory_.bytes());
 }
 
 void strand_stack::switch_to(strand_stack& to, unsigned worker) noexcept {

@@ -55,7 +55,7 @@ class FILCH_API idle_pause {
   using clock = std::chrono::steady_clock;
   clock::time_point begin_{};
   clock::time_point ask_again_{};
-  clock::time_point last_{};  // the end of the last yield
+  clock::time_point last_{};  // when the last yield began, if it did not sleep since
   bool is_shared_ = false;    // the processor, with others that run
   unsigned sleeps_ = 0;
   unsigned refusals_ = 0;

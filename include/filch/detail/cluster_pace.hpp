@@ -1,0 +1,34 @@
+// How often a rank looks for messages: for src/cluster/task.cpp, and for the simulation of it (bench/scale).
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace filch::inline FILCH_ABI::detail::pace {
+
+/// A poll costs about a microsecond: a few per cent of this at most, and a thief does not wait long.
+inline constexpr std::chrono::nanoseconds k_between_polls = std::chrono::microseconds(32);
+/// Where processors are fewer than ranks, MPI gives the processor away in a poll that finds nothing; to have it back
+/// costs some microseconds and what was in the caches.
+inline constexpr std::chrono::nanoseconds k_between_turns = std::chrono::microseconds(256);
+/// A poll or a yield took longer: somebody else had the processor.
+inline constexpr std::chrono::nanoseconds k_own_processor = std::chrono::microseconds(20);
+/// So long an idle rank yields before it sleeps.
+inline constexpr std::chrono::nanoseconds k_awake = std::chrono::microseconds(200);
+
+/// How long its sleep is, after so many.
+constexpr std::chrono::nanoseconds sleep_after(unsigned sleeps) noexcept {
+  constexpr unsigned k_alike = 16;
+  constexpr unsigned k_doublings = 5;
+  return std::chrono::microseconds(30u << std::min(sleeps / k_alike, k_doublings));
+}
+
+/// How long it does not ask for work, after so many requests that came back in vain before the last one.
+constexpr std::chrono::nanoseconds silence_after(unsigned refusals) noexcept {
+  constexpr unsigned k_doublings = 9;
+  return std::chrono::microseconds(2u << std::min(refusals, k_doublings));
+}
+
+}  // namespace filch::inline FILCH_ABI::detail::pace
