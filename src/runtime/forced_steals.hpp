@@ -32,6 +32,11 @@ class handed_over {
     bool comes_last = false;  // after all that is there
   };
 
+  /// Room for about as much as there will be: who gives can't fail.
+  handed_over() {
+    if constexpr (k_steals_are_forced) all_.reserve(2 * k_most_stacks_to_force);
+  }
+
   void give(work w) {
     std::lock_guard const lock(mutex_);
     all_.insert(w.comes_last ? all_.begin() : all_.end(), w);
