@@ -143,7 +143,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
     // relaxed: as in cactus_take_back.
     if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
       if (w.kind != strand_kind::cactus) {
-        if constexpr (is_small_and_trivial<F>(128, 64)) {
+        if constexpr (is_small_closure<F>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.
           F copy(f);
           return cactus_join_unforked<F, G>(hand_on<F>(copy), hand_on<G>(g));

@@ -32,6 +32,15 @@
 #define FILCH_IMPLICIT_USES_RESULT 0
 #endif
 
+// How a handler names the marker. For Clang by reference: it would think that the end of a handler of a pointer can't
+// throw, while the other's can. For GCC by pointer: what is caught is not a C++ exception, so its address is null, of
+// which a sanitizer would say that no reference may be bound to it.
+#if defined(__clang__)
+#define FILCH_IMPLICIT_CAUGHT continuation const&
+#else
+#define FILCH_IMPLICIT_CAUGHT continuation*
+#endif
+
 // Sanitizers turn copies into calls, and on a landing pad nothing may be called.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FILCH_IMPLICIT_SANITIZED 1
@@ -42,6 +51,12 @@
 #endif
 #if !defined(FILCH_IMPLICIT_SANITIZED)
 #define FILCH_IMPLICIT_SANITIZED 0
+#endif
+
+#if defined(__has_feature)
+#if __has_feature(safe_stack)
+#error "filch: cactus and implicit change stacks and threads, of which -fsanitize=safe-stack is not told"
+#endif
 #endif
 
 #include <cstring>
@@ -167,7 +182,7 @@ template <class A> struct carried {
     } else {
       raw_bytes_of<A> a;
       std::memcpy(a.bytes(), &value, sizeof(A));
-      return a.value;
+      return static_cast<A&&>(a.value);
     }
   }
 };
@@ -321,7 +336,7 @@ template <class F, class A> struct words_of {
   static constexpr std::size_t k_registers = std::is_floating_point_v<A> ? 8 : comes_in_slot<A> ? 5 : 6;
   static constexpr bool fit = !FILCH_IMPLICIT_SANITIZED && !travels_by_value<F> && !std::is_const_v<F> &&
                               alignof(object) >= sizeof(leaving) &&
-                              is_small_and_trivial<F>(k_registers * sizeof(leaving), 8);
+                              is_small_closure<F>(k_registers * sizeof(leaving), 8);
   static constexpr std::size_t k_count = sizeof(object) / sizeof(leaving);
 };
 
@@ -417,7 +432,7 @@ template <class C> FILCH_INLINE void use_result(C& c) noexcept {
 /// since the landing pad needs them: f would compute with what it has to load.
 template <class G>
 inline constexpr bool waits_in_memory =
-    !FILCH_IMPLICIT_SANITIZED && !travels_by_value<G> && is_small_and_trivial<G>(64, 16);
+    !FILCH_IMPLICIT_SANITIZED && !travels_by_value<G> && is_small_closure<G>(64, 16);
 template <class G, bool = waits_in_memory<G>> class waiting_closure {
  public:
   FILCH_INLINE explicit waiting_closure(std::remove_reference_t<G>& g) noexcept {
@@ -588,9 +603,8 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
       use_result(a.value);
     }
     offering.dismiss();
-  } catch (continuation const&) {
-    // Both handlers are the same, so that no register has to be saved for which of them it is. A reference, because
-    // Clang would think that the end of a handler of a pointer can't throw, and the other's can.
+  } catch (FILCH_IMPLICIT_CAUGHT) {
+    // Both handlers are the same, so that no register has to be saved for which of them it is.
     implicit_caught();
     goto caught;
   } catch (...) {

@@ -14,7 +14,8 @@ inline constexpr unsigned k_no_worker = ~0u;
 }
 
 // Always part of the caller: a thin wrapper whose own frame would cost more than its work.
-#define FILCH_INLINE [[gnu::always_inline]] inline
+// Nor may -finstrument-functions call anything in it.
+#define FILCH_INLINE [[gnu::always_inline, gnu::no_instrument_function]] inline
 // A frame of its own. A fork needs callee-saved registers; a leaf of the recursion does not, and should
 // not have to save them because a fork was inlined beside it (docs/decisions/0001-outlined-join.md).
 #define FILCH_OUTLINE [[gnu::noinline]]

@@ -76,17 +76,26 @@ template <class R> struct [[nodiscard]] drop_on_exit {
   ~drop_on_exit() { slot.drop(); }
 };
 
-/// How a callable travels into an outlined fork: small trivial temporaries by value, that is in registers,
-/// and everything else by reference.
-template <class F> consteval bool is_small_and_trivial(std::size_t bytes, std::size_t alignment) {
-  if constexpr (std::is_reference_v<F>) {
+template <class T> consteval bool is_small_and_trivial(std::size_t bytes, std::size_t alignment) {
+  if constexpr (std::is_reference_v<T>) {
     return false;
   } else {
-    return std::is_trivially_copyable_v<F> && sizeof(F) <= bytes && alignof(F) <= alignment;
+    return std::is_trivially_copyable_v<T> && sizeof(T) <= bytes && alignof(T) <= alignment;
   }
 }
+/// May a temporary that is called be copied? Not if what it returns may refer to what it captured.
+template <class F> consteval bool is_small_closure(std::size_t bytes, std::size_t alignment) {
+  if constexpr (std::is_invocable_v<F>) {
+    if (std::is_reference_v<std::invoke_result_t<F>>) return false;
+  }
+  // A type that can only be moved is trivially copyable, too.
+  return is_small_and_trivial<F>(bytes, alignment) && std::is_trivially_constructible_v<F, F&> &&
+         std::is_trivially_constructible_v<F, F const&>;
+}
+/// How a callable travels into an outlined fork: small trivial temporaries by value, that is in registers,
+/// and everything else by reference.
 template <class F>
-inline constexpr bool travels_by_value = is_small_and_trivial<F>(2 * sizeof(void*), alignof(void*));
+inline constexpr bool travels_by_value = is_small_closure<F>(2 * sizeof(void*), alignof(void*));
 template <class F> using travels_as = std::conditional_t<travels_by_value<F>, F, F&&>;
 /// A callable that travelled, on its way into the next function.
 template <class F> FILCH_INLINE travels_as<F> hand_on(std::remove_reference_t<F>& f) noexcept {

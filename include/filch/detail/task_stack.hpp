@@ -178,7 +178,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> fork_join_here(std::remove_re
 #endif
   typename Stack::task* const t = w.top;
   if (Stack::is_slow(w, t) || t == w.end) [[unlikely]] {
-    if constexpr (is_small_and_trivial<F>(128, 64)) {
+    if constexpr (is_small_closure<F>(128, 64)) {
       // A copy goes there: nobody has f's address then, and its captures stay in registers.
       F copy(f);
       return fork_join_slow<Stack, F, G>(w, t, hand_on<F>(copy), hand_on<G>(g));

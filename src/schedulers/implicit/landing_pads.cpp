@@ -20,9 +20,9 @@ std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t c
     if (filter > 0) {
       std::uint64_t type = 0;
       table_reader entry(types - static_cast<std::size_t>(filter) * size_of_encoded(encoding));
-      if (entry.encoded(encoding, type) && type != 0 &&
-          *reinterpret_cast<std::type_info const*>(type) == typeid(continuation)) {
-        return filter;
+      if (entry.encoded(encoding, type) && type != 0) {
+        auto const& caught = *reinterpret_cast<std::type_info const*>(type);
+        if (caught == typeid(continuation) || caught == typeid(continuation*)) return filter;
       }
     }
     if (next == 0) return 0;
@@ -35,9 +35,9 @@ std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t c
 landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std::uint64_t ip) noexcept {
   if (!data) return {};
   table_reader r(data);
-  std::uint64_t pads_from = start;
-  unsigned const start_encoding = r.byte();
-  if (start_encoding != k_encoding_omitted && !r.encoded(start_encoding, pads_from)) return {};
+  // Where pads are counted from elsewhere, the function lies in several pieces, and nothing says where the calls of one
+  // of them end: unwinders ask for calls that are there alone.
+  if (r.byte() != k_encoding_omitted) return {};
   unsigned const types_encoding = r.byte();
   if (types_encoding == k_encoding_omitted) return {};
   std::uint64_t const types_after = r.unsigned_leb();
@@ -58,7 +58,7 @@ landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std:
     if (pad == 0 || action == 0) return {};
     std::int64_t const selector = selector_of_continuation(actions + action - 1, types, types_encoding);
     if (selector == 0) return {};
-    return {pads_from + pad, static_cast<std::uint32_t>(selector)};
+    return {start + pad, static_cast<std::uint32_t>(selector)};
   }
   return {};
 }
