@@ -57,7 +57,9 @@ template <class S, class I, class F> void for_index_inside(I first, I last, F& f
 /// exceptions leaves: that of the lowest piece. An empty or reversed range does nothing. From outside a pool
 /// it enters the default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on
 /// another one under `cactus` and `implicit`. Cost: a clock read and a compare a block.
-template <scheduler S = default_scheduler, std::integral I, class F> void for_index(I first, I last, F&& f) {
+template <scheduler S = default_scheduler, std::integral I, class F>
+  requires(!std::same_as<I, bool>)
+void for_index(I first, I last, F&& f) {
   if (!(first < last)) return;
   detail::inside_pool<S>([&] { detail::for_index_inside<S>(first, last, f, detail::loop_block{}); });
 }

@@ -71,7 +71,11 @@ template <scheduler S = default_scheduler, class... F>
   requires(sizeof...(F) > 0)
 auto invoke(F&&... f) {
   std::tuple<F&&...> refs(std::forward<F>(f)...);
-  return detail::invoke_range<S, 0, sizeof...(F)>(refs);
+  if constexpr (sizeof...(F) == 1) {  // no join enters a pool
+    return detail::inside_pool<S>([&refs] { return detail::invoke_range<S, 0, 1>(refs); });
+  } else {
+    return detail::invoke_range<S, 0, sizeof...(F)>(refs);
+  }
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -3,6 +3,7 @@
 
 #include <filch/detail/in_order.hpp>
 #include <filch/pool_options.hpp>
+#include <filch/pool_stats.hpp>
 #include <filch/scheduler.hpp>
 
 #include <exception>
@@ -29,7 +30,7 @@ struct serial {
 
     template <class F> void spawn(F&& f) {
       try {
-        std::invoke(std::forward<F>(f));
+        detail::call_spawned(std::forward<F>(f));
       } catch (...) {
         if (!failure_) failure_ = std::current_exception();
       }
@@ -47,6 +48,8 @@ struct serial {
     explicit pool(pool_options = {}) noexcept {}
     template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
     unsigned workers() const noexcept { return 1; }
+    /// Nothing is counted.
+    pool_stats stats() const noexcept { return {}; }
   };
 
   static bool wanted() noexcept { return false; }

@@ -42,7 +42,7 @@ template <class T> class worker_local {
       : make_([] { return T(); }) {}
   /// Each T begins as what make() returns, which several threads may call at once.
   template <class Make>
-    requires std::is_invocable_r_v<T, Make const&>
+    requires(std::is_invocable_r_v<T, Make const&> && std::is_copy_constructible_v<Make>)
   explicit worker_local(Make make) : make_(std::move(make)) {}
   worker_local(worker_local const&) = delete;
   worker_local& operator=(worker_local const&) = delete;

@@ -21,7 +21,7 @@ pool_of<Team>::pool_of(pool_options options, bool tolerate_missing_threads)
 /// of its threads. What the system takes back at the end is left to it.
 template <class Team> pool_of<Team>::~pool_of() {
   Team& t = team();
-  if (t.alive() && !t.place_of_caller() && t.take_last_place()) delete &t;
+  if (t.alive() && !t.place_of_caller() && t.wait_for_callers()) delete &t;
 }
 
 /// By the pool's team, or in a child of fork() a new one: it has none of the threads of the old one, its parent's.

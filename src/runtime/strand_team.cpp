@@ -57,19 +57,21 @@ struct hiding_worker : strand_worker {
   hiding_worker() noexcept : strand_worker(strand_kind::outside, 1, strand_raised()) {}
 };
 
-void* hide() {
+bool hide(void* room) noexcept {
   strand_worker* const w = &strand_self();
-  if (w == &outside) return nullptr;
+  if (w == &outside) return false;
   if (strand_member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
-  auto screen = std::make_unique<hiding_worker>();
+  static_assert(sizeof(hiding_worker) <= hideable::k_room && alignof(hiding_worker) <= 64);
+  auto* const screen = ::new (room) hiding_worker;
   screen->outer = w;
-  become(screen.get());
-  return screen.release();
+  become(screen);
+  return true;
 }
-void show(void* p) {
-  std::unique_ptr<hiding_worker> const screen(static_cast<hiding_worker*>(p));
+void show(void* room) noexcept {
+  auto* const screen = std::launder(static_cast<hiding_worker*>(room));
   become(screen->outer);
   if (screen->generation != fork_generation()) leave_pools_in_child();  // the run's task forked
+  std::destroy_at(screen);
 }
 
 }  // namespace

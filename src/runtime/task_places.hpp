@@ -118,17 +118,18 @@ template <class Stack, class Member> class task_places {
   // A child of fork() is outside all pools, also where it was forked by a task.
   static void leave_pools_in_child() { Stack::self() = &outside; }
 
-  static void* hide() {
+  static bool hide(void* room) noexcept {
     worker* const w = Stack::self();
-    if (w == &outside) return nullptr;
+    if (w == &outside) return false;
     if (Member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
-    auto hiding = std::make_unique<screen>(w);
-    Stack::self() = hiding.get();
-    return hiding.release();
+    static_assert(sizeof(screen) <= runtime::hideable::k_room && alignof(screen) <= 64);
+    Stack::self() = ::new (room) screen(w);
+    return true;
   }
-  static void show(void* p) {
-    std::unique_ptr<screen> const hiding(static_cast<screen*>(p));
-    go_back(hiding.get(), hiding->outer);
+  static void show(void* room) noexcept {
+    auto* const hiding = std::launder(static_cast<screen*>(room));
+    go_back(hiding, hiding->outer);
+    std::destroy_at(hiding);
   }
 };
 

@@ -45,20 +45,24 @@ thread_local unsigned teams_entered = 0;
 
 class hidden_workers {
  public:
-  hidden_workers() {
+  hidden_workers() noexcept {
     unsigned const n = hideables.load(std::memory_order_acquire);
-    for (unsigned i = 0; i < n; ++i) kept_[i] = all_hideable[i].hide();
+    for (unsigned i = 0; i < n; ++i) is_kept_[i] = all_hideable[i].hide(rooms_[i].bytes);
   }
   hidden_workers(hidden_workers const&) = delete;
   hidden_workers& operator=(hidden_workers const&) = delete;
   ~hidden_workers() {
     for (unsigned i = k_hideable_most; i-- > 0;) {
-      if (kept_[i]) all_hideable[i].show(kept_[i]);
+      if (is_kept_[i]) all_hideable[i].show(rooms_[i].bytes);
     }
   }
 
  private:
-  std::array<void*, k_hideable_most> kept_{};
+  struct room {
+    alignas(64) std::byte bytes[hideable::k_room];
+  };
+  std::array<room, k_hideable_most> rooms_;
+  std::array<bool, k_hideable_most> is_kept_{};
 };
 
 }  // namespace
@@ -165,11 +169,13 @@ bool team::start_thread(unsigned i) {
   }
 }
 
-bool team::take_last_place() noexcept {
-  if (take_place_zero()) return true;
-  if (teams_entered != 0) return false;
-  visitor last{nullptr, nullptr};
-  wait_in_line(last);
+bool team::wait_for_callers() noexcept {
+  // edge entry-4: acquire, all that callers did before they left.
+  std::uint32_t inside = callers_.fetch_or(k_is_waited_for, std::memory_order_acquire) | k_is_waited_for;
+  for (; inside != k_is_waited_for; inside = callers_.load(std::memory_order_acquire)) {
+    if (teams_entered != 0) return false;
+    os::futex_wait(callers_, inside);
+  }
   return true;
 }
 
@@ -280,7 +286,8 @@ void team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   idle_.announce(me);
   ask_everybody(me);
   // edge idle-1: the last look, after the announcement.
-  if (stop.load(std::memory_order_seq_cst) || calls_waiting_.load(std::memory_order_seq_cst) != 0 || sees_work(me)) {
+  if (stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
+      sees_work(me)) {
     idle_.retract(me);
     return;
   }
@@ -315,11 +322,26 @@ team::visitor* team::take_from_line(std::deque<visitor*>::iterator at) noexcept 
   line_.erase(at);
   // relaxed: too high for a moment makes somebody look in vain.
   visitors_waiting_.fetch_sub(1, std::memory_order_relaxed);
-  if (v->call) calls_waiting_.fetch_sub(1, std::memory_order_relaxed);
   return v;
 }
 
+/// While this lives, the team does.
+class team::caller {
+ public:
+  explicit caller(team& t) noexcept : callers_(t.callers_) { callers_.fetch_add(1, std::memory_order_relaxed); }
+  caller(caller const&) = delete;
+  caller& operator=(caller const&) = delete;
+  ~caller() {
+    // edge entry-4: release. The team may be gone afterwards: only the address is used.
+    if (callers_.fetch_sub(1, std::memory_order_release) == (k_is_waited_for | 1)) os::futex_wake(callers_);
+  }
+
+ private:
+  std::atomic<std::uint32_t>& callers_;
+};
+
 void team::enter(void (*call)(void*), void* argument) {
+  caller const inside(*this);
   if (take_place_zero()) {
     visit_as_worker_zero(call, argument);
     return;
@@ -333,15 +355,12 @@ void team::wait_in_line(visitor& v) {
   {
     std::lock_guard const lock(line_mutex_);
     line_.push_back(&v);
-    // edge entry-3: in line before the place is tried again.
+    // edge entry-3: in line before the place is tried again; and idle-1: offered before anybody is woken.
     visitors_waiting_.fetch_add(1, std::memory_order_seq_cst);
-    // A visitor without a call is a destructor: it wants the place, not a worker.
-    // edge idle-1: offered before anybody is woken.
-    if (v.call) calls_waiting_.fetch_add(1, std::memory_order_seq_cst);
     // Whoever is first in line gets the place if it was just left.
     if (take_place_zero()) take_from_line(line_.begin())->tell(visitor::place_is_yours);
   }
-  if (v.call) static_cast<void>(idle_.wake_one());
+  static_cast<void>(idle_.wake_one());
   for (spin_wait spin(oversubscribed_); spin.turns() < 64; spin.once()) {
     if (v.state.load(std::memory_order_acquire) != visitor::waiting) return;
   }
@@ -362,13 +381,12 @@ void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
 
 bool team::run_visitor(unsigned me) {
   // relaxed: a hint; a worker about to sleep looks again, in order.
-  if (calls_waiting_.load(std::memory_order_relaxed) == 0) return false;
+  if (visitors_waiting_.load(std::memory_order_relaxed) == 0) return false;
   visitor* v = nullptr;
   {
     std::lock_guard const lock(line_mutex_);
-    auto const found = std::find_if(line_.begin(), line_.end(), [](visitor const* x) { return x->call != nullptr; });
-    if (found == line_.end()) return false;
-    v = take_from_line(found);
+    if (line_.empty()) return false;
+    v = take_from_line(line_.begin());
   }
   run_call(
       me,

@@ -38,9 +38,9 @@ class team {
   pool_stats stats_of(unsigned worker) const noexcept;
   /// False in a child of fork(): the threads stayed with the parent.
   bool alive() const noexcept;
-  /// Before the end: waits for calls under way, and takes worker 0's place for ever. False where that might be for
-  /// ever: in a task of another team, which a call into this one may wait for, as exit() in a task of nested pools.
-  bool take_last_place() noexcept;
+  /// Before the end: waits until nobody is in enter() any more, nor will be. False where that might be for ever: in a
+  /// task of another team, for which a call into this one may wait, as exit() in a task of nested pools.
+  bool wait_for_callers() noexcept;
   /// The scheduler's name, for the table at exit.
   virtual char const* scheduler_name() const noexcept = 0;
 
@@ -51,7 +51,7 @@ class team {
   team(settings s, bool tolerate_missing_threads, bytes_beside const& beside = {});
   /// The last step of a scheduler's constructor: from here on its hooks are called.
   void start();
-  /// The first step of its destructor: ends the threads. The place of worker 0 has to be taken.
+  /// The first step of its destructor: ends the threads. After wait_for_callers().
   void stop() noexcept;
 
   // Hooks.
@@ -90,6 +90,8 @@ class team {
 
  private:
   struct visitor;
+  class caller;
+  static constexpr std::uint32_t k_is_waited_for = std::uint32_t{1} << 31;
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
@@ -121,16 +123,17 @@ class team {
   alignas(64) std::atomic<bool> place_zero_taken_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<unsigned> visitors_waiting_{0};
-  std::atomic<unsigned> calls_waiting_{0};  // of the visitors, those that a worker may run
+  std::atomic<std::uint32_t> callers_{0};  // in enter(); and k_is_waited_for
   std::mutex line_mutex_;
   std::deque<visitor*> line_;  // under line_mutex_
 };
 
 /// A pool's run stays on its thread. A scheduler whose strands move from thread to thread hides its worker while
-/// one of them is in such a run: hide() returns what show() needs, or null if there was nothing to hide.
+/// one of them is in such a run: hide() leaves in the room what show() needs; false if there was nothing to hide.
 struct hideable {
-  void* (*hide)();
-  void (*show)(void*);
+  static constexpr std::size_t k_room = 256;  // aligned to 64
+  bool (*hide)(void* room) noexcept;
+  void (*show)(void* room) noexcept;
 };
 /// Once for each scheduler, however often it is asked for.
 void hide_on_entry(hideable);

@@ -23,18 +23,15 @@ class cactus_frame {
   /// See filch::spawner::spawn.
   template <class F> void spawn(F&& f) {
     using closure = std::decay_t<F>;
-    where const w = place_for_next();
-    if (w == where::foreign) {
-      std::invoke(std::forward<F>(f));
-      return;
+    if constexpr (std::is_trivially_constructible_v<closure, F>) {
+      place(
+          place_for_next(), [&] { return new spawned<closure>(std::forward<F>(f), *this); },
+          [&] { call_spawned(std::forward<F>(f)); });
+    } else {
+      // Making it may fork, and come back on another worker.
+      auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), *this);
+      place(place_for_next(), [&] { return task.release(); }, [&] { std::invoke(std::move(task->closure)); });
     }
-    unsigned const number = number_++;
-    if (w == where::here) {
-      keep_failure([&] { std::invoke(std::forward<F>(f)); }, number);
-      return;
-    }
-    push(new spawned<closure>(std::forward<F>(f), *this, number));
-    ++pending_;
   }
 
   /// See filch::spawner::sync.
@@ -45,20 +42,18 @@ class cactus_frame {
   }
 
  private:
+  enum class where { foreign, here, worker };
   static constexpr unsigned k_pending_most = 4096;
 
   struct waiting : cactus_task {
     cactus_frame& frame;
-    unsigned const number;
-    waiting(strand_meeting& (*r)(strand_task&) noexcept, cactus_frame& f, unsigned n) noexcept : frame(f), number(n) {
-      run = r;
-    }
+    unsigned number = 0;
+    waiting(strand_meeting& (*r)(strand_task&) noexcept, cactus_frame& f) noexcept : frame(f) { run = r; }
   };
   template <class C> struct spawned final : waiting {
     C closure;
     template <class F>
-    spawned(F&& f, cactus_frame& owner, unsigned n)
-        : waiting(&run_and_delete, owner, n), closure(std::forward<F>(f)) {}
+    spawned(F&& f, cactus_frame& owner) : waiting(&run_and_delete, owner), closure(std::forward<F>(f)) {}
     static strand_meeting& run_and_delete(strand_task& task) noexcept {
       std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
       cactus_frame& frame = self->frame;
@@ -66,6 +61,17 @@ class cactus_frame {
       return frame.meeting_;
     }
   };
+
+  /// make() is there for others to take, or run() runs here.
+  template <class Make, class Run> void place(where w, Make&& make, Run&& run) {
+    if (w == where::foreign) return run();
+    unsigned const number = number_++;
+    if (w == where::here) return keep_failure(run, number);
+    waiting* const task = make();
+    task->number = number;
+    push(task);
+    ++pending_;
+  }
 
   template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
     try {
@@ -77,7 +83,6 @@ class cactus_frame {
 
   // in src/schedulers/cactus/frame.cpp
   FILCH_API void remember_top() noexcept;
-  enum class where { foreign, here, worker };
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(strand_task*) noexcept;
   FILCH_API void drain() noexcept;

@@ -27,17 +27,15 @@ class implicit_frame {
   /// See filch::spawner::spawn.
   template <class F> void spawn(F&& f) {
     using closure = std::decay_t<F>;
-    where const w = place_for_next();
-    if (w == where::foreign) {
-      std::invoke(std::forward<F>(f));
-      return;
+    if constexpr (std::is_trivially_constructible_v<closure, F>) {
+      place(
+          place_for_next(), [&] { return new spawned<closure>(std::forward<F>(f), *this); },
+          [&] { call_spawned(std::forward<F>(f)); });
+    } else {
+      // Making it may fork, and come back on another worker.
+      auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), *this);
+      place(place_for_next(), [&] { return task.release(); }, [&] { std::invoke(std::move(task->closure)); });
     }
-    unsigned const number = number_++;
-    if (w == where::here) {
-      keep_failure([&] { std::invoke(std::forward<F>(f)); }, number);
-      return;
-    }
-    push(*new spawned<closure>(std::forward<F>(f), *this, number));
   }
 
   /// See filch::spawner::sync.
@@ -49,21 +47,20 @@ class implicit_frame {
 
  private:
   friend class implicit_team;
+  enum class where { foreign, here, stack };
   static constexpr unsigned k_pending_most = 4096;
 
   struct waiting : strand_task {
     waiting* older = nullptr;  // in the frame's list
     waiting* newer = nullptr;
     implicit_frame& frame;
-    unsigned const number;
-    waiting(strand_meeting& (*r)(strand_task&) noexcept, implicit_frame& f, unsigned n) noexcept
-        : strand_task{r}, frame(f), number(n) {}
+    unsigned number = 0;
+    waiting(strand_meeting& (*r)(strand_task&) noexcept, implicit_frame& f) noexcept : strand_task{r}, frame(f) {}
   };
   template <class C> struct spawned final : waiting {
     C closure;
     template <class F>
-    spawned(F&& f, implicit_frame& owner, unsigned n)
-        : waiting(&run_and_delete, owner, n), closure(std::forward<F>(f)) {}
+    spawned(F&& f, implicit_frame& owner) : waiting(&run_and_delete, owner), closure(std::forward<F>(f)) {}
     static strand_meeting& run_and_delete(strand_task& task) noexcept {
       std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
       implicit_frame& frame = self->frame;
@@ -71,6 +68,16 @@ class implicit_frame {
       return frame.meeting_;
     }
   };
+
+  /// make() is there for others to take, or run() runs here.
+  template <class Make, class Run> void place(where w, Make&& make, Run&& run) {
+    if (w == where::foreign) return run();
+    unsigned const number = number_++;
+    if (w == where::here) return keep_failure(run, number);
+    waiting* const task = make();
+    task->number = number;
+    push(*task);
+  }
 
   template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
     try {
@@ -89,7 +96,6 @@ class implicit_frame {
 
   // in src/schedulers/implicit/frame.cpp
   FILCH_API void begin() noexcept;
-  enum class where { foreign, here, stack };
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;

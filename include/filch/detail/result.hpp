@@ -92,10 +92,19 @@ template <class F> consteval bool is_small_closure(std::size_t bytes, std::size_
   return is_small_and_trivial<F>(bytes, alignment) && std::is_trivially_constructible_v<F, F&> &&
          std::is_trivially_constructible_v<F, F const&>;
 }
+/// Calls what was spawned where it is: of what its owner keeps a copy, as elsewhere.
+template <class F> FILCH_INLINE void call_spawned(F&& f) {
+  using closure = std::decay_t<F>;
+  if constexpr (std::is_same_v<F, closure>) {
+    std::invoke(std::forward<F>(f));
+  } else {
+    std::invoke(closure(std::forward<F>(f)));
+  }
+}
+
 /// How a callable travels into an outlined fork: small trivial temporaries by value, that is in registers,
 /// and everything else by reference.
-template <class F>
-inline constexpr bool travels_by_value = is_small_closure<F>(2 * sizeof(void*), alignof(void*));
+template <class F> inline constexpr bool travels_by_value = is_small_closure<F>(2 * sizeof(void*), alignof(void*));
 template <class F> using travels_as = std::conditional_t<travels_by_value<F>, F, F&&>;
 /// A callable that travelled, on its way into the next function.
 template <class F> FILCH_INLINE travels_as<F> hand_on(std::remove_reference_t<F>& f) noexcept {

@@ -3,6 +3,8 @@
 
 #include <filch/detail/task_stack.hpp>
 
+#include <optional>
+
 namespace filch::inline FILCH_ABI::detail {
 
 /// Spawned tasks lie one above the other on the owner's task stack, and sync() takes them off again.
@@ -26,7 +28,7 @@ template <class Stack> class task_frame {
     using closure = std::decay_t<F>;
     worker& w = *Stack::self();
     if (&w != worker_) {
-      std::invoke(std::forward<F>(f));
+      call_spawned(std::forward<F>(f));
       return;
     }
     unsigned const number = spawned_++;
@@ -40,7 +42,7 @@ template <class Stack> class task_frame {
     w.top = &t + 1;
     ++pending_;
 #if FILCH_COUNT_FORKS
-    ++w.forks;
+    count_fork(w);
 #endif
     if (Stack::is_slow(w, &t)) [[unlikely]]
       Stack::pushed_slow(w, t);
@@ -74,7 +76,7 @@ template <class Stack> class task_frame {
 
   template <class F> void run_in_place(F&& f, unsigned number) {
     try {
-      std::invoke(std::forward<F>(f));
+      call_spawned(std::forward<F>(f));
     } catch (...) {
       keep(std::current_exception(), number);
     }
@@ -85,9 +87,13 @@ template <class Stack> class task_frame {
   template <class C> static bool run_stored(task& t) noexcept {
     std::exception_ptr failure;
     if constexpr (fits<C>) {
-      C closure = std::move(*payload_as<C>(t));
-      payload_as<C>(t)->~C();
-      failure = run_closure(closure);
+      std::optional<C> closure;
+      {
+        [[maybe_unused]] in_order_if<Stack, !never_forks<C>> const here{};
+        closure.emplace(std::move(*payload_as<C>(t)));
+        payload_as<C>(t)->~C();
+      }
+      failure = run_closure(*closure);
     } else {
       std::unique_ptr<C> closure(*payload_as<C*>(t));
       failure = run_closure(*closure);
@@ -106,6 +112,7 @@ template <class Stack> class task_frame {
   }
   template <class C, class F> static void store(task& t, F&& f) {
     if constexpr (fits<C>) {
+      [[maybe_unused]] in_order_if<Stack, !std::is_trivially_constructible_v<C, F>> const here{};
       ::new (static_cast<void*>(t.payload)) C(std::forward<F>(f));
     } else {
       ::new (static_cast<void*>(t.payload)) C*(new C(std::forward<F>(f)));

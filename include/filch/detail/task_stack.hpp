@@ -26,6 +26,30 @@ inline constexpr std::size_t k_task_payload = 48;
 
 enum class [[nodiscard]] join_outcome { run_it, returned, threw };
 
+/// As long as it exists, joins run in order on the thread that made it: a worker without room for tasks.
+template <class Stack> struct task_staying : Stack::worker {
+  typename Stack::worker* outer;  // what the thread was before
+
+  FILCH_API task_staying();
+  FILCH_API ~task_staying();
+  task_staying(task_staying const&) = delete;
+  task_staying& operator=(task_staying const&) = delete;
+};
+
+/// Neither copying, moving nor destroying one forks.
+template <class T>
+inline constexpr bool never_forks =
+    std::is_reference_v<T> || (std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+/// While what is in a descriptor is copied, moved or destroyed there: forks would lie where it lies.
+template <class Stack, bool Forks> using in_order_if = std::conditional_t<Forks, task_staying<Stack>, nothing>;
+
+#if FILCH_COUNT_FORKS
+/// Of the worker's own; others may read it.
+template <class Worker> FILCH_INLINE void count_fork(Worker& w) noexcept {
+  std::atomic_ref(w.forks).store(w.forks + 1, std::memory_order_relaxed);
+}
+#endif
+
 // ---- what a descriptor holds -------------------------------------------------------------------
 
 /// Closures that are copied into the descriptor: trivial temporaries that fit in two registers. All others stay
@@ -86,9 +110,10 @@ template <class Task> std::exception_ptr take_exception(Task& t) noexcept {
 }
 
 /// Takes what a stolen task left in its descriptor: the result, or its exception, thrown.
-template <class R, class Task> FILCH_COLD R take_outcome(Task& t, join_outcome outcome) {
+template <class Stack, class R> FILCH_COLD R take_outcome(typename Stack::task& t, join_outcome outcome) {
   if (outcome == join_outcome::threw) std::rethrow_exception(take_exception(t));
   if constexpr (task_result_fits<R>) {
+    [[maybe_unused]] in_order_if<Stack, !never_forks<R>> const here{};
     auto& slot = *payload_as<result_slot<R>>(t);
     drop_on_exit<R> guard{slot};
     return slot.take();
@@ -114,7 +139,7 @@ template <class Stack, class G>
     if (outcome == join_outcome::run_it) {
       std::invoke(static_cast<G&&>(g));
     } else {
-      static_cast<void>(take_outcome<result_of<G>>(t, outcome));
+      static_cast<void>(take_outcome<Stack, result_of<G>>(t, outcome));
     }
   } catch (...) {  // f's exception is the one that leaves
   }
@@ -141,7 +166,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> run_and_join(typename Stack::
     w.top = &t;
     if (Stack::is_slow(w, &t)) [[unlikely]] {
       join_outcome const outcome = Stack::join_slow(w, t);
-      if (outcome != join_outcome::run_it) return {a.take(), take_outcome<B>(t, outcome)};
+      if (outcome != join_outcome::run_it) return {a.take(), take_outcome<Stack, B>(t, outcome)};
     }
     return {a.take(), call(static_cast<G&&>(g))};
   }
@@ -174,7 +199,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> fork_join_here(std::remove_re
                                                                   std::remove_reference_t<G>& g) {
   typename Stack::worker& w = *Stack::self();
 #if FILCH_COUNT_FORKS
-  if (w.end) ++w.forks;
+  if (w.end) count_fork(w);
 #endif
   typename Stack::task* const t = w.top;
   if (Stack::is_slow(w, t) || t == w.end) [[unlikely]] {
@@ -196,16 +221,6 @@ template <class Stack, class F, class G>
 FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> fork_join(travels_as<F> f, travels_as<G> g) {
   return fork_join_here<Stack, F, G>(f, g);
 }
-
-/// As long as it exists, joins run in order on the thread that made it: a worker without room for tasks.
-template <class Stack> struct task_staying : Stack::worker {
-  typename Stack::worker* outer;  // what the thread was before
-
-  FILCH_API task_staying();
-  FILCH_API ~task_staying();
-  task_staying(task_staying const&) = delete;
-  task_staying& operator=(task_staying const&) = delete;
-};
 
 /// A join under a scheduler with task stacks.
 template <class Stack, class F, class G>

@@ -37,7 +37,8 @@ class line {
 };
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (guarded_stack::report(info->si_addr)) {
+  bool const is_sent = info->si_code <= 0;  // by kill() or raise(): it does not happen again
+  if (!is_sent && guarded_stack::report(info->si_addr)) {
     // As on a thread's stack: the fault happens again, and ends the process.
     std::signal(signal, SIG_DFL);
     return;
@@ -45,7 +46,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(signal, info, context);
   } else if (before.sa_handler == SIG_IGN || before.sa_handler == SIG_DFL) {
+    if (is_sent && before.sa_handler == SIG_IGN) return;
     std::signal(signal, SIG_DFL);
+    if (is_sent) raise(signal);  // arrives when this returns
   } else {
     before.sa_handler(signal);
   }

@@ -12,20 +12,21 @@ void cactus_frame::remember_top() noexcept {
   if (worker_->kind != strand_kind::cactus) return;
   auto const& m = *static_cast<cactus_member*>(worker_);
   starts_ = m.starts;
-  strand_ = m.stack;
+  if (!strand_) strand_ = m.stack;  // once: spawns from elsewhere look at it
 }
 
 /// Where the next task goes: to the worker, or it runs here; on a strand that is not the frame's, here too, and
 /// nothing of the frame is touched.
 cactus_frame::where cactus_frame::place_for_next() noexcept {
   strand_worker& w = strand_self();
-  if (w.kind != strand_kind::cactus) return &w == worker_ ? where::here : where::foreign;
+  // Of a strand's frame only that strand may look at more.
+  if (w.kind != strand_kind::cactus) return !strand_ && &w == worker_ ? where::here : where::foreign;
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != strand_) return where::foreign;
   if (&w != worker_ || w.head != top_ || m.starts != starts_) return where::here;
   if (pending_ == k_pending_most && !forget_stolen()) return where::here;
   if (!team_of(m).has_room(m)) return where::here;
-  remember_top();  // it may have been moved to make room
+  top_ = w.head;  // it may have been moved to make room
   return where::worker;
 }
 

@@ -35,8 +35,8 @@ std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t c
 landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std::uint64_t ip) noexcept {
   if (!data) return {};
   table_reader r(data);
-  // Where pads are counted from elsewhere, the function lies in several pieces, and nothing says where the calls of one
-  // of them end: unwinders ask for calls that are there alone.
+  // Where pads are counted from elsewhere, the function lies in several pieces, and nothing says where the calls of
+  // one of them end: unwinders ask for calls that are there alone.
   if (r.byte() != k_encoding_omitted) return {};
   unsigned const types_encoding = r.byte();
   if (types_encoding == k_encoding_omitted) return {};
