@@ -69,7 +69,7 @@ struct scheduler_names {
 
 /// Tasks that changed worker so far.
 template <class S> std::uint64_t steals_of(typename S::pool const& pool) {
-  if constexpr (requires { pool.stats(); }) {
+  if constexpr (steals<S>) {
     return pool.stats().steals;
   } else {
     return 0;

@@ -3,8 +3,12 @@
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -184,6 +188,46 @@ TYPED_TEST(entering, works_from_threads_that_come_and_go) {
       ASSERT_EQ(pool.run([] { return fib<TypeParam>(6); }), 8);
       ASSERT_EQ(fib<TypeParam>(7), 13);
     }).join();
+  }
+}
+
+/// Does that thread wait for a wake-up in the kernel?
+bool sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/syscall");
+  long number = -1;
+  return file >> number && number == SYS_futex;
+}
+
+TYPED_TEST(entering, is_done_before_the_pool_ends) {
+  if constexpr (steals<TypeParam>) {
+    for (std::size_t i = 0; i < scaled(300); ++i) {
+      auto pool = std::make_unique<typename TypeParam::pool>(
+          filch::pool_options{.workers = 1, .stack_size = std::size_t{1} << 20});
+      gate runs;
+      std::atomic<bool> go{false};
+      std::thread first([&, p = pool.get()] {
+        p->run([&] {
+          runs.open();
+          while (!go) std::this_thread::yield();
+        });
+      });
+      ASSERT_TRUE(runs.pass());
+      std::atomic<pid_t> id{0};
+      std::atomic<bool> has_run{false};
+      std::thread second([&, p = pool.get()] {
+        id = static_cast<pid_t>(syscall(SYS_gettid));
+        p->run([&] { has_run = true; });
+      });
+      bool const is_in_line = eventually([&] { return id != 0 && sleeps(id); });
+      go = true;
+      if (is_in_line) pool.reset();
+      first.join();
+      second.join();
+      ASSERT_TRUE(has_run);
+      if (!is_in_line) GTEST_SKIP() << "the system does not say who sleeps";
+    }
+  } else {
+    GTEST_SKIP() << "its pool waits for nobody";
   }
 }
 

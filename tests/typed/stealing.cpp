@@ -69,7 +69,7 @@ TYPED_TEST(stealing, is_asked_for_while_a_worker_waits) {
 }
 
 TYPED_TEST(stealing, wakes_workers_that_sleep) {
-  if constexpr (requires(typename TypeParam::pool& p) { p.stats(); }) {
+  if constexpr (steals<TypeParam>) {
     for (int round = 0; round < 20; ++round) {
       typename TypeParam::pool pool({.workers = 3});
       ASSERT_TRUE(eventually([&] { return pool.stats().sleeps >= 2; })) << "in round " << round;
@@ -80,7 +80,7 @@ TYPED_TEST(stealing, wakes_workers_that_sleep) {
 }
 
 TYPED_TEST(stealing, is_counted_plausibly) {
-  if constexpr (requires(typename TypeParam::pool& p) { p.stats(); }) {
+  if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 4, .stack_size = std::size_t{2} << 20});
     constexpr int k_n = 20;
     auto const fresh = pool.stats();

@@ -14,6 +14,7 @@
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -43,12 +44,13 @@ inline constexpr bool never_forks =
 /// While what is in a descriptor is copied, moved or destroyed there: forks would lie where it lies.
 template <class Stack, bool Forks> using in_order_if = std::conditional_t<Forks, task_staying<Stack>, nothing>;
 
-#if FILCH_COUNT_FORKS
-/// Of the worker's own; others may read it.
+// The worker's own figure, which others may read.
 template <class Worker> FILCH_INLINE void count_fork(Worker& w) noexcept {
   std::atomic_ref(w.forks).store(w.forks + 1, std::memory_order_relaxed);
 }
-#endif
+template <class Worker> std::uint64_t counted_forks(Worker& w) noexcept {
+  return std::atomic_ref(w.forks).load(std::memory_order_relaxed);
+}
 
 // ---- what a descriptor holds -------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ channel_team::~channel_team() { stop(); }
 
 std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
 #if FILCH_COUNT_FORKS
-  return std::atomic_ref(members_[worker]->forks).load(std::memory_order_relaxed);  // relaxed: a figure
+  return counted_forks(*members_[worker]);
 #else
   static_cast<void>(worker);
   return 0;

@@ -46,7 +46,7 @@ direct_team::~direct_team() { stop(); }
 
 std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 #if FILCH_COUNT_FORKS
-  return std::atomic_ref(members_[worker]->forks).load(std::memory_order_relaxed);  // relaxed: a figure
+  return counted_forks(*members_[worker]);
 #else
   static_cast<void>(worker);
   return 0;

@@ -1,0 +1,146 @@
+// Results and callables whose own functions are not as usual: those that fork, can't be copied, or are referred to.
+#include "scale.hpp"
+#include "schedulers.hpp"
+#include "stealing.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace filch_test {
+namespace {
+
+template <class S> class values : public ::testing::Test {
+ protected:
+  /// On three workers, until there were steals.
+  template <class Body> static void while_others_steal(Body body) {
+    typename S::pool pool({.workers = 3});
+    EXPECT_TRUE(eventually([&] {
+      for (std::size_t i = 0; i < scaled(100); ++i) pool.run(body);
+      return !steals<S> || steals_of<S>(pool) > 0 || ::testing::Test::HasFailure();
+    }));
+  }
+};
+TYPED_TEST_SUITE(values, all_schedulers, scheduler_names);
+
+template <class S> long leaves(int depth) {
+  if (depth == 0) return 1;
+  auto const [a, b] = filch::join<S>([=] { return leaves<S>(depth - 1); }, [=] { return leaves<S>(depth - 1); });
+  return a + b;
+}
+
+/// A tree that is destroyed in parallel.
+template <class S> struct tree {
+  std::unique_ptr<tree> left;
+  std::unique_ptr<tree> right;
+  tree() = default;
+  tree(std::unique_ptr<tree> l, std::unique_ptr<tree> r) : left(std::move(l)), right(std::move(r)) {}
+  tree(tree&&) noexcept = default;
+  ~tree() {
+    filch::join<S>([this] { left.reset(); }, [this] { right.reset(); });
+  }
+  long nodes() const { return 1 + (left ? left->nodes() : 0) + (right ? right->nodes() : 0); }
+
+  static tree of(int depth) {
+    if (depth == 0) return {};
+    auto [a, b] = filch::join<S>([=] { return of(depth - 1); }, [=] { return of(depth - 1); });
+    return {std::make_unique<tree>(std::move(a)), std::make_unique<tree>(std::move(b))};
+  }
+};
+
+TYPED_TEST(values, may_be_destroyed_in_parallel) {
+  TestFixture::while_others_steal([] {
+    EXPECT_EQ(tree<TypeParam>::of(7).nodes(), 255);
+    std::atomic<long> nodes{0};
+    filch::scope<TypeParam>([&](auto& s) {
+      for (int i = 0; i < 10; ++i) {
+        s.spawn([t = tree<TypeParam>::of(3), &nodes] { nodes += t.nodes(); });
+      }
+    });
+    EXPECT_EQ(nodes, 150);
+  });
+}
+
+/// Copied in parallel; small, so that it has its place where tasks are kept.
+template <class S> struct copied_in_parallel {
+  long tag = 7;
+  copied_in_parallel() = default;
+  copied_in_parallel(copied_in_parallel const& other) : tag(other.tag + leaves<S>(3) - 8) {}
+  copied_in_parallel(copied_in_parallel&& other) noexcept : tag(other.tag + leaves<S>(3) - 8) {}
+  ~copied_in_parallel() = default;
+};
+
+TYPED_TEST(values, may_be_copied_in_parallel) {
+  using value = copied_in_parallel<TypeParam>;
+  TestFixture::while_others_steal([] {
+    auto const [a, b] = filch::join<TypeParam>([] { return value(); },
+                                               [] {
+                                                 static_cast<void>(leaves<TypeParam>(3));
+                                                 return value();
+                                               });
+    EXPECT_EQ(a.tag + b.tag, 14);
+    std::atomic<long> sum{0};
+    auto const task = [v = value(), &sum] { sum += v.tag; };
+    filch::scope<TypeParam>([&](auto& s) {
+      for (int i = 0; i < 10; ++i) s.spawn(task);
+      for (int i = 0; i < 10; ++i) s.spawn([v = value(), &sum] { sum += v.tag; });
+    });
+    EXPECT_EQ(sum, 140);
+  });
+}
+
+TYPED_TEST(values, that_are_spawned_stay_their_owner_s) {
+  typename TypeParam::pool pool({.workers = 2});
+  pool.run([] {
+    constexpr long k_tasks = 10'000;  // more than a scope holds: some run in place
+    std::atomic<long> sum{0};
+    auto task = [calls = 0L, &sum]() mutable { sum += ++calls; };
+    filch::scope<TypeParam>([&](auto& s) {
+      for (long i = 0; i < k_tasks; ++i) s.spawn(task);
+    });
+    EXPECT_EQ(sum, k_tasks);
+  });
+}
+
+/// To a compiler it is trivially copyable.
+template <class T> struct only_moved {
+  T value;
+  explicit only_moved(T v) : value(v) {}
+  only_moved(only_moved&&) = default;
+  only_moved& operator=(only_moved&&) = default;
+  T operator()() { return value; }
+};
+
+TYPED_TEST(values, may_be_movable_only_and_trivial) {
+  static_assert(std::is_trivially_copyable_v<only_moved<long>>);
+  TestFixture::while_others_steal([] {
+    auto const [a, b] = filch::join<TypeParam>(only_moved<long>(3), only_moved<long>(4));
+    EXPECT_EQ(a + b, 7);
+    auto const [c, d] =
+        filch::join<TypeParam>([n = leaves<TypeParam>(3)] { return only_moved<long>(n); },
+                               [n = leaves<TypeParam>(4)] { return only_moved<char>(static_cast<char>(n)); });
+    EXPECT_EQ(c.value + d.value, 24);
+    std::atomic<long> sum{0};
+    filch::scope<TypeParam>([&](auto& s) {
+      auto task = [&sum, n = only_moved<long>(5)] { sum += n.value; };
+      s.spawn(std::move(task));
+    });
+    EXPECT_EQ(sum, 5);
+  });
+}
+
+TYPED_TEST(values, may_be_referred_to_until_the_expression_s_end) {
+  TestFixture::while_others_steal([] {
+    auto const sum = [](std::pair<long&, long&> r) { return r.first + r.second; };
+    for (long i = 0; i < 10; ++i) {
+      ASSERT_EQ(sum(filch::join<TypeParam>([x = i]() mutable -> long& { return x += leaves<TypeParam>(2); },
+                                           [y = 2 * i]() mutable -> long& { return y += leaves<TypeParam>(2); })),
+                3 * i + 8);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
