@@ -50,6 +50,7 @@ TEST(a_child_of_fork, may_return_from_the_stay_in_which_it_was_born) {
 }
 
 TEST(a_child_of_fork, may_return_from_the_nested_run_in_which_it_was_born) {
+  if (is_thread_sanitized) GTEST_SKIP() << "in the child it ignores what the fiber that forked does: false races";
   std::string const one = "child exited with 5\nparent: 1\n";
   for (std::size_t outer = 0; outer < 4; ++outer) {
     expect_quiet_end(run("fork-in-nested-run", outer), 0, one + one + one + one + one + one + one + one);

@@ -28,7 +28,7 @@ code operator+(code a, code const& b) {
 
 bool may_run(code c) {
   // Whoever runs on past its end meets what does not exist.
-  c.resize(c.size() + 32, 0x06);
+  c.resize(c.size() + 128, 0x06);
   return filch::detail::may_run_pad(reinterpret_cast<std::uint64_t>(c.data()));
 }
 
