@@ -1,6 +1,8 @@
 // A g that does nothing needs its closure on the landing pad only, so that is where compilers call a pure function
 // that returns it. Such a pad can't be run while the child runs: below its stack pointer lie the child's frames.
 // (CMakeLists.txt has GCC's program inspected for that call; tools/matrix inspects it in none.)
+#include "scale.hpp"
+
 #include <gtest/gtest.h>
 #include <filch/filch.hpp>
 
@@ -57,7 +59,7 @@ TYPED_TEST_SUITE(unfit_pads, both);
 
 TYPED_TEST(unfit_pads, are_passed_over) {
   S::pool pool({.workers = 3});
-  for (int i = 0; i < 1000; ++i) {
+  for (std::size_t i = 0; i < scaled(200); ++i) {
     ASSERT_EQ(pool.run([] { return tree(7, TestFixture::all); }), 128);
   }
 }
