@@ -43,7 +43,9 @@ strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*ma
 strand_stack::~strand_stack() {
   if (!memory_.valid()) return;
   end_fiber(tsan_fiber_);
-  forget_frames(memory_.low(), memory_.bytes());
+  // Those below have returned. (All of it would be slow: shadow memory of stacks that were never written.)
+  auto* const from = static_cast<std::byte*>(resume_at_);
+  forget_frames(from, static_cast<std::size_t>(memory_.high() - from));
 }
 
 void strand_stack::switch_to(strand_stack& to, unsigned worker) noexcept {
