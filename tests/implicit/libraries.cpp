@@ -46,7 +46,9 @@ TEST(libraries, may_be_unloaded_and_others_loaded_at_their_place) {
     std::uint64_t const before = pool.stats().steals;
     EXPECT_EQ(pool.run([&] { return tree(8); }), now.function(k_library_expected)(8));
     with_steals += pool.stats().steals != before;
-    return ++rounds >= scaled(400) && with_steals >= scaled(40) && at_the_same_place >= scaled(40);
+    // With GCC's address sanitizer the two are never at one place.
+    bool const were_there = is_address_sanitized || at_the_same_place >= scaled(40);
+    return ++rounds >= scaled(400) && with_steals >= scaled(40) && were_there;
   })) << rounds
       << " rounds, " << with_steals << " with steals, " << at_the_same_place << " at the same place";
 }
