@@ -1,5 +1,7 @@
 #include "runtime/strand_team.hpp"
 
+#include <filch/detail/strand_frame.hpp>
+
 #include "runtime/fork_generation.hpp"
 #include "runtime/stack.hpp"
 
@@ -389,6 +391,13 @@ void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
 }  // namespace filch::runtime
 
 namespace filch::inline FILCH_ABI::detail {
+
+void strand_failures::keep(std::exception_ptr e, unsigned number) noexcept {
+  std::lock_guard const lock(failing_);
+  if (failure_ && failed_ < number) return;
+  failure_ = std::move(e);
+  failed_ = number;
+}
 
 unsigned strand_worker_index(strand_kind kind) noexcept {
   strand_worker* w = &strand_self();

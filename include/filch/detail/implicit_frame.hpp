@@ -2,9 +2,9 @@
 #pragma once
 
 #include <filch/detail/implicit_join.hpp>
+#include <filch/detail/strand_frame.hpp>
 
 #include <atomic>
-#include <mutex>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -14,7 +14,7 @@ class implicit_team;
 /// Spawned tasks wait in a list of the frame's own. Thieves get the oldest when they ask, in the order in which they
 /// and the join frames of the stack came about; sync() runs the rest, and meets the thieves. A spawn into a frame
 /// that is not the newest thing on its stack any more, or from elsewhere, runs in place.
-class implicit_frame {
+class implicit_frame : public strand_frame<implicit_frame> {
  public:
   implicit_frame() noexcept { begin(); }
   implicit_frame(implicit_frame const&) = delete;
@@ -24,30 +24,15 @@ class implicit_frame {
     if (has_tasks()) drain();
   }
 
-  /// See filch::spawner::spawn.
-  template <class F> void spawn(F&& f) {
-    using closure = std::decay_t<F>;
-    if constexpr (std::is_trivially_constructible_v<closure, F>) {
-      place(
-          place_for_next(), [&] { return new spawned<closure>(std::forward<F>(f), *this); },
-          [&] { call_spawned(std::forward<F>(f)); });
-    } else {
-      // Making it may fork, and come back on another worker.
-      auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), *this);
-      place(place_for_next(), [&] { return task.release(); }, [&] { std::invoke(std::move(task->closure)); });
-    }
-  }
-
   /// See filch::spawner::sync.
   void sync() {
     if (has_tasks()) drain();
-    number_ = 0;
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    throw_first();
   }
 
  private:
+  friend class strand_frame<implicit_frame>;
   friend class implicit_team;
-  enum class where { foreign, here, stack };
   static constexpr unsigned k_pending_most = 4096;
 
   struct waiting : strand_task {
@@ -57,35 +42,6 @@ class implicit_frame {
     unsigned number = 0;
     waiting(strand_meeting& (*r)(strand_task&) noexcept, implicit_frame& f) noexcept : strand_task{r}, frame(f) {}
   };
-  template <class C> struct spawned final : waiting {
-    C closure;
-    template <class F>
-    spawned(F&& f, implicit_frame& owner) : waiting(&run_and_delete, owner), closure(std::forward<F>(f)) {}
-    static strand_meeting& run_and_delete(strand_task& task) noexcept {
-      std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
-      implicit_frame& frame = self->frame;
-      frame.keep_failure([&] { std::invoke(std::move(self->closure)); }, self->number);
-      return frame.meeting_;
-    }
-  };
-
-  /// make() is there for others to take, or run() runs here.
-  template <class Make, class Run> void place(where w, Make&& make, Run&& run) {
-    if (w == where::foreign) return run();
-    unsigned const number = number_++;
-    if (w == where::here) return keep_failure(run, number);
-    waiting* const task = make();
-    task->number = number;
-    push(*task);
-  }
-
-  template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
-    try {
-      call();
-    } catch (...) {
-      keep(std::current_exception(), number);
-    }
-  }
 
   /// The handler of an interrupt moves tasks from the list to the records, so the list is looked at first.
   bool has_tasks() const noexcept {
@@ -100,7 +56,6 @@ class implicit_frame {
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;
   bool forget_stolen() noexcept;
-  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;
   waiting& take_oldest() noexcept;
   waiting& take_newest() noexcept;
   std::uint64_t rank() const noexcept;
@@ -119,10 +74,6 @@ class implicit_frame {
   waiting* newest_ = nullptr;
   unsigned waiting_ = 0;  // in the list
   unsigned offered_ = 0;  // in the stack's records: its newest, where there are any
-  unsigned number_ = 0;
-  std::mutex failing_;  // never held across a fork
-  std::exception_ptr failure_;
-  unsigned failed_ = 0;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -476,12 +476,7 @@ template <class G> class waiting_closure<G, false> {
 template <class T> FILCH_INLINE T unseen_read(T const& word) noexcept {
 #if FILCH_IMPLICIT_SANITIZED && !defined(__OPTIMIZE__)
   T read;
-  if constexpr (sizeof(T) == 1) {
-    asm("movb %1, %0" : "=q"(read) : "m"(word));
-  } else {
-    static_assert(sizeof(T) == 8);
-    asm("movq %1, %0" : "=r"(read) : "m"(word));
-  }
+  asm("mov %1, %0" : "=r"(read) : "m"(word));  // as wide as the register
   return read;
 #else
   return word;
@@ -515,7 +510,7 @@ template <class G, auto Child> struct implicit_offering {
   }
 
   // Nothing here may call or push anything: below the stack pointer lie younger frames.
-  [[gnu::no_instrument_function]] FILCH_INLINE ~implicit_offering() {
+  FILCH_INLINE ~implicit_offering() {
     if (!unseen_read(is_on)) return;
     std::uint64_t const first = word_of_g<0>();
     std::uint64_t const second = word_of_g<8>();

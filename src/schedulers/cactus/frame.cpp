@@ -27,7 +27,7 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   if (pending_ == k_pending_most && !forget_stolen()) return where::here;
   if (!team_of(m).has_room(m)) return where::here;
   top_ = w.head;  // it may have been moved to make room
-  return where::worker;
+  return where::for_others;
 }
 
 /// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
@@ -42,9 +42,10 @@ bool cactus_frame::forget_stolen() noexcept {
   return false;
 }
 
-void cactus_frame::push(strand_task* task) noexcept {
+void cactus_frame::push(waiting& task) noexcept {
   strand_worker& w = *worker_;
-  *w.head = task;
+  *w.head = &task;
+  ++pending_;
   top_ = ++w.head;
   // relaxed: as at a join's fork.
   if (top_ - 1 < w.split.load(std::memory_order_relaxed)) cactus_pushed_slow();
@@ -68,13 +69,6 @@ void cactus_frame::drain() noexcept {
     }
   }
   remember_top();
-}
-
-void cactus_frame::keep(std::exception_ptr e, unsigned number) noexcept {
-  std::lock_guard const lock(failing_);
-  if (failure_ && failed_ < number) return;
-  failure_ = std::move(e);
-  failed_ = number;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -21,7 +21,7 @@ implicit_frame::where implicit_frame::place_for_next() noexcept {
   if (w.kind != strand_kind::implicit) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.load(std::memory_order_relaxed) != stack_) return where::foreign;
   if (!may_follow_newest()) return where::here;
-  return waiting_ + offered_ < k_pending_most || forget_stolen() ? where::stack : where::here;
+  return waiting_ + offered_ < k_pending_most || forget_stolen() ? where::for_others : where::here;
 }
 
 /// Its place among join frames, which are ranked by the stack pointer that they go on with: the higher the older, and
@@ -137,13 +137,6 @@ void implicit_frame::drain() noexcept {
       this_member().end_change();
     }
   }
-}
-
-void implicit_frame::keep(std::exception_ptr e, unsigned number) noexcept {
-  std::lock_guard const lock(failing_);
-  if (failure_ && failed_ < number) return;
-  failure_ = std::move(e);
-  failed_ = number;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

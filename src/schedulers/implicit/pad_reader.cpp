@@ -43,17 +43,13 @@ class pad_code {
   }
   /// After follow(): where the frame goes on.
   std::uint64_t goes_on_at() noexcept {
-    at_ = reinterpret_cast<std::uint64_t>(lea_of_offering(as_code(at_ - k_bytes_of_look))) + k_bytes_before_offset;
+    constexpr std::uint64_t k_bytes_before_offset = 3;
+    at_ = reinterpret_cast<std::uint64_t>(lea_) + k_bytes_before_offset;
     auto const offset = next<std::int32_t>();
     return at_ + static_cast<std::uint64_t>(std::int64_t{offset});
   }
 
  private:
-  static constexpr std::uint64_t k_bytes_of_look = 4;
-  static constexpr std::uint64_t k_bytes_before_offset = 3;
-
-  static std::uint8_t const* as_code(std::uint64_t at) noexcept { return reinterpret_cast<std::uint8_t const*>(at); }
-
   enum class met { a_move, the_end, the_unknown };
   struct wide {
     std::uint64_t low;
@@ -149,7 +145,7 @@ class pad_code {
         prefix_ = op;
       } else if (op == 0x64) {
         is_thread_local = true;
-      } else if (op != 0x2e && op != 0x36 && op != 0x3e && op != 0x26) {  // those are padding
+      } else if (!is_padding(op)) {
         break;
       }
     }
@@ -165,10 +161,13 @@ class pad_code {
 
   /// mov rax, fs:[rax], of the variable that implicit_offering looks at.
   bool is_the_end(std::uint8_t op) noexcept {
+    if (op != 0x8b || rex_ != 8 || next<std::uint8_t>() != 0) return false;
     std::uint64_t begin;
     asm("movq %%fs:0, %0" : "=r"(begin));
-    return op == 0x8b && rex_ == 8 && next<std::uint8_t>() == 0 && lea_of_offering(as_code(at_ - k_bytes_of_look)) &&
-           begin + r[rax] == reinterpret_cast<std::uint64_t>(&filch_implicit_offering);
+    if (begin + r[rax] != reinterpret_cast<std::uint64_t>(&filch_implicit_offering)) return false;
+    constexpr std::uint64_t k_bytes_of_look = 4;
+    lea_ = lea_of_offering(reinterpret_cast<std::uint8_t const*>(at_ - k_bytes_of_look));
+    return lea_ != nullptr;
   }
 
   /// rep movs. The count is a constant.
@@ -349,6 +348,7 @@ class pad_code {
   }
 
   std::uint64_t at_;
+  std::uint8_t const* lea_ = nullptr;  // of implicit_offering's statement, at the end
   bool const has_frame_;
   std::uint8_t prefix_ = 0;
   unsigned rex_ = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -32,105 +33,60 @@ enum operands : unsigned char {
   never,  // writes to the stack, goes elsewhere, or does not exist
 };
 
-constexpr std::array<operands, 256> one_byte() {
+/// Opcodes from one to another one.
+struct opcodes {
+  std::size_t from;
+  std::size_t to;
+  operands what;
+};
+
+constexpr std::array<operands, 256> table_of(std::initializer_list<opcodes> rows) {
   std::array<operands, 256> t{};
   t.fill(never);
-  auto const fill = [&t](int from, int to, operands what) {
-    for (int i = from; i <= to; ++i) t[static_cast<std::size_t>(i)] = what;
-  };
-  constexpr int k_compare = 0x38;
-  for (int i = 0; i <= k_compare; i += 8) {  // arithmetic
-    fill(i, i + 3, m);
-    if (i != k_compare) {
-      fill(i + 1, i + 1, to_rm);
-      fill(i + 3, i + 3, to_reg);
-    }
-    fill(i + 4, i + 4, b);
-    fill(i + 5, i + 5, z);
+  for (opcodes const& row : rows) {
+    for (std::size_t i = row.from; i <= row.to; ++i) t[i] = row.what;
   }
-  fill(0x63, 0x63, m);
-  fill(0x69, 0x69, mz);
-  fill(0x6b, 0x6b, mb);
-  fill(0x70, 0x7f, cb);
-  fill(0x80, 0x80, mb);
-  fill(0x81, 0x81, to_rm_z);
-  fill(0x83, 0x83, to_rm_b);
-  fill(0x84, 0x88, m);
-  fill(0x89, 0x89, to_rm);
-  fill(0x8a, 0x8a, m);
-  fill(0x8b, 0x8b, to_reg);
-  fill(0x8d, 0x8d, to_reg);
-  fill(0x90, 0x93, none);
-  fill(0x95, 0x99, none);
-  fill(0x9b, 0x9b, none);
-  fill(0x9e, 0x9f, none);
-  fill(0xa4, 0xa7, none);
-  fill(0xa8, 0xa8, b);
-  fill(0xa9, 0xa9, z);
-  fill(0xaa, 0xaf, none);
-  fill(0xb0, 0xb7, b);
-  fill(0xb8, 0xbf, v);
-  fill(0xc0, 0xc1, mb);
-  fill(0xc6, 0xc6, mb);
-  fill(0xc7, 0xc7, mz);
-  fill(0xd0, 0xd3, m);
-  fill(0xd8, 0xdf, m);
-  fill(0xe9, 0xe9, jz);
-  fill(0xeb, 0xeb, jb);
-  fill(0xf5, 0xf5, none);
-  fill(0xf6, 0xf6, test_b);
-  fill(0xf7, 0xf7, test_z);
-  fill(0xf8, 0xfd, none);
-  fill(0xfe, 0xfe, m);
-  fill(0xff, 0xff, maybe);
   return t;
 }
 
-/// Those after 0x0f, which vector prefixes stand for as well.
-constexpr std::array<operands, 256> two_bytes() {
-  std::array<operands, 256> t{};
-  t.fill(never);
-  auto const fill = [&t](int from, int to, operands what) {
-    for (int i = from; i <= to; ++i) t[static_cast<std::size_t>(i)] = what;
-  };
-  fill(0x0d, 0x0d, m);
-  fill(0x10, 0x1f, m);
-  fill(0x28, 0x2f, m);
-  fill(0x40, 0x6f, m);
-  fill(0x70, 0x73, mb);
-  fill(0x74, 0x76, m);
-  fill(0x77, 0x77, none);
-  fill(0x78, 0x7f, m);
-  fill(0x80, 0x8f, cz);
-  fill(0x90, 0x9f, m);
-  fill(0xa3, 0xa3, m);
-  fill(0xa4, 0xa4, mb);
-  fill(0xa5, 0xa5, m);
-  fill(0xab, 0xab, m);
-  fill(0xac, 0xac, mb);
-  fill(0xad, 0xb8, m);
-  fill(0xba, 0xba, mb);
-  fill(0xbb, 0xc1, m);
-  fill(0xc2, 0xc2, mb);
-  fill(0xc3, 0xc3, m);
-  fill(0xc4, 0xc6, mb);
-  fill(0xc7, 0xc7, m);
-  fill(0xc8, 0xcf, none);
-  fill(0xd0, 0xfe, m);
+constexpr std::array<operands, 256> one_byte() {
+  auto t = table_of({
+      {0x63, 0x63, m},       {0x69, 0x69, mz},      {0x6b, 0x6b, mb},   {0x70, 0x7f, cb},    {0x80, 0x80, mb},
+      {0x81, 0x81, to_rm_z}, {0x83, 0x83, to_rm_b}, {0x84, 0x88, m},    {0x89, 0x89, to_rm}, {0x8a, 0x8a, m},
+      {0x8b, 0x8b, to_reg},  {0x8d, 0x8d, to_reg},  {0x90, 0x93, none}, {0x95, 0x99, none},  {0x9b, 0x9b, none},
+      {0x9e, 0x9f, none},    {0xa4, 0xa7, none},    {0xa8, 0xa8, b},    {0xa9, 0xa9, z},     {0xaa, 0xaf, none},
+      {0xb0, 0xb7, b},       {0xb8, 0xbf, v},       {0xc0, 0xc1, mb},   {0xc6, 0xc6, mb},    {0xc7, 0xc7, mz},
+      {0xd0, 0xd3, m},       {0xd8, 0xdf, m},       {0xe9, 0xe9, jz},   {0xeb, 0xeb, jb},    {0xf5, 0xf5, none},
+      {0xf6, 0xf6, test_b},  {0xf7, 0xf7, test_z},  {0xf8, 0xfd, none}, {0xfe, 0xfe, m},     {0xff, 0xff, maybe},
+  });
+  constexpr std::size_t k_compare = 0x38;
+  for (std::size_t i = 0; i <= k_compare; i += 8) {  // arithmetic
+    bool const writes = i != k_compare;
+    t[i] = t[i + 2] = m;
+    t[i + 1] = writes ? to_rm : m;
+    t[i + 3] = writes ? to_reg : m;
+    t[i + 4] = b;
+    t[i + 5] = z;
+  }
   return t;
 }
 
 constinit std::array<operands, 256> const k_one_byte = one_byte();
-constinit std::array<operands, 256> const k_two_bytes = two_bytes();
+/// Those after 0x0f, which vector prefixes stand for as well.
+constinit std::array<operands, 256> const k_two_bytes = table_of({
+    {0x0d, 0x0d, m},    {0x10, 0x1f, m}, {0x28, 0x2f, m},  {0x40, 0x6f, m}, {0x70, 0x73, mb},   {0x74, 0x76, m},
+    {0x77, 0x77, none}, {0x78, 0x7f, m}, {0x80, 0x8f, cz}, {0x90, 0x9f, m}, {0xa3, 0xa3, m},    {0xa4, 0xa4, mb},
+    {0xa5, 0xa5, m},    {0xab, 0xab, m}, {0xac, 0xac, mb}, {0xad, 0xb8, m}, {0xba, 0xba, mb},   {0xbb, 0xc1, m},
+    {0xc2, 0xc2, mb},   {0xc3, 0xc3, m}, {0xc4, 0xc6, mb}, {0xc7, 0xc7, m}, {0xc8, 0xcf, none}, {0xd0, 0xfe, m},
+});
 
 /// More than landing pads have, whatever they were compiled with.
 constexpr int k_most_instructions = 256;
 constexpr int k_most_branches = 8;
 constexpr unsigned k_stack_pointer = 4;
 
-/// Assemblers that align branches pad what is in front of them with prefixes that mean nothing.
 std::uint8_t const* past_padding(std::uint8_t const* at) noexcept {
-  while (*at == 0x2e || *at == 0x36 || *at == 0x3e || *at == 0x26) ++at;
+  while (is_padding(*at)) ++at;
   return at;
 }
 
@@ -184,8 +140,7 @@ class pad_scanner {
     for (;; op = r.byte()) {
       if (op == 0x66) {
         has_short_operands_ = true;
-      } else if (op != 0x2e && op != 0x36 && op != 0x3e && op != 0x26 && op != 0x64 && op != 0x65 && op != 0xf0 &&
-                 op != 0xf2 && op != 0xf3) {
+      } else if (!is_padding(op) && op != 0x64 && op != 0x65 && op != 0xf0 && op != 0xf2 && op != 0xf3) {
         break;
       }
     }

@@ -1,0 +1,95 @@
+// What the frames of schedulers whose strands move between threads have in common: spawning, and failures.
+#pragma once
+
+#include <filch/detail/result.hpp>
+#include <filch/detail/strand.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Of several spawned tasks that threw, the earliest one's exception.
+class strand_failures {
+ protected:
+  template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
+    try {
+      call();
+    } catch (...) {
+      keep(std::current_exception(), number);
+    }
+  }
+  void throw_first() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;  // in src/runtime/strand_team.cpp
+
+  std::mutex failing_;  // never held across a fork
+  std::exception_ptr failure_;
+  unsigned failed_ = 0;
+};
+
+/// Of a Frame that has
+///   waiting               a strand_task with `frame` and `number`, made from its run function and the frame
+///   place_for_next()      where the next task goes
+///   push(waiting&)        one for others to take
+///   meeting_              where thieves arrive
+template <class Frame> class strand_frame : protected strand_failures {
+ public:
+  /// See filch::spawner::spawn.
+  template <class F> void spawn(F&& f) {
+    using closure = std::decay_t<F>;
+    if constexpr (std::is_trivially_constructible_v<closure, F>) {
+      place(
+          self().place_for_next(), [&] { return new spawned<closure>(std::forward<F>(f), self()); },
+          [&] { call_spawned(std::forward<F>(f)); });
+    } else {
+      // Making it may fork, and come back on another worker.
+      auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), self());
+      place(self().place_for_next(), [&] { return task.release(); }, [&] { std::invoke(std::move(task->closure)); });
+    }
+  }
+
+ protected:
+  enum class where { foreign, here, for_others };
+
+  void throw_first() {
+    number_ = 0;
+    strand_failures::throw_first();
+  }
+
+ private:
+  template <class C> struct spawned final : Frame::waiting {
+    C closure;
+    template <class F>
+    spawned(F&& f, Frame& owner) : Frame::waiting(&run_and_delete, owner), closure(std::forward<F>(f)) {}
+    static strand_meeting& run_and_delete(strand_task& task) noexcept {
+      std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
+      Frame& frame = self->frame;
+      frame.keep_failure([&] { std::invoke(std::move(self->closure)); }, self->number);
+      return frame.meeting_;
+    }
+  };
+
+  /// make() is there for others to take, or run() runs here.
+  template <class Make, class Run> void place(where w, Make&& make, Run&& run) {
+    if (w == where::foreign) return run();
+    unsigned const number = number_++;
+    if (w == where::here) return keep_failure(run, number);
+    auto* const task = make();
+    task->number = number;
+    self().push(*task);
+  }
+
+  Frame& self() noexcept { return static_cast<Frame&>(*this); }
+
+  unsigned number_ = 0;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail
