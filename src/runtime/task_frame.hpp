@@ -15,22 +15,21 @@ template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outc
 }
 
 template <class Stack> void task_frame<Stack>::drain() noexcept {
-  if (Stack::self() != worker_ || worker_->top != base_ + pending_) runtime::not_the_scope_s_owner();
-  while (pending_) {
-    task& t = base_[--pending_];
-    worker_->top = &t;
-    finish(t, Stack::is_slow(*worker_, &t) ? Stack::join_slow(*worker_, t) : join_outcome::run_it);
+  if (Stack::self() != worker_ || worker_->top != next_) runtime::not_the_scope_s_owner();
+  for (task* t = std::exchange(next_, nullptr); t != base_;) {
+    worker_->top = --t;
+    finish(*t, Stack::is_slow(*worker_, t) ? Stack::join_slow(*worker_, *t) : join_outcome::run_it);
   }
+  next_ = base_;
 }
 
 /// No room for another task: takes those off the top that thieves have finished, without waiting for any. The next
 /// one may run in place, so this is where thieves get more of those that wait.
 template <class Stack> void task_frame<Stack>::reclaim() noexcept {
-  while (pending_) {
-    task& t = base_[pending_ - 1];
+  while (next_ != base_) {
+    task& t = next_[-1];
     if (!Stack::is_done(t)) return Stack::answer(*worker_);
-    --pending_;
-    worker_->top = &t;
+    worker_->top = next_ = &t;
     finish(t, Stack::join_slow(*worker_, t));
   }
 }

@@ -63,6 +63,10 @@ TEST_F(system_faults, of_any_allocation_refuse_a_pool_and_leave_nothing) {
   EXPECT_TRUE(begins(e.out, "made ")) << e;
 }
 
+TEST_F(system_faults, of_all_allocations_are_nothing_to_a_run_inside_another_one) {
+  expect_quiet_end(run("allocations-nested-never"), 0, "ran, ran, ran, ran, ");
+}
+
 TEST_F(system_faults, of_any_allocation_of_the_default_pool_end_in_a_line_or_in_the_answer) {
   bool reached = true;
   for (int call = 1; reached && call < 200; ++call) {

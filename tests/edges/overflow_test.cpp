@@ -48,6 +48,13 @@ TEST_F(stack_overflow, is_told_from_other_faults) {
   EXPECT_EQ(e.err, "") << e;
 }
 
+TEST_F(stack_overflow, is_told_from_faults_that_somebody_sends) {
+  auto const e = run("fault-is-sent");
+  EXPECT_EQ(e.signal, SIGSEGV) << e;
+  EXPECT_EQ(e.out + e.err, "") << e;
+  expect_quiet_end(run("fault-is-sent-and-ignored"), 0, "went on\n");
+}
+
 TEST_F(stack_overflow, leaves_other_faults_to_the_program_s_handler) {
   auto const e = run("null-in-task-with-handler");
   expect_quiet_end(e, 3, "the program's own handler\n");

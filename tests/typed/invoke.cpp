@@ -137,5 +137,10 @@ TYPED_TEST(invoke, throws_the_leftmost_exception_after_all_have_run) {
   });
 }
 
+TYPED_TEST(invoke, of_one_callable_enters_a_pool_too) {
+  auto const [is_inside] = filch::invoke<TypeParam>([] { return TypeParam::inside(); });
+  EXPECT_TRUE(is_inside);
+}
+
 }  // namespace
 }  // namespace filch_test

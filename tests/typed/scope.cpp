@@ -419,5 +419,55 @@ TYPED_TEST(scope, gives_tasks_away_for_as_long_as_it_spawns) {
   }
 }
 
+TYPED_TEST(scope, runs_in_place_what_is_spawned_from_elsewhere) {
+  typename TypeParam::pool pool({.workers = 3});
+  for (std::size_t i = 0; i < scaled(50); ++i) {
+    std::atomic<int> ran{0};
+    auto const count = [&ran] { ++ran; };
+    pool.run([&] {
+      filch::scope<TypeParam>([&](auto& s) {
+        auto const from_a_thread = [&] {
+          if constexpr (steals<TypeParam>) {
+            return std::thread([&] {
+              for (int k = 0; k < 20; ++k) s.spawn(count);
+            });
+          } else {
+            return std::thread([&] { ran += 20; });  // its scope is for one thread
+          }
+        };
+        std::thread other = from_a_thread();
+        for (int k = 0; k < 50; ++k) {
+          s.spawn([&, k] {
+            if (k % 2) return s.spawn(count);
+            filch::stay([&] { s.spawn(count); });
+          });
+        }
+        other.join();
+      });
+    });
+    ASSERT_EQ(ran, 70);
+  }
+}
+
+TYPED_TEST(scope, runs_all_that_a_task_spawned_before_it_threw) {
+  typename TypeParam::pool pool({.workers = 2});
+  for (std::size_t i = 0; i < scaled(50); ++i) {
+    std::atomic<int> ran{0};
+    auto const count = [&ran] { ++ran; };
+    pool.run([&] {
+      EXPECT_THROW(filch::scope<TypeParam>([&](auto& s) {
+                     for (int k = 0; k < 20; ++k) {
+                       s.spawn([&] {
+                         s.spawn(count);
+                         throw std::runtime_error("after a spawn");
+                       });
+                     }
+                   }),
+                   std::runtime_error);
+    });
+    ASSERT_EQ(ran, 20);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

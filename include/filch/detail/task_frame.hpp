@@ -8,19 +8,20 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// Spawned tasks lie one above the other on the owner's task stack, and sync() takes them off again.
-/// Invariant: they are the descriptors [base_, base_ + pending_) of worker_. A spawn that finds anything
-/// above them (under a join, say) runs in place; one on another worker runs in place and touches nothing.
+/// Invariant: they are the descriptors [base_, next_) of worker_. A spawn that finds the top elsewhere (under a join,
+/// say) runs in place, and so does every one while sync() takes them off; one on another worker runs in place and
+/// touches nothing.
 template <class Stack> class task_frame {
   using worker = typename Stack::worker;
   using task = typename Stack::task;
 
  public:
-  task_frame() noexcept : worker_(Stack::self()), base_(worker_->top) {}
+  task_frame() noexcept : worker_(Stack::self()), base_(worker_->top), next_(base_) {}
   task_frame(task_frame const&) = delete;
   task_frame& operator=(task_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
   ~task_frame() {
-    if (pending_) drain();
+    if (next_ != base_) drain();
   }
 
   /// See filch::spawner::spawn.
@@ -39,8 +40,7 @@ template <class Stack> class task_frame {
     task& t = *w.top;
     store<closure>(t, std::forward<F>(f));
     number_of(t) = number;
-    w.top = &t + 1;
-    ++pending_;
+    w.top = next_ = &t + 1;
 #if FILCH_COUNT_FORKS
     count_fork(w);
 #endif
@@ -50,13 +50,13 @@ template <class Stack> class task_frame {
 
   /// See filch::spawner::sync.
   void sync() {
-    if (pending_) drain();
+    if (next_ != base_) drain();
     spawned_ = 0;
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
-  static constexpr unsigned k_pending_most = 4096;  // 256 KiB of descriptors
+  static constexpr std::ptrdiff_t k_pending_most = 4096;  // 256 KiB of descriptors
   // The last bytes of the payload hold the task's place in the order of spawns.
   static constexpr std::size_t k_room = k_task_payload - sizeof(unsigned);
 
@@ -69,9 +69,10 @@ template <class Stack> class task_frame {
 
   /// May the next task go on top of the worker's stack, as one of this frame's?
   bool room_above() noexcept {
-    if (worker_->top != base_ + pending_) return false;
-    if (pending_ == k_pending_most || worker_->top == worker_->end) reclaim();
-    return pending_ < k_pending_most && worker_->top != worker_->end;
+    if (worker_->top != next_) return false;
+    auto const has_room = [this] { return next_ - base_ < k_pending_most && next_ != worker_->end; };
+    if (!has_room()) reclaim();
+    return has_room();
   }
 
   template <class F> void run_in_place(F&& f, unsigned number) {
@@ -134,7 +135,7 @@ template <class Stack> class task_frame {
 
   worker* const worker_;  // outside all pools: one without room, and all runs in place
   task* const base_;
-  unsigned pending_ = 0;
+  task* next_;  // where the next one goes; null while they are taken off
   unsigned spawned_ = 0;
   std::exception_ptr failure_;
   unsigned failed_ = 0;

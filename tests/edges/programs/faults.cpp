@@ -144,6 +144,29 @@ scenario const maps_asked{"maps-explicit-size",
                           [](int) { sweep(map_fault, {.workers = 4, .stack_size = 64 * k_mebibyte}); }};
 scenario const allocations{"allocations-explicit", [](int) { sweep(new_fault, {.workers = 4}); }};
 
+template <class S> void nest_without_memory() {
+  typename S::pool outer({.workers = 1});
+  typename S::pool inner({.workers = 1});
+  inner.run([] {});
+  outer.run([&] {
+    new_fault.arm(1, true);
+    bool has_run = false;
+    inner.run([&] { has_run = true; });
+    new_fault.disarm();
+    std::printf("%s, ", has_run && filch::current_worker<S>() ? "ran" : "did not run");
+  });
+}
+scenario const nested{"allocations-nested-never", [](int) {
+                        nest_without_memory<filch::direct>();
+                        nest_without_memory<filch::channel>();
+#if FILCH_HAS_CACTUS
+                        nest_without_memory<filch::cactus>();
+                        nest_without_memory<filch::implicit>();
+#else
+                        std::printf("ran, ran, ");
+#endif
+                      }};
+
 scenario const default_threads{"threads-default", [](int call) {
                                  thread_fault.arm(call, true);
                                  std::printf("%ld\n", fib(15));

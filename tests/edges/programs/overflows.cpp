@@ -63,6 +63,19 @@ scenario const null{"null-in-task", [](int) {
                       });
                     }};
 
+scenario const sent{"fault-is-sent", [](int) {
+                      fib(10);
+                      raise(SIGSEGV);
+                      std::puts("went on");
+                    }};
+
+scenario const sent_and_ignored{"fault-is-sent-and-ignored", [](int) {
+                                  std::signal(SIGSEGV, SIG_IGN);
+                                  fib(10);
+                                  for (int i = 0; i < 3; ++i) raise(SIGSEGV);
+                                  std::puts("went on");
+                                }};
+
 scenario const with_handler{"null-in-task-with-handler", [](int) {
                               std::signal(SIGSEGV, [](int) {
                                 static char const text[] = "the program's own handler\n";
