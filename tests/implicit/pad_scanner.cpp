@@ -107,11 +107,20 @@ TEST(a_landing_pad, may_not_be_run_where_it_needs_the_stack_or_goes_elsewhere) {
 }
 
 TEST(a_landing_pad, may_have_many_branches_and_is_left_if_it_has_too_many) {
+  code const over_a_call{0x75, 0x05, 0xe8, 0, 0, 0, 0};  // as sanitizers write them
+  code const to_the_next{0x75, 0x00};
   code pad;
-  for (int i = 0; i < 1000; ++i) pad = pad + code{0x75, 0x00};
-  EXPECT_FALSE(may_run(pad + k_end));
-  pad.resize(std::size_t{2} * 5);
+  code open;
+  for (int i = 0; i < 200; ++i) {
+    pad = pad + over_a_call;
+    open = open + to_the_next;
+  }
   EXPECT_TRUE(may_run(pad + k_end));
+  EXPECT_TRUE(may_run(open + k_end));
+  EXPECT_FALSE(may_run(pad + k_call + k_end));
+  EXPECT_FALSE(may_run(open + k_call + k_end));
+  for (int i = 0; i < 3000; ++i) pad = pad + to_the_next;
+  EXPECT_FALSE(may_run(pad + k_end));
 }
 
 TEST(the_offering_s_lea, is_found_behind_its_look) {

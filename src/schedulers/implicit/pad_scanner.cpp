@@ -80,9 +80,9 @@ constinit std::array<operands, 256> const k_two_bytes = table_of({
     {0xc2, 0xc2, mb},   {0xc3, 0xc3, m}, {0xc4, 0xc6, mb}, {0xc7, 0xc7, m}, {0xc8, 0xcf, none}, {0xd0, 0xfe, m},
 });
 
-/// More than landing pads have, whatever they were compiled with.
-constexpr int k_most_instructions = 256;
-constexpr int k_most_branches = 8;
+/// More than landing pads have, whatever they were compiled with: sanitizers put a branch before each access.
+constexpr int k_most_instructions = 1024;
+constexpr std::size_t k_most_ways = 64;
 constexpr unsigned k_stack_pointer = 4;
 
 std::uint8_t const* past_padding(std::uint8_t const* at) noexcept {
@@ -96,18 +96,24 @@ template <std::size_t N> bool is_at(std::uint8_t const* at, std::array<std::uint
 
 class pad_scanner {
  public:
-  /// Where a way from there comes to the statement.
-  bool comes_to_the_end(std::uint64_t at, int branches) noexcept {
-    table_reader r(reinterpret_cast<std::uint8_t const*>(at));
-    while (--left_ >= 0) {
+  /// Is there a way from there that comes to the statement?
+  bool comes_to_the_end(std::uint64_t at) noexcept {
+    std::array<std::uint64_t, k_most_ways> left_out;  // where a branch that was taken would have gone on
+    std::size_t ways = 0;
+    auto const code_at = [](std::uint64_t address) {
+      return table_reader(reinterpret_cast<std::uint8_t const*>(address));
+    };
+    table_reader r = code_at(at);
+    for (int i = 0; i < k_most_instructions; ++i) {
       if (lea_of_offering(r.at())) return true;
-      instruction const i = one(r);
-      if (i.what == instruction::last) return false;
-      std::uint64_t const target = reinterpret_cast<std::uint64_t>(r.at()) + static_cast<std::uint64_t>(i.distance);
-      if (i.what == instruction::jump) r = table_reader(reinterpret_cast<std::uint8_t const*>(target));
-      if (i.what == instruction::branch) {
-        if (branches == k_most_branches) return false;
-        if (comes_to_the_end(target, branches + 1)) return true;
+      instruction const it = one(r);
+      auto const next = reinterpret_cast<std::uint64_t>(r.at());
+      if (it.what == instruction::last) {
+        if (ways == 0) return false;
+        r = code_at(left_out[--ways]);
+      } else if (it.what != instruction::plain) {
+        if (it.what == instruction::branch && ways != k_most_ways) left_out[ways++] = next;
+        r = code_at(next + static_cast<std::uint64_t>(it.distance));
       }
     }
     return false;
@@ -247,7 +253,6 @@ class pad_scanner {
     r.skip(mod == 1 ? 1 : has_word ? 4 : 0);
   }
 
-  int left_ = k_most_instructions;
   unsigned rex_ = 0;
   bool has_short_operands_ = false;
 };
@@ -260,6 +265,6 @@ std::uint8_t const* lea_of_offering(std::uint8_t const* at) noexcept {
   return is_at(at, k_look) ? pad_scanner().lea_behind(at) : nullptr;
 }
 
-bool may_run_pad(std::uint64_t pad) noexcept { return pad_scanner().comes_to_the_end(pad, 0); }
+bool may_run_pad(std::uint64_t pad) noexcept { return pad_scanner().comes_to_the_end(pad); }
 
 }  // namespace filch::inline FILCH_ABI::detail
