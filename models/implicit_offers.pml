@@ -1,5 +1,5 @@
 /* The implicit scheduler's offers: fork, poll, offer, take back, wait, steal, sleep, under total store order.
-   One owner, one strand, two thieves. Words as in src/schedulers/implicit/protocol.md. What is checked, and what is not:
+   One strand, which two workers run in turn, and two thieves. Words as in src/schedulers/implicit/protocol.md. What is checked, and what is not:
    README.md. */
 
 #ifndef DEEP
@@ -17,10 +17,10 @@
 
 /* words of memory; OPEN holds both tail and head */
 #define RECORD(i) (i)
-#define POLL (DEEP)
-#define OPEN (DEEP + 1)
-#define ASLEEP(p) (DEEP + 1 + (p))
-#define WORDS (DEEP + 2 + THIEVES)
+#define POLL(w) (DEEP + (w))  /* of the worker, 0 or 1 */
+#define OPEN (DEEP + 2)
+#define ASLEEP(p) (DEEP + 2 + (p))
+#define WORDS (DEEP + 3 + THIEVES)
 
 #define WORD(t, h) ((h) * 8 + (t))
 #define TAIL (mem[OPEN] % 8)
@@ -35,10 +35,12 @@ bool arrived[FORKS + 1];
 bool stolen[FORKS + 1];
 bool sleeps[THIEVES + 1];  /* for good, until somebody wakes it */
 bool finished;
+bit runner;           /* which of the two workers the strand is on; it is the owner */
+bit publisher[DEEP];  /* of a record: who offered it, a part of it */
 byte tripping;  /* thieves between the last offer and their request */
 
 /* edge implicit-4: who sleeps has something to be had, or a request that stands */
-#define forgotten ((sleeps[1] || sleeps[2]) && mem[POLL] == 0 && TAIL == HEAD && tripping == 0)
+#define forgotten ((sleeps[1] || sleeps[2]) && mem[POLL(runner)] == 0 && TAIL == HEAD && tripping == 0)
 
 inline run_once(id) {
   assert((ran & (1 << id)) == 0);
@@ -63,6 +65,7 @@ inline offer() {
 #else
      frame_at_record[k] = frame[k];
 #endif
+     publisher[k] = runner;
 #ifndef MUTANT_RECORD_AFTER_OFFER
      STORE(OWNER, RECORD(k), frame_at_record[k]);
 #endif
@@ -76,7 +79,7 @@ inline offer() {
   wake_one();
 #endif
 #ifndef MUTANT_REQUEST_TAKEN_AWAY_LAST
-  STORE_SC(OWNER, POLL, 0);
+  STORE_SC(OWNER, POLL(runner), 0);
 #endif
   atomic { DRAINED(OWNER) -> mem[OPEN] = WORD(TAIL, k) };
 #ifdef MUTANT_RECORD_AFTER_OFFER
@@ -87,14 +90,14 @@ inline offer() {
 #endif
   offered = k;
 #ifdef MUTANT_REQUEST_TAKEN_AWAY_LAST
-  STORE_SC(OWNER, POLL, 0);
+  STORE_SC(OWNER, POLL(runner), 0);
 #endif
 #ifndef MUTANT_WAKES_BEFORE_OFFER
   wake_one();
 #endif
   k = 0;
   /* edge implicit-4 */
-  atomic { assert(!(TAIL < HEAD && sleeps[1] && sleeps[2] && mem[POLL] == 0)); assert(!forgotten) }
+  atomic { assert(!(TAIL < HEAD && sleeps[1] && sleeps[2] && mem[POLL(runner)] == 0)); assert(!forgotten) }
 }
 
 proctype owner() {
@@ -105,7 +108,7 @@ proctype owner() {
   do
   :: frames < DEEP && next <= FORKS ->
      atomic { frame[frames] = next; frames++; next++ };
-     LOAD(OWNER, POLL, p);
+     LOAD(OWNER, POLL(runner), p);
      if
      :: p == 1 -> p = 0; offer()
      :: else -> p = 0
@@ -134,7 +137,7 @@ proctype owner() {
               /* edge implicit-4: where nothing is offered any more and somebody sleeps */
               if
               :: atomic { TAIL == HEAD && (mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1) -> skip };
-                 STORE_SC(OWNER, POLL, 1)
+                 STORE_SC(OWNER, POLL(runner), 1)
               :: atomic { TAIL < HEAD || (mem[ASLEEP(1)] == 0 && mem[ASLEEP(2)] == 0) -> skip }
               fi;
 #endif
@@ -148,6 +151,10 @@ proctype owner() {
         /* I1: who waits holds nothing that a thief could have. */
         assert(offered == frames);
         arrived[id];
+        if  /* whoever comes last goes on with the strand */
+        :: skip
+        :: atomic { DRAINED(OWNER) -> runner = 1 - runner }
+        fi;
         d_step { assert((ran & (1 << id)) != 0) };
         /* a plain store: nobody else changes the word */
         STORE(OWNER, OPEN, WORD(offered - 1, offered - 1));
@@ -161,9 +168,18 @@ over:
   atomic { assert(ran == (1 << next) - 2); finished = true }
 }
 
+/* Both workers may have left a header of the stack behind. */
+inline ask_both() {
+  STORE_SC(me, POLL(0), 1);
+  STORE_SC(me, POLL(1), 1)
+}
+
 proctype thief(byte me) {
   byte t, task;
   bool last;
+#ifdef MUTANT_ASKS_WHERE_IT_LOOKED
+  bit victim;
+#endif
 #ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
   bool saw_sleeper;
 #endif
@@ -182,10 +198,14 @@ look:
      /* The trip wire: who takes the last offer while others sleep asks for them. */
      if
 #ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
-     :: atomic { last && saw_sleeper -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
+     :: atomic { last && saw_sleeper -> skip }; atomic { DRAINED(me) -> mem[POLL(publisher[t])] = 1; tripping-- }
      :: atomic { !(last && saw_sleeper) -> tripping-- }
+#elif defined(MUTANT_ASKS_WHERE_IT_LOOKED)
+     :: atomic { last && SOMEBODY_SLEEPS -> if :: victim = 0 :: victim = 1 fi };
+        atomic { DRAINED(me) -> mem[POLL(victim)] = 1; victim = 0; tripping-- }
+     :: atomic { !(last && SOMEBODY_SLEEPS) -> tripping-- }
 #elif !defined(MUTANT_NO_TRIP_WIRE)
-     :: atomic { last && SOMEBODY_SLEEPS -> skip }; atomic { DRAINED(me) -> mem[POLL] = 1; tripping-- }
+     :: atomic { last && SOMEBODY_SLEEPS -> skip }; atomic { DRAINED(me) -> mem[POLL(publisher[t])] = 1; tripping-- }
      :: atomic { !(last && SOMEBODY_SLEEPS) -> tripping-- }
 #else
      :: atomic { tripping-- }
@@ -195,15 +215,15 @@ look:
      d_step { assert(task != 0); assert(!stolen[task]); stolen[task] = true; run_once(task) };
      atomic { DRAINED(me) -> arrived[task] = true; t = 0; task = 0; last = false }
   :: atomic { TAIL >= HEAD && !finished -> skip };
-     STORE_SC(me, POLL, 1)
+     ask_both()
   :: atomic { TAIL >= HEAD && !finished -> skip };
      /* Sleeps: announces itself, asks, looks once more. */
 #ifdef MUTANT_ASKS_BEFORE_ANNOUNCING
-     STORE_SC(me, POLL, 1);
+     ask_both();
      STORE_SC(me, ASLEEP(me), 1);
 #else
      STORE_SC(me, ASLEEP(me), 1);
-     STORE_SC(me, POLL, 1);
+     ask_both();
 #endif
 #ifdef MUTANT_SLEEPS_WITHOUT_A_LAST_LOOK
      if

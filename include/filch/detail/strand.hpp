@@ -22,7 +22,7 @@ namespace filch::inline FILCH_ABI::detail {
 /// stolen, once it has left its stack; each thief takes one off at its end. Who makes it zero comes last.
 struct strand_meeting {
   std::int32_t balance;              // atomic; zero before any part of it is public
-  unsigned begun_on;                 // the worker; read where steals are forced only
+  unsigned begun_on;                 // the worker that made it public; of cactus, read where steals are forced only
   runtime::strand_stack* suspended;  // written before the owner adds, read by who comes last
 };
 

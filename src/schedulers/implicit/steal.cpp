@@ -29,11 +29,11 @@ std::uint64_t wait_for_offer(implicit_member& victim, implicit_stack& s) noexcep
 
 }  // namespace
 
-/// The victim may wait for just this, and fork as soon as it goes on: it is asked for more before that.
+/// Who offered it may wait for just this, and fork as soon as it goes on: it is asked for more before that.
 strand_meeting& implicit_team::run_and_ask(strand_task& task) noexcept {
   auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
   strand_meeting& m = r.run_g(r);
-  team_of(*r.victim).ask(*r.victim);
+  team_of(*r.publisher).ask(*r.publisher);
   return m;
 }
 
@@ -57,13 +57,15 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
     counted(me.index).backoffs.bump();
     return nullptr;
   }
-  // edge implicit-4: the trip wire. The last offer went, and others sleep.
-  if (now.tail + 1 == now.head && &victim != &me && sleepers().anybody()) ask(victim);
   implicit_record& r = s->record(now.tail);
+  // Who offered it: the strand may have left the worker through which it was found.
+  auto& publisher = static_cast<implicit_member&>(member(r.meeting.begun_on));
+  // edge implicit-4: the trip wire. The last offer went, and others sleep.
+  if (now.tail + 1 == now.head && &publisher != &me && sleepers().anybody()) ask(publisher);
   if (r.what == implicit_record::kind::spawned) return r.task;
   land(r);
   r.run_g = std::exchange(r.run, run_and_ask);
-  r.victim = &victim;
+  r.publisher = &publisher;
   return &r;
 }
 

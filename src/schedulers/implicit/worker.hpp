@@ -46,7 +46,7 @@ struct alignas(64) implicit_record : implicit_offer {
   runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
   _Unwind_Exception marker;                    // what the landing pad takes for the exception
   decltype(strand_task::run) run_g = nullptr;  // join: in the thief
-  struct implicit_member* victim = nullptr;    // join: of that thief
+  struct implicit_member* publisher = nullptr;  // join: who that thief asks for more
   strand_task* task = nullptr;                 // spawned: what to run
   std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
   std::uint64_t scope = 0;                 // spawned: sequence_ of its scope
