@@ -47,10 +47,12 @@ struct channel {
   /// in filch::stay, f runs here. Costs an allocation; throws std::bad_alloc if that fails.
   template <class F> static void detach(F&& f) {
     using closure = detail::channel_closure<std::decay_t<F>>;
-    if (detail::channel_self->top == detail::channel_self->end) {
+    detail::channel_worker& w = *detail::channel_self;
+    if (w.top == w.end && detail::channel_has_no_list(w)) {
       closure(std::forward<F>(f)).call();
     } else {
-      detail::channel_detach(*detail::channel_self, *new closure(std::forward<F>(f)));
+      auto* const task = new closure(std::forward<F>(f));
+      detail::channel_detach(*detail::channel_self, *task);
     }
   }
   /// The full task barrier: runs tasks until no worker of the pool has any, detached or not. For the function that

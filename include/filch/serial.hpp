@@ -21,7 +21,7 @@ struct serial {
     return detail::join_in_order(std::forward<F>(f), std::forward<G>(g));
   }
 
-  /// Runs each task where it is spawned, and keeps the first exception for sync().
+  /// Runs each task where it is spawned, and keeps the exception of the earliest one for sync().
   class frame {
    public:
     frame() = default;
@@ -29,18 +29,25 @@ struct serial {
     frame& operator=(frame const&) = delete;
 
     template <class F> void spawn(F&& f) {
+      unsigned const number = spawned_++;
       try {
         detail::call_spawned(std::forward<F>(f));
       } catch (...) {
-        if (!failure_) failure_ = std::current_exception();
+        // What it spawned itself may have thrown before it.
+        if (failure_ && failed_ < number) return;
+        failed_ = number;
+        failure_ = std::current_exception();
       }
     }
     void sync() {
+      spawned_ = 0;
       if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
    private:
+    unsigned spawned_ = 0;
     std::exception_ptr failure_;
+    unsigned failed_ = 0;
   };
 
   class pool {

@@ -13,15 +13,17 @@ struct exceptions_in_flight {
 
 // Never inlined: the thread before a switch of stacks and the one after it may differ, the address is the thread's.
 
+/// The calling thread's. A signal handler may not ask: the first look of a thread may allocate.
+[[gnu::noinline]] inline exceptions_in_flight* exceptions_here() noexcept {
+  return reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+}
 /// Leaves the thread with none.
 [[gnu::noinline]] inline exceptions_in_flight take_exceptions() noexcept {
-  auto* const here = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+  auto* const here = exceptions_here();
   exceptions_in_flight const taken = *here;
   *here = {};
   return taken;
 }
-[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept {
-  *reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals()) = e;
-}
+[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
 
 }  // namespace filch::runtime

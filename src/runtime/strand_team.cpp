@@ -74,6 +74,8 @@ void show(void* room) noexcept {
   become(screen->outer);
   if (screen->generation != fork_generation()) leave_pools_in_child();  // the run's task forked
   std::destroy_at(screen);
+  // Who asked meanwhile got no answer, and may sleep.
+  if (strand_member* const m = member_or_null(&strand_self())) m->team->give_to_who_asks(*m);
 }
 
 }  // namespace
@@ -395,8 +397,8 @@ namespace filch::inline FILCH_ABI::detail {
 void strand_failures::keep(std::exception_ptr e, unsigned number) noexcept {
   std::lock_guard const lock(failing_);
   if (failure_ && failed_ < number) return;
-  failure_ = std::move(e);
   failed_ = number;
+  failure_.swap(e);  // e goes after the lock: destroying an exception may fork
 }
 
 unsigned strand_worker_index(strand_kind kind) noexcept {
@@ -413,7 +415,10 @@ strand_staying::strand_staying() noexcept : strand_worker(strand_kind::staying, 
 
 strand_staying::~strand_staying() {
   // A child that was forked meanwhile is outside all pools.
-  if (&strand_self() == this) runtime::become(outer);
+  if (&strand_self() != this) return;
+  runtime::become(outer);
+  // As after another pool's run.
+  if (auto* const m = runtime::member_or_null(outer)) m->team->give_to_who_asks(*m);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -87,9 +87,9 @@ class strand_team : public team {
   virtual void takes_up(strand_member&) noexcept {}
   /// The worker runs no strand any more.
   virtual void is_free(strand_member&) noexcept {}
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
 
  private:
-  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
   void run_call(unsigned me, void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;

@@ -8,10 +8,16 @@
 namespace filch::inline FILCH_ABI::detail {
 
 template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outcome) noexcept {
-  // Read first: a task run in place may fork, and its forks lie where it lay.
+  // A task that is run in place may fork, or spawn into a scope around this one. That lies where the task lay: what
+  // is in the descriptor is read first, and its exception comes back elsewhere.
   unsigned const number = number_of(t);
-  if (outcome == join_outcome::run_it) outcome = t.run(t) ? join_outcome::returned : join_outcome::threw;
-  if (outcome == join_outcome::threw) keep(take_exception(t), number);
+  alignas(std::exception_ptr) std::byte here[sizeof(std::exception_ptr)];
+  void* room = t.payload;
+  if (outcome == join_outcome::run_it) {
+    room = here;
+    outcome = t.run(t, room) ? join_outcome::returned : join_outcome::threw;
+  }
+  if (outcome == join_outcome::threw) keep(take_exception(room), number);
 }
 
 template <class Stack> void task_frame<Stack>::drain() noexcept {

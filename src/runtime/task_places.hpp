@@ -88,7 +88,10 @@ template <class Stack, class Member> class task_places {
     s.top = s.end = &no_room;
     Stack::self() = &s;
   }
-  static void end_stay(staying& s) noexcept { go_back(&s, s.outer); }
+  static void end_stay(staying& s) noexcept {
+    go_back(&s, s.outer);
+    answer_who_asked_meanwhile();
+  }
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
   static void watch() {
@@ -130,6 +133,10 @@ template <class Stack, class Member> class task_places {
     auto* const hiding = std::launder(static_cast<screen*>(room));
     go_back(hiding, hiding->outer);
     std::destroy_at(hiding);
+    answer_who_asked_meanwhile();
+  }
+  static void answer_who_asked_meanwhile() noexcept {
+    if (Member* const m = member_or_null(Stack::self())) m->team->give_to_who_asks(*m);
   }
 };
 

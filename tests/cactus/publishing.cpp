@@ -37,6 +37,24 @@ TEST(publishing, shows_all_that_is_forked_before_a_function_that_does_not_fork) 
   }
 }
 
+/// Small stacks have few places: where all is stolen, they are soon used up, and begin anew.
+TEST(publishing, goes_on_in_a_scope_whose_worker_s_places_began_anew) {
+  constexpr long k_spawns = 20'000;
+  S::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
+  std::atomic<long> ran{0};
+  pool.run([&] {
+    filch::scope<S>([&](auto& s) {
+      for (long i = 0; i < k_spawns; ++i) {
+        s.spawn([&] { ++ran; });
+        for (int looks = 0; looks < 100 && ran != i + 1; ++looks) std::this_thread::yield();
+      }
+      s.sync();
+    });
+  });
+  EXPECT_EQ(ran, k_spawns);
+  EXPECT_GT(pool.stats().steals, static_cast<std::uint64_t>(k_spawns) / 2);
+}
+
 TEST(publishing, reaches_workers_that_sleep) {
   S::pool pool({.workers = 3});
   std::uint64_t asleep = 0;  // sleeps before all were awake last

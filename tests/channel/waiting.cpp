@@ -39,5 +39,88 @@ TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
   }
 }
 
+/// Waits that pile up on one worker, each on top of the other: every task of it is one join, whose second half is on
+/// a thief and does not end before the next task has begun here.
+struct pile {
+  S::pool& pool;
+  S::pool* around;  // if there is one: the pile is on a stack of its, in a run inside of that
+  static constexpr int k_tasks = 400;
+  static constexpr std::size_t k_frame = std::size_t{16} << 10;
+  static constexpr std::size_t k_stack = std::size_t{1} << 20;
+
+  std::atomic<unsigned> place{~0u};  // the worker's
+  std::atomic<bool> wants_next{true};
+  std::atomic<int> deep{0};
+  std::atomic<int> deepest{0};
+  std::atomic<int> done{0};
+  bool is_inside = false;
+
+  static bool polled(auto const& what) {
+    auto const limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (!what()) {
+      S::poll();
+      if (std::chrono::steady_clock::now() > limit) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  void run() {
+    pool.run([&] {
+      filch::scope<S>([&](auto& s) {
+        for (int i = 0; i < k_tasks; ++i) s.spawn([&] { task(); });
+        while (done < k_tasks / 2) {
+          if (wants_next) S::poll();
+          std::this_thread::yield();
+        }
+      });
+    });
+    EXPECT_EQ(done, k_tasks);
+    EXPECT_LE(static_cast<std::size_t>(deepest) * k_frame, k_stack);
+  }
+
+  void task() {
+    unsigned const me = S::worker_index();
+    unsigned nobody = ~0u;
+    if (me != 0) place.compare_exchange_strong(nobody, me);
+    if (me == place && around && !is_inside) {
+      is_inside = true;
+      around->run([&] { pool.run([&] { waits(me); }); });
+    } else if (me == place) {
+      waits(me);
+    }
+    ++done;
+  }
+  [[gnu::noinline]] void waits(unsigned me) {
+    std::byte frame[k_frame];
+    asm volatile("" : : "r"(&frame) : "memory");
+    wants_next = false;
+    int const d = ++deep;
+    if (d > deepest) deepest = d;
+    std::atomic<bool> begun{false};
+    filch::join<S>([&] { polled([&] { return begun.load(); }); },
+                   [&] {
+                     begun = true;
+                     if (S::worker_index() == me) return;
+                     wants_next = true;
+                     polled([&] { return deep > d; });
+                   });
+    --deep;
+  }
+};
+
+TEST(waiting, piles_up_on_half_of_the_stack) {
+  for (filch::steal_amount const amount : {filch::steal_amount::one, filch::steal_amount::half}) {
+    for (bool const early : {false, true}) {
+      for (bool const inside : {false, true}) {
+        S::pool pool({.workers = 3, .stack_size = pile::k_stack, .amount = amount, .early_requests = early});
+        S::pool around({.workers = 1, .stack_size = pile::k_stack});
+        pile waits{pool, inside ? &around : nullptr};
+        waits.run();
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

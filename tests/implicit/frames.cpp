@@ -284,5 +284,38 @@ TEST(frames, do_not_go_on_without_the_result_of_a_child_that_no_cpp_exception_le
       "terminated");
 }
 
+/// The worker that a strand left still leads thieves to its stack: who takes the last offer there asks the one that
+/// offered it, or others sleep while that one forks.
+TEST(frames, of_a_strand_that_moved_get_every_worker_to_work) {
+  S::pool pool({.workers = 3});
+  for (std::size_t round = 0; round < scaled(40); ++round) {
+    pool.run([&] {
+      for (int i = 0; i < 100 && S::worker_index() == 0; ++i) join_with_late_thief<S>();
+      // Best if both others sleep.
+      for (int looks = 0; looks < 1000 && pool.stats().sleeps - pool.stats().wakeups < 2; ++looks) {
+        std::this_thread::yield();
+      }
+      gate all;
+      std::atomic<unsigned> seen{0};
+      auto const note = [&] { seen |= 1u << S::worker_index(); };
+      filch::join<S>(
+          [&] {
+            EXPECT_TRUE(eventually([&] {
+              filch::join<S>([&] { work_for(std::chrono::microseconds(50)); }, note);
+              note();
+              return seen == 7;
+            })) << "workers "
+                << seen << " of 7 got work";
+            all.open();
+          },
+          [&] {
+            note();
+            EXPECT_TRUE(all.pass());
+          });
+    });
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "in round " << round;
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

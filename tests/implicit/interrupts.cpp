@@ -79,6 +79,72 @@ TEST(interrupts, find_spawned_tasks_too) {
   }
 }
 
+/// Of two workers one asks while the other is in `meanwhile`, and forks nothing afterwards.
+void expect_answer_after(auto const& meanwhile) {
+  S::pool pool({.workers = 2});
+  for (int i = 0; i < 5; ++i) {
+    gate busy;
+    gate inner;
+    bool was_asked = false;
+    pool.run([&] {
+      filch::join<S>(
+          [&] {
+            EXPECT_TRUE(busy.pass());
+            filch::join<S>(
+                [&] {
+                  meanwhile([&] {
+                    auto const before = pool.stats().sleeps;
+                    was_asked = eventually([&] { return inner.is_open() || pool.stats().sleeps != before; });
+                  });
+                  EXPECT_TRUE(inner.pass());
+                },
+                [&] { inner.open(); });
+          },
+          [&] { busy.open(); });
+    });
+    ASSERT_TRUE(was_asked);
+  }
+}
+
+TEST(interrupts, are_made_up_for_after_a_stay_or_a_run_in_another_pool) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  expect_answer_after([](auto const& f) { filch::stay(f); });
+  filch::direct::pool direct({.workers = 1});
+  expect_answer_after([&](auto const& f) { direct.run(f); });
+  S::pool other({.workers = 1});
+  expect_answer_after([&](auto const& f) { other.run(f); });
+  S::pool larger({.workers = 2});
+  expect_answer_after([&](auto const& f) { larger.run(f); });
+}
+
+TEST(interrupts, come_where_the_pool_s_maker_blocks_signals) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  S::pool pool({.workers = 3});
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  for (int i = 0; i < 20; ++i) {
+    gate inner;
+    gate outer;
+    pool.run([&] {
+      // The victim is one of the pool's own threads, and another one of them the thief.
+      filch::join<S>([&] { EXPECT_TRUE(outer.pass()); },
+                     [&] {
+                       for (int looks = 0; looks < 1000 && pool.stats().sleeps <= pool.stats().wakeups; ++looks) {
+                         std::this_thread::yield();
+                       }
+                       gate taken;
+                       filch::join<S>(
+                           [&] { filch::join<S>([&] { EXPECT_TRUE(inner.pass()); }, [&] { inner.open(); }); },
+                           [&] { taken.open(); });
+                       outer.open();
+                     });
+    });
+  }
+}
+
 /// Sends the calling thread the library's signal, over and over, as long as it lives.
 class storm {
  public:

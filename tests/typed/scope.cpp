@@ -469,5 +469,114 @@ TYPED_TEST(scope, runs_all_that_a_task_spawned_before_it_threw) {
   }
 }
 
+TYPED_TEST(scope, around_another_one_gets_what_its_tasks_spawn_before_they_throw) {
+  for (unsigned const workers : {1u, 2u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    for (std::size_t i = 0; i < scaled(50); ++i) {
+      std::atomic<int> ran{0};
+      int caught = 0;
+      pool.run([&] {
+        filch::scope<TypeParam>([&](auto& outer) {
+          try {
+            filch::scope<TypeParam>([&](auto& inner) {
+              inner.spawn([&] {
+                outer.spawn([&ran] { ++ran; });
+                throw std::runtime_error("after a spawn elsewhere");
+              });
+            });
+          } catch (std::runtime_error const&) {
+            ++caught;
+          }
+        });
+      });
+      ASSERT_EQ(ran, 1);
+      ASSERT_EQ(caught, 1);
+    }
+  }
+}
+
+TYPED_TEST(scope, throws_the_exception_of_the_earliest_task_also_if_one_that_it_spawned_threw_before) {
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([] {
+    try {
+      filch::scope<TypeParam>([](auto& s) {
+        s.spawn([&s] {
+          s.spawn([] { throw 2; });
+          throw 1;
+        });
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (int which) {
+      EXPECT_EQ(which, 1);
+    }
+  });
+}
+
+/// Whose copies spawn.
+template <class Spawner> struct spawns_when_copied {
+  Spawner& s;
+  std::atomic<int>& by_copies;
+  std::atomic<int>& by_itself;
+  std::byte large[100]{};
+
+  spawns_when_copied(Spawner& spawner, std::atomic<int>& copies, std::atomic<int>& itself)
+      : s(spawner), by_copies(copies), by_itself(itself) {}
+  spawns_when_copied(spawns_when_copied const& from)
+      : s(from.s), by_copies(from.by_copies), by_itself(from.by_itself) {
+    s.spawn([&count = by_copies] { ++count; });
+  }
+  spawns_when_copied& operator=(spawns_when_copied const&) = delete;
+  void operator()() const { ++by_itself; }
+};
+
+TYPED_TEST(scope, takes_callables_whose_copies_spawn) {
+  typename TypeParam::pool pool({.workers = 2});
+  std::atomic<int> by_copies{0};
+  std::atomic<int> by_itself{0};
+  pool.run([&] {
+    filch::scope<TypeParam>([&](auto& s) {
+      spawns_when_copied const f(s, by_copies, by_itself);
+      s.spawn(f);
+    });
+  });
+  EXPECT_GE(by_copies, 1);
+  EXPECT_EQ(by_itself, 1);
+}
+
+TYPED_TEST(scope, lets_exceptions_fork_when_they_are_dropped) {
+  typename TypeParam::pool pool({.workers = 3});
+  for (std::size_t i = 0; i < scaled(20); ++i) {
+    std::atomic<int> ran{0};
+    pool.run([&] {
+      auto const scoped = [&](auto& s) {
+        struct forks {
+          decltype(s) spawner;
+          std::atomic<int>& ran;
+          forks(decltype(s) to, std::atomic<int>& r) : spawner(to), ran(r) {}
+          forks(forks const&) = delete;
+          forks& operator=(forks const&) = delete;
+          ~forks() {
+            filch::join<TypeParam>(
+                [this] {
+                  try {
+                    spawner.spawn([&count = ran] {
+                      ++count;
+                      throw 7;
+                    });
+                  } catch (int) {  // from elsewhere
+                  }
+                },
+                [] {});
+          }
+        };
+        s.spawn([] { throw 1; });
+        for (int k = 0; k < 10; ++k) s.spawn([&] { throw forks(s, ran); });
+      };
+      EXPECT_THROW(filch::scope<TypeParam>(scoped), int);
+    });
+    ASSERT_GE(ran, 1);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -9,7 +9,7 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// Runs a task that was sent away and leaves its result or its exception in the descriptor. Returns whether there is
 /// a result.
-using channel_run = bool (*)(channel_task&) noexcept;
+using channel_run = bool (*)(channel_task&, void* outcome) noexcept;
 
 /// One worker has it at a time: its owner until it is sent, then who receives it, then its owner again.
 struct alignas(k_cache_line) channel_task {
@@ -81,6 +81,8 @@ template <> FILCH_API channel_staying::~task_staying();
 FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
 /// The bell has rung: answers requests, and passes on those that it has nothing for.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;
+/// No worker's, or staying: what is detached runs in place.
+FILCH_API bool channel_has_no_list(channel_worker&) noexcept;
 FILCH_API void channel_detach(channel_worker&, channel_detached&) noexcept;
 FILCH_API void channel_barrier(channel_worker&) noexcept;
 /// The calling worker's index in the innermost of channel's pools, or k_no_worker.

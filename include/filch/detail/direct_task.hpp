@@ -19,7 +19,7 @@ struct direct_task;
 
 /// Runs a stolen task in the thief and leaves its result or its exception in the descriptor.
 /// Returns whether there is a result.
-using direct_run = bool (*)(direct_task&) noexcept;
+using direct_run = bool (*)(direct_task&, void* outcome) noexcept;
 
 struct alignas(k_cache_line) direct_task {
   std::atomic<std::uintptr_t> state;              // public: owner and thieves; private: empty

@@ -27,7 +27,8 @@ template <class Team> class pool_of {
   pool_of& operator=(pool_of const&) = delete;
   /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool. In a task of
   /// another one it does not wait, since the runs may in turn wait for that task, at exit() for example: where there
-  /// are any, the pool's threads stay until the process ends.
+  /// are any, the pool's threads stay until the process ends. (Detached tasks of `channel` that no run waits for are
+  /// not runs: what runs is waited for.)
   ~pool_of();
 
   /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws

@@ -32,20 +32,29 @@ template <class Stack> class task_frame {
       call_spawned(std::forward<F>(f));
       return;
     }
-    unsigned const number = spawned_++;
-    if (!room_above()) {
-      run_in_place(std::forward<F>(f), number);
-      return;
+    if constexpr (fits<closure>) {
+      unsigned const number = spawned_++;
+      if (!room_above()) {
+        run_in_place(std::forward<F>(f), number);
+        return;
+      }
+      task& t = *w.top;
+      {
+        [[maybe_unused]] in_order_if<Stack, !std::is_trivially_constructible_v<closure, F>> const here{};
+        ::new (static_cast<void*>(t.payload)) closure(std::forward<F>(f));
+      }
+      push<closure>(w, number);
+    } else {
+      // Made first: a copy may spawn, too.
+      auto made = std::make_unique<closure>(std::forward<F>(f));
+      unsigned const number = spawned_++;
+      if (!room_above()) {
+        run_in_place(std::move(*made), number);
+        return;
+      }
+      ::new (static_cast<void*>(w.top->payload)) closure*(made.release());
+      push<closure>(w, number);
     }
-    task& t = *w.top;
-    store<closure>(t, std::forward<F>(f));
-    number_of(t) = number;
-    w.top = next_ = &t + 1;
-#if FILCH_COUNT_FORKS
-    count_fork(w);
-#endif
-    if (Stack::is_slow(w, &t)) [[unlikely]]
-      Stack::pushed_slow(w, t);
   }
 
   /// See filch::spawner::sync.
@@ -84,8 +93,8 @@ template <class Stack> class task_frame {
   }
 
   // The payload is free for others as soon as the closure is out of it: where the owner runs the task, forks
-  // of the closure, and of its destructor, lie there. So the exception goes in last.
-  template <class C> static bool run_stored(task& t) noexcept {
+  // of the closure, and of its destructor, lie there. So the exception goes into its room last.
+  template <class C> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
     if constexpr (fits<C>) {
       std::optional<C> closure;
@@ -100,7 +109,7 @@ template <class Stack> class task_frame {
       failure = run_closure(*closure);
     }
     if (!failure) return true;
-    ::new (static_cast<void*>(t.payload)) std::exception_ptr(std::move(failure));
+    ::new (outcome) std::exception_ptr(std::move(failure));
     return false;
   }
   template <class C> static std::exception_ptr run_closure(C& closure) noexcept {
@@ -111,21 +120,23 @@ template <class Stack> class task_frame {
       return std::current_exception();
     }
   }
-  template <class C, class F> static void store(task& t, F&& f) {
-    if constexpr (fits<C>) {
-      [[maybe_unused]] in_order_if<Stack, !std::is_trivially_constructible_v<C, F>> const here{};
-      ::new (static_cast<void*>(t.payload)) C(std::forward<F>(f));
-    } else {
-      ::new (static_cast<void*>(t.payload)) C*(new C(std::forward<F>(f)));
-    }
-    ::new (static_cast<void*>(t.payload + k_room)) unsigned(0);
+  /// On top, where the closure or its address is already.
+  template <class C> void push(worker& w, unsigned number) {
+    task& t = *w.top;
+    ::new (static_cast<void*>(t.payload + k_room)) unsigned(number);
     t.run = &run_stored<C>;
+    w.top = next_ = &t + 1;
+#if FILCH_COUNT_FORKS
+    count_fork(w);
+#endif
+    if (Stack::is_slow(w, &t)) [[unlikely]]
+      Stack::pushed_slow(w, t);
   }
 
   void keep(std::exception_ptr e, unsigned number) noexcept {
     if (failure_ && failed_ < number) return;
-    failure_ = std::move(e);
     failed_ = number;
+    failure_.swap(e);
   }
 
   // in src/runtime/task_frame.hpp

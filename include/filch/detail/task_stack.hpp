@@ -2,7 +2,10 @@
 // and uses it as a stack; a fork leaves g in the next descriptor, and the join takes it off again.
 //
 // A template parameter `Stack` names the scheduler's side of it:
-//   Stack::task          a descriptor: `run`, `payload` and what else the scheduler needs
+//   Stack::task          a descriptor: `run`, `payload` and what else the scheduler needs. run(t, room) runs it,
+//   leaves
+//                        its result or exception there, and returns whether it is a result. A thief's room is the
+//                        payload
 //   Stack::worker        `top`, the next free descriptor; `end`, where the array ends; `forks`
 //   Stack::self()        the calling thread's worker, by reference; one without room outside all pools
 //   Stack::is_slow(w, t) one compare: does a fork or a join at t need one of the calls below?
@@ -62,36 +65,34 @@ template <class G> inline constexpr bool task_by_value = travels_by_value<G>;
 template <class R>
 inline constexpr bool task_result_fits = sizeof(result_slot<R>) <= k_task_payload && alignof(result_slot<R>) <= 16;
 
-template <class T, class Task> T* payload_as(Task& t) noexcept {
-  return std::launder(reinterpret_cast<T*>(t.payload));
-}
+template <class T> T* room_as(void* room) noexcept { return std::launder(static_cast<T*>(room)); }
+template <class T, class Task> T* payload_as(Task& t) noexcept { return room_as<T>(t.payload); }
 
-template <class R, class Task, class Call> bool keep_outcome(Task& t, Call&& call) noexcept {
+template <class R, class Call> bool keep_outcome(void* room, Call&& call) noexcept {
   try {
     if constexpr (task_result_fits<R>) {
-      // The closure was taken out of the payload: its room is the result's now.
-      (::new (static_cast<void*>(t.payload)) result_slot<R>)->make(std::forward<Call>(call));
+      (::new (room) result_slot<R>)->make(std::forward<Call>(call));
     } else {
       auto slot = std::make_unique<result_slot<R>>();
       slot->make(std::forward<Call>(call));
-      ::new (static_cast<void*>(t.payload)) result_slot<R>*(slot.release());
+      ::new (room) result_slot<R>*(slot.release());
     }
     return true;
   } catch (...) {
-    ::new (static_cast<void*>(t.payload)) std::exception_ptr(std::current_exception());
+    ::new (room) std::exception_ptr(std::current_exception());
     return false;
   }
 }
 
 /// The wrapper of paper 5: what a thief calls. G is the type with which the closure was handed to join.
-template <class G, class Task> bool run_stolen(Task& t) noexcept {
+template <class G, class Task> bool run_stolen(Task& t, void* outcome) noexcept {
   using R = result_of<G>;
   if constexpr (task_by_value<G>) {
     G closure = *payload_as<G>(t);
-    return keep_outcome<R>(t, [&]() -> raw_result<G> { return std::invoke(std::move(closure)); });
+    return keep_outcome<R>(outcome, [&]() -> raw_result<G> { return std::invoke(std::move(closure)); });
   } else {
     auto* const closure = *payload_as<std::remove_reference_t<G>*>(t);
-    return keep_outcome<R>(t, [&]() -> raw_result<G> { return std::invoke(static_cast<G&&>(*closure)); });
+    return keep_outcome<R>(outcome, [&]() -> raw_result<G> { return std::invoke(static_cast<G&&>(*closure)); });
   }
 }
 
@@ -104,8 +105,8 @@ template <class G, class Task> FILCH_INLINE void store_task(Task& t, std::remove
   }
 }
 
-template <class Task> std::exception_ptr take_exception(Task& t) noexcept {
-  auto* const kept = payload_as<std::exception_ptr>(t);
+inline std::exception_ptr take_exception(void* room) noexcept {
+  auto* const kept = room_as<std::exception_ptr>(room);
   std::exception_ptr e = std::move(*kept);
   kept->~exception_ptr();
   return e;
@@ -113,7 +114,7 @@ template <class Task> std::exception_ptr take_exception(Task& t) noexcept {
 
 /// Takes what a stolen task left in its descriptor: the result, or its exception, thrown.
 template <class Stack, class R> FILCH_COLD R take_outcome(typename Stack::task& t, join_outcome outcome) {
-  if (outcome == join_outcome::threw) std::rethrow_exception(take_exception(t));
+  if (outcome == join_outcome::threw) std::rethrow_exception(take_exception(t.payload));
   if constexpr (task_result_fits<R>) {
     [[maybe_unused]] in_order_if<Stack, !never_forks<R>> const here{};
     auto& slot = *payload_as<result_slot<R>>(t);

@@ -39,6 +39,13 @@ void on_interrupt(void (*f)(ucontext_t const&)) noexcept {
   });
 }
 
+void admit_interrupts() noexcept {
+  sigset_t mine;
+  sigemptyset(&mine);
+  sigaddset(&mine, SIGURG);
+  pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
+}
+
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 void interrupt(pid_t thread) noexcept { syscall(SYS_tgkill, getpid(), thread, SIGURG); }

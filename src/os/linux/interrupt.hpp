@@ -10,6 +10,8 @@ namespace filch::os {
 /// The signal is SIGURG, whose default is to be ignored; what comes from elsewhere goes to the handler that was there
 /// before.
 void on_interrupt(void (*f)(ucontext_t const&)) noexcept;
+/// From now on the calling thread does not block them.
+void admit_interrupts() noexcept;
 /// The calling thread, as interrupt() wants it: another one in a child of fork(). Asks the kernel.
 pid_t this_thread() noexcept;
 /// Costs the interrupted thread some microseconds. A thread that is gone is no error.

@@ -26,7 +26,9 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   if (&w != worker_ || w.head != top_ || m.starts != starts_) return where::here;
   if (pending_ == k_pending_most && !forget_stolen()) return where::here;
   if (!team_of(m).has_room(m)) return where::here;
-  top_ = w.head;  // it may have been moved to make room
+  // It may have been moved to make room.
+  top_ = w.head;
+  starts_ = m.starts;
   return where::for_others;
 }
 

@@ -52,13 +52,16 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   }
   w.top = &t + 1;  // the descriptor is in use until there is a message
   for (unsigned looks = 0; t.future.peek() == future_state::pending;) {
-    if (run_received(w)) {
+    bool const has_room = may_run_others(w);
+    if (has_room && run_received(w)) {
       counted(w.index).leapfrogs.bump();
       looks = 0;
       continue;
     }
     if (w.bell.has_rung()) serve(w);
-    if (may_run_others(w)) {
+    if (!has_room) {
+      give_back_received(w);
+    } else {
       if (run_detached(w)) continue;
       ask(w, thief);
     }
@@ -79,11 +82,21 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   return state == future_state::returned ? join_outcome::returned : join_outcome::threw;
 }
 
-/// What runs on top of a wait may wait in turn. Half of the stack is for the tasks that this worker must finish.
+/// What runs on top of a wait may wait in turn. Half of the stack is for the tasks that this worker must finish. In a
+/// run inside another pool's the thread is on a stack of that one, of which nothing is known here.
 bool channel_team::may_run_others(channel_member const& w) const noexcept {
-  auto const here = static_cast<std::byte const*>(__builtin_frame_address(0));
+  auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   runtime::worker_space const& mine = space(w.index);
-  return static_cast<std::size_t>(here - mine.low()) > mine.stack_bytes() / 2;
+  std::uintptr_t const above = here - reinterpret_cast<std::uintptr_t>(mine.low());
+  return above > mine.stack_bytes() / 2 && above < mine.stack_bytes();
+}
+
+/// What it took over and has no room to run: who sent it waits for it.
+void channel_team::give_back_received(channel_member& w) noexcept {
+  if (!w.is_asking && w.received.is_empty()) return;
+  withdraw(w);
+  decline(std::exchange(w.received, {}), w.index);
+  requests_[w.index].reopen();
 }
 
 void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexcept {
@@ -97,6 +110,10 @@ void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexc
   }
   counted(w.index).sleeps.bump();
   sleepers().sleep(w.index);
+}
+
+bool channel_has_no_list(channel_worker& w) noexcept {
+  return channel_places::is_staying(&w) || channel_places::member_or_null(&w) == nullptr;
 }
 
 void channel_detach(channel_worker& owner, channel_detached& t) noexcept {

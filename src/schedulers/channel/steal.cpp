@@ -15,6 +15,7 @@ constexpr std::size_t k_many = 16;  // tasks
 
 /// Answers requests, passes on those that it has nothing for, and keeps those that stand.
 void channel_team::serve(channel_member& w) noexcept {
+  if (!alive()) return;  // in a child of fork() there are no thieves
   channel_task* const bottom = w.bottom;
   request_channel& mine = requests_[w.index];
   // edge channel-1: before the looks.
@@ -106,6 +107,7 @@ unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
 }
 
 bool channel_team::is_asked(channel_member& w) noexcept {
+  if (!alive()) return false;
   w.bell.hush(w.bottom);
   for (unsigned i = 0; i < workers(); ++i) {
     if (i == w.index || !requests_[w.index].peek(i) || !tasks_[i].is_open()) continue;
@@ -222,11 +224,12 @@ bool channel_team::run_received(channel_member& w) noexcept {
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
-  if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_asking) {
+  if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_asking &&
+      may_run_others(w)) {
     static_cast<void>(ask_one(w, w.last_victim));
   }
   counted(w.index).steals.bump();
-  finish(w, t, owner, t.run(t) ? future_state::returned : future_state::threw);
+  finish(w, t, owner, t.run(t, t.payload) ? future_state::returned : future_state::threw);
   return true;
 }
 

@@ -91,6 +91,7 @@ class channel_team final : public runtime::team {
   void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
   // Owner.
   bool may_run_others(channel_member const& w) const noexcept;
+  void give_back_received(channel_member& w) noexcept;
   void sleep_until_message(channel_member& w, channel_task& t) noexcept;
 
   std::vector<channel_member*> members_;   // each at the start of its worker's space, its tasks behind it

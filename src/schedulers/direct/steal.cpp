@@ -42,7 +42,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   counted(me.index).steals.bump();
   if (sleepers().anybody()) pass_on(me);
 
-  bool const returned = t->run(*t);
+  bool const returned = t->run(*t, t->payload);
   // edge direct-2: the result is the owner's from here on. Edge direct-6: an owner that sleeps for it has
   // announced itself before it wrote, or found, `waited`. *t may be gone.
   if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_seq_cst) == k_waited) {

@@ -3,8 +3,6 @@
 #include "runtime/sanitizer.hpp"
 #include "schedulers/implicit/worker.hpp"
 
-#include <exception>
-
 extern "C" char const filch_implicit_barriers_begin[];
 extern "C" char const filch_implicit_barriers_end[];
 
@@ -24,23 +22,30 @@ frame_registers registers_of(ucontext_t const& c) noexcept {
           reg(REG_RIP)};
 }
 
+/// The thread may have been another implicit pool's worker when the signal was sent.
+void forget_interrupt(strand_worker& innermost) noexcept {
+  for (strand_worker* w = &innermost; w; w = w->outer) {
+    if (w->kind != strand_kind::implicit) continue;
+    static_cast<implicit_member*>(w)->is_interrupted.store(false, std::memory_order_relaxed);
+  }
+}
+
 void interrupted(ucontext_t const& context) {
   strand_worker& self = strand_self();
   if (self.kind != strand_kind::implicit) {
-    // In another pool's run, or a stay. relaxed: the next thief may try.
-    strand_worker* w = &self;
-    while (w && w->kind != strand_kind::implicit) w = w->outer;
-    if (w) static_cast<implicit_member*>(w)->is_interrupted.store(false, std::memory_order_relaxed);
+    // In another pool's run, or a stay: once that is over the request is looked at. relaxed: the next thief may try.
+    forget_interrupt(self);
     return;
   }
   auto& w = static_cast<implicit_member&>(self);
+  if (w.outer) forget_interrupt(*w.outer);
   frame_registers const there = registers_of(context);
   // edge implicit-5: not while the worker changes what this would change. relaxed: the thread's own.
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
   refuses = refuses || (there.ip >= reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_begin) &&
                         there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end));
   // The unwinder may be on its way to a frame, which may not become another one meanwhile.
-  refuses = refuses || std::uncaught_exceptions() != 0;
+  refuses = refuses || w.exceptions->uncaught != 0;
   if (!refuses) {
     auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
     auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());

@@ -44,13 +44,20 @@ implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
 
 implicit_team::~implicit_team() { stop(); }
 
+void implicit_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
+  // The pool's own threads have the mask of who made it. A caller's is its own affair.
+  if (me != 0) os::admit_interrupts();
+  strand_team::be_worker(me, call, argument);
+}
+
 void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
+  w.exceptions = runtime::exceptions_here();
   // Zeroed by the kernel, which is what an empty header is.
   // edge implicit-2: release, what the strand's owner before wrote in it.
   // relaxed: who interrupts the wrong thread interrupts in vain.
-  w.is_interrupted.store(false, std::memory_order_relaxed);
   w.thread.store(calling_thread(), std::memory_order_relaxed);
+  w.is_interrupted.store(false, std::memory_order_relaxed);
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
   w.offers.store(s, std::memory_order_release);

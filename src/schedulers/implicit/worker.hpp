@@ -42,12 +42,12 @@ struct alignas(64) implicit_record : implicit_offer {
     implicit_state state;  // how the frame goes on
     join_frame frame{};    // how it would come to its landing pad
   };
-  std::uint64_t* return_slot = nullptr;        // where f's return address lies
-  runtime::exceptions_in_flight exceptions{};  // of the strand, from its resumption to the frame's
-  _Unwind_Exception marker;                    // what the landing pad takes for the exception
-  decltype(strand_task::run) run_g = nullptr;  // join: in the thief
+  std::uint64_t* return_slot = nullptr;         // where f's return address lies
+  runtime::exceptions_in_flight exceptions{};   // of the strand, from its resumption to the frame's
+  _Unwind_Exception marker;                     // what the landing pad takes for the exception
+  decltype(strand_task::run) run_g = nullptr;   // join: in the thief
   struct implicit_member* publisher = nullptr;  // join: who that thief asks for more
-  strand_task* task = nullptr;                 // spawned: what to run
+  strand_task* task = nullptr;                  // spawned: what to run
   std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
   std::uint64_t scope = 0;                 // spawned: sequence_ of its scope
   struct implicit_stack* stack = nullptr;  // join: that it is a record of
@@ -114,6 +114,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   alignas(64) std::atomic<bool> is_busy{false};
   std::atomic<bool> missed_interrupt{false};  // the handler's: one came while the worker was busy
   call_frame_cache frames;
+  runtime::exceptions_in_flight const* exceptions = nullptr;  // of its thread
 
   // edge implicit-5. relaxed, all: one thread and its signal handlers.
   void begin_change() noexcept {
@@ -146,6 +147,7 @@ class implicit_team final : public runtime::strand_team {
   char const* scheduler_name() const noexcept override { return "implicit"; }
 
  private:
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
   strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
   static strand_meeting& run_and_ask(strand_task& task) noexcept;

@@ -68,6 +68,28 @@ scenario const in_first{"fork-in-first", [](int) {
                           std::printf("parent: %ld\n", fib(20));
                         }};
 
+// Under channel another worker asks, and was given nothing yet.
+scenario const asked_for{"fork-in-first-asked-for", [](int) {
+                           using filch::channel;
+                           pid_t child = -1;
+                           int ran = 0;
+                           while (child == -1) {
+                             channel::pool pool({.workers = 2});
+                             ran = 0;
+                             auto const f = [&] {
+                               if (pool.stats().tasks_sent != 0) return;  // it asked before the fork
+                               for (auto const s = pool.stats().sleeps; pool.stats().sleeps == s;) {
+                                 std::this_thread::yield();
+                               }
+                               child = fork_now();
+                             };
+                             auto const g = [&] { ++ran; };
+                             pool.run([&] { channel::join([&] { channel::join(f, g); }, g); });
+                           }
+                           if (child == 0) std::exit(right(ran == 2));
+                           wait_for(child);
+                         }};
+
 scenario const in_stolen{"fork-in-stolen", [](int) {
                            filch::default_scheduler::default_pool().run([] {
                              join_stolen([] {},
