@@ -543,37 +543,37 @@ TYPED_TEST(scope, takes_callables_whose_copies_spawn) {
   EXPECT_EQ(by_itself, 1);
 }
 
+/// Thrown, and forks at its end.
+template <class S, class Spawner> struct forks_at_its_end {
+  Spawner& s;
+  std::atomic<int>& ran;
+
+  forks_at_its_end(Spawner& spawner, std::atomic<int>& count) : s(spawner), ran(count) {}
+  forks_at_its_end(forks_at_its_end const&) = delete;
+  forks_at_its_end& operator=(forks_at_its_end const&) = delete;
+  ~forks_at_its_end() {
+    filch::join<S>([this] { spawn(); }, [] {});
+  }
+  void spawn() const {
+    try {
+      s.spawn([&count = ran] {
+        ++count;
+        throw 7;
+      });
+    } catch (int) {  // from elsewhere
+    }
+  }
+};
+
 TYPED_TEST(scope, lets_exceptions_fork_when_they_are_dropped) {
   typename TypeParam::pool pool({.workers = 3});
   for (std::size_t i = 0; i < scaled(20); ++i) {
     std::atomic<int> ran{0};
-    pool.run([&] {
-      auto const scoped = [&](auto& s) {
-        struct forks {
-          decltype(s) spawner;
-          std::atomic<int>& ran;
-          forks(decltype(s) to, std::atomic<int>& r) : spawner(to), ran(r) {}
-          forks(forks const&) = delete;
-          forks& operator=(forks const&) = delete;
-          ~forks() {
-            filch::join<TypeParam>(
-                [this] {
-                  try {
-                    spawner.spawn([&count = ran] {
-                      ++count;
-                      throw 7;
-                    });
-                  } catch (int) {  // from elsewhere
-                  }
-                },
-                [] {});
-          }
-        };
-        s.spawn([] { throw 1; });
-        for (int k = 0; k < 10; ++k) s.spawn([&] { throw forks(s, ran); });
-      };
-      EXPECT_THROW(filch::scope<TypeParam>(scoped), int);
-    });
+    auto const scoped = [&ran]<class Spawner>(Spawner& s) {
+      s.spawn([] { throw 1; });
+      for (int k = 0; k < 10; ++k) s.spawn([&] { throw forks_at_its_end<TypeParam, Spawner>(s, ran); });
+    };
+    EXPECT_THROW(pool.run([&] { filch::scope<TypeParam>(scoped); }), int);
     ASSERT_GE(ran, 1);
   }
 }
