@@ -87,17 +87,26 @@ void share::send_result(cluster_future* future, int home, message const& result)
   ends.send_result(home, future, std::nullopt, result);
 }
 
+bool share::take_back() {
+  while (!halves_.empty()) {
+    auto const newest = std::move(halves_.back());
+    halves_.pop_back();
+    if (!newest->claim()) continue;
+    task_deque& theirs = newest->tasks.tasks;
+    tasks.take_oldest_of(theirs, theirs.size());
+    return true;
+  }
+  return false;
+}
+
 void share::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
   ++waits_;
   idle_pause pause;
   while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
-    if (!tasks.empty()) {
+    if (!tasks.empty() || take_back()) {
       step_(*this, frame_);
       pause.reset();
-    } else if (has_split_) {
-      sync_(frame_);
-      has_split_ = false;
     } else {
       ends.poll(tasks, 0, waits_ <= k_thieving_waits && pause.may_ask());
       if (tasks.empty()) pause.wait();

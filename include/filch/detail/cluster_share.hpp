@@ -84,7 +84,8 @@ class share {
 
   /// Calls a task's function and hands on what it returns or throws.
   template <class R, class Call> void finish(cluster_future* future, int home, Call call);
-  /// Until the future is ready, works.
+  /// Until the future is ready, works: on what is in the deque, what nobody has begun of the halves split off, what
+  /// arrives. Waits for no half that has begun: that one may wait for the task below on this stack.
   FILCH_API void wait_for(cluster_future& future);
   void merge() {
     if (part_) part_->merge();
@@ -94,7 +95,12 @@ class share {
   task_deque tasks;
 
  private:
+  struct half;
+
   template <class S> void step(typename S::frame& frame);
+  template <class S> void split(typename S::frame& frame);
+  /// The newest half that nobody has begun, back into the empty deque; false: there is none.
+  bool take_back();
   FILCH_API void failed(cluster_future* future, int home) noexcept;  // in a handler
   FILCH_API void send_result(cluster_future* future, int home, message const& result);
 
@@ -105,10 +111,23 @@ class share {
   std::chrono::steady_clock::time_point last_poll_{};
   // of the scheduler that works it off
   void (*step_)(share&, void* frame) = nullptr;
-  void (*sync_)(void* frame) = nullptr;
   void* frame_ = nullptr;
-  bool has_split_ = false;
-  unsigned waits_ = 0;  // nested in each other
+  std::vector<std::shared_ptr<half>> halves_;  // split off; some have begun
+  unsigned waits_ = 0;                         // nested in each other
+};
+
+/// Tasks split off a share. Belongs to both until one claims it: the worker that begins it, or the share that it was
+/// split off, which takes them back. The other one does not touch it any more.
+struct share::half {
+  half(endpoint& e, std::unique_ptr<partial> part) noexcept : tasks(e, std::move(part)) {}
+  bool claim() noexcept {
+    // relaxed: it says who, no more. Each knows the tasks from the split, and the one that loses leaves nothing
+    // behind.
+    return !is_claimed.exchange(true, std::memory_order_relaxed);
+  }
+
+  share tasks;
+  std::atomic<bool> is_claimed{false};
 };
 
 /// The kind of F's tasks.
@@ -167,16 +186,22 @@ template <class R, class Call> void share::finish(cluster_future* future, int ho
 template <class S> FILCH_INLINE void share::step(typename S::frame& frame) {
   if (poll_is_due()) [[unlikely]]
     poll(tasks.size() - 1);
-  if (S::wanted() && tasks.size() > 1) [[unlikely]] {
-    auto other = std::make_unique<share>(ends, part_ ? part_->another() : nullptr);
-    other->tasks.take_oldest_of(tasks, tasks.size() / 2);
-    has_split_ = true;
-    frame.spawn([other = std::move(other)] {
-      other->template work_off<S>();
-      other->merge();
-    });
-  }
+  if (S::wanted() && tasks.size() > 1) [[unlikely]]
+    split<S>(frame);
   run_newest();
+}
+
+template <class S> void share::split(typename S::frame& frame) {
+  // relaxed: a hint; of those that have begun the list needs nothing.
+  std::erase_if(halves_, [](auto const& h) { return h->is_claimed.load(std::memory_order_relaxed); });
+  auto other = std::make_shared<half>(ends, part_ ? part_->another() : nullptr);
+  halves_.push_back(other);
+  other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
+  frame.spawn([other = std::move(other)] {
+    if (!other->claim()) return;
+    other->tasks.template work_off<S>();
+    other->tasks.merge();
+  });
 }
 
 template <class S> void share::work_off() {
@@ -184,12 +209,11 @@ template <class S> void share::work_off() {
   frame_type frame;
   frame_ = &frame;
   step_ = [](share& s, void* f) { s.step<S>(*static_cast<frame_type*>(f)); };
-  sync_ = [](void* f) { static_cast<frame_type*>(f)->sync(); };
   ends.share_begins();
   do {
     while (!tasks.empty()) step<S>(frame);
-    if (has_split_) frame.sync();
-    has_split_ = false;
+    frame.sync();
+    halves_.clear();
   } while (ends.take_arrived(tasks));
   ends.share_ends();
 }

@@ -1,0 +1,212 @@
+// Waiting for futures while tasks that were split off are at work elsewhere.
+#include "eventually.hpp"
+#include "network.hpp"
+#include "schedulers.hpp"
+
+#include <algorithm>
+
+namespace filch_test {
+namespace {
+
+template <class S> class cluster_waits : public ::testing::Test {};
+TYPED_TEST_SUITE(cluster_waits, all_schedulers, scheduler_names);
+
+// Long enough for a wait to begin before it ends. Where it is too short the tests show less, and do not fail.
+constexpr std::chrono::milliseconds k_a_while{20};
+
+gate* slow_has_begun = nullptr;
+gate* slow_may_end = nullptr;
+
+template <class S> long slow(filch::rank&) {
+  slow_has_begun->open();
+  if (steals<S>) {
+    EXPECT_TRUE(slow_may_end->pass());
+    work_for(k_a_while);
+  }
+  return 10;
+}
+long nothing(filch::rank&) { return 0; }
+
+/// Works off what is newer than the tasks so far, and looks whether other workers want these, until condition()
+/// holds.
+template <class S, class Condition> void work_until(filch::rank& here, Condition condition) {
+  EXPECT_TRUE(eventually([&] {
+    auto newer = here.async<&nothing>();
+    newer.get();
+    filch::join<S>([] {}, [] {});
+    return condition();
+  }));
+}
+
+/// Calls then(the future of a task that another worker of the pool has begun).
+template <class S, class Then> long with_half_split_off(filch::rank& here, Then then) {
+  auto older = here.async<&slow<S>>();
+  if (steals<S>) work_until<S>(here, [] { return slow_has_begun->is_open(); });
+  return 1 + then(older);
+}
+
+template <class S> long gets_in_f_of_a_join(filch::rank& here) {
+  return with_half_split_off<S>(here, [](auto& older) {
+    auto const f = [&older] {
+      slow_may_end->open();
+      return older.get();
+    };
+    auto const [a, b] = filch::join<S>(f, [] { return 100L; });
+    return a + b;
+  });
+}
+template <class S> long gets_in_the_body_of_a_scope(filch::rank& here) {
+  return with_half_split_off<S>(here, [](auto& older) {
+    long b = 0;
+    long const a = filch::scope<S>([&](auto& s) {
+      s.spawn([&b] { b = 100; });
+      slow_may_end->open();
+      return older.get();
+    });
+    return a + b;
+  });
+}
+template <class S> long gets_in_a_stolen_g(filch::rank& here) {
+  return with_half_split_off<S>(here, [](auto& older) {
+    gate g_has_begun;
+    auto const f = [&] {
+      // A worker that has nothing else to do steals it; where it has to ask, joins answer.
+      if (steals<S>) {
+        EXPECT_TRUE(eventually([&] {
+          filch::join<S>([] {}, [] {});
+          return g_has_begun.is_open();
+        }));
+      }
+      return 100L;
+    };
+    auto const g = [&] {
+      g_has_begun.open();
+      slow_may_end->open();
+      return older.get();
+    };
+    auto const [a, b] = filch::join<S>(f, g);
+    return a + b;
+  });
+}
+
+template <class S, auto F> void expect_one_hundred_and_eleven() {
+  gate begun;
+  gate may_end;
+  slow_has_begun = &begun;
+  slow_may_end = &may_end;
+  on_ranks<S>(1, 3, 1, [](auto& c) { EXPECT_EQ((c.template fold<F>(std::plus<>())), 111); });
+}
+
+TYPED_TEST(cluster_waits, for_a_half_that_has_begun_may_be_in_f_of_a_join) {
+  expect_one_hundred_and_eleven<TypeParam, &gets_in_f_of_a_join<TypeParam>>();
+}
+TYPED_TEST(cluster_waits, for_a_half_that_has_begun_may_be_in_the_body_of_a_scope) {
+  expect_one_hundred_and_eleven<TypeParam, &gets_in_the_body_of_a_scope<TypeParam>>();
+}
+TYPED_TEST(cluster_waits, for_a_half_that_has_begun_may_be_in_a_stolen_side_of_a_join) {
+  expect_one_hundred_and_eleven<TypeParam, &gets_in_a_stolen_g<TypeParam>>();
+}
+
+// Two ranks, the first with two workers. Each task but the last waits for its child, which the other rank runs: x on
+// the second worker of rank 0, y on rank 1, d on rank 0 again, and there on the stack of the share that x was split
+// off, c on rank 1. Messages are held back until these are the ones that get them.
+struct chain {
+  gate rank_0_asked, x_began, x_looks_no_more, y_began, d_began, c_began;
+  std::thread::id of_y;
+};
+chain* links = nullptr;
+
+class holding_port : public port {
+ public:
+  holding_port(network& net, int rank) noexcept : port(net, rank) {}
+  std::optional<filch::message> receive() {
+    if (auto m = port::receive()) {
+      if (m->at(0) > k_tasks) return m;
+      if (rank() == 1 && m->at(0) == k_request) links->rank_0_asked.open();
+      held_.push_back(std::move(*m));
+    }
+    auto const found = std::find_if(held_.begin(), held_.end(), [this](auto const& m) { return may_go(m.at(0)); });
+    if (found == held_.end()) return std::nullopt;
+    filch::message m = std::move(*found);
+    held_.erase(found);
+    return m;
+  }
+
+ private:
+  static constexpr std::byte k_request{0};
+  static constexpr std::byte k_tasks{1};
+
+  bool may_go(std::byte kind) const {
+    if (rank() == 0) return kind == k_request ? links->x_began.is_open() : links->x_looks_no_more.is_open();
+    // Rank 0 asks once. The watchman has no tasks to give.
+    return kind == k_tasks || (links->y_began.is_open() && std::this_thread::get_id() == links->of_y);
+  }
+
+  std::vector<filch::message> held_;
+};
+
+/// Looks for messages, and answers requests, until the gate is open.
+void answer_until(filch::rank& here, gate const& g) {
+  EXPECT_TRUE(eventually([&] {
+    here.poll();
+    return g.is_open();
+  }));
+}
+
+long c(filch::rank& here) {
+  EXPECT_EQ(here.index(), 1);
+  links->c_began.open();
+  work_for(k_a_while);
+  return 1;
+}
+long d(filch::rank& here) {
+  EXPECT_EQ(here.index(), 0);
+  auto child = here.async<&c>();
+  links->d_began.open();
+  answer_until(here, links->c_began);
+  return child.get() + 1;
+}
+long y(filch::rank& here) {
+  EXPECT_EQ(here.index(), 1);
+  auto child = here.async<&d>();
+  links->of_y = std::this_thread::get_id();
+  links->y_began.open();
+  answer_until(here, links->d_began);
+  return child.get() + 1;
+}
+long x(filch::rank& here) {
+  EXPECT_EQ(here.index(), 0);
+  auto child = here.async<&y>();
+  links->x_began.open();
+  answer_until(here, links->y_began);
+  links->x_looks_no_more.open();
+  EXPECT_TRUE(links->d_began.pass());
+  return child.get() + 1;
+}
+template <class S> long first(filch::rank& here) {
+  answer_until(here, links->rank_0_asked);  // which it does while it has one share
+  auto child = here.async<&x>();
+  work_until<S>(here, [] { return links->x_began.is_open(); });
+  EXPECT_TRUE(links->y_began.pass());
+  work_until<S>(here, [] { return links->d_began.is_open(); });  // on top of this one
+  return child.get() + 1;
+}
+
+TYPED_TEST(cluster_waits, for_a_child_do_not_wait_for_halves_that_began_before) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
+  chain all;
+  links = &all;
+  network net(2, 1);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r) {
+    threads.emplace_back([&net, r] {
+      holding_port here(net, r);
+      filch::cluster<TypeParam> ranks(here, {.workers = r == 0 ? 2u : 1u, .patience = 0});
+      EXPECT_EQ((ranks.template fold<&first<TypeParam>>(std::plus<>())), 5);
+    });
+  }
+  for (auto& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace filch_test
