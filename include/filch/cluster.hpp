@@ -89,7 +89,8 @@ template <class T, class Op> struct fold_of {
 
 /// The processes of one program that share its tasks: ranks, each with a pool of S. All of them make a cluster and
 /// call the same functions of it in the same order; each call returns on all of them. One at a time in a process,
-/// unless each has a transport of its own.
+/// unless each has a transport of its own. One after the other may use one transport if that has begin_cluster(), as
+/// mpi_transport has.
 ///
 ///     int main() {
 ///       filch::mpi_transport mpi;

@@ -8,7 +8,8 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// The processes that mpirun started. Makes a communicator of its own, so programs may use MPI beside it.
+/// The processes that mpirun started. Makes a communicator of its own, so programs may use MPI beside it. Serves
+/// any number of clusters, one after the other.
 class FILCH_API mpi_transport {
  public:
   /// Initialises MPI where that was not done. Throws setup_error where MPI lets only one thread call it: who
@@ -19,6 +20,8 @@ class FILCH_API mpi_transport {
   /// Ends MPI, if it began it.
   ~mpi_transport();
 
+  /// See filch::transport.
+  void begin_cluster() noexcept;
   int rank() const noexcept;
   int ranks() const noexcept;
   void send(int to, message m);

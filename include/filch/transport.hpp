@@ -22,6 +22,11 @@ using message = std::vector<std::byte>;
 ///  - `t.receive()` returns a message that has arrived, if there is one. It does not wait either.
 ///  - `t.end_all(text)` shows the text and ends all ranks, this one included.
 ///
+/// Optional: `t.begin_cluster()`, which each cluster calls before its first message. It keeps the messages of
+/// clusters apart that follow each other on one transport: what a rank sends between its n-th call and the next one,
+/// others receive between these calls of theirs. Ranks are not at the same call at once. Without it a transport
+/// serves one cluster; one that hands its calls on to another transport has to hand on this one, too.
+///
 /// Calls come from any thread, one at a time. `filch::mpi_transport` is a model.
 template <class T>
 concept transport = requires(T& t, T const& fixed, int to, message m, std::string_view text) {
@@ -41,6 +46,7 @@ class any_transport {
   any_transport(any_transport const&) = delete;
   any_transport& operator=(any_transport const&) = delete;
   virtual ~any_transport() = default;
+  virtual void begin_cluster() {}
   virtual int rank() const noexcept = 0;
   virtual int ranks() const noexcept = 0;
   virtual void send(int to, message m) = 0;
@@ -51,6 +57,9 @@ class any_transport {
 template <transport T> class transport_of final : public any_transport {
  public:
   explicit transport_of(T& t) noexcept : transport_(t) {}
+  void begin_cluster() override {
+    if constexpr (requires { transport_.begin_cluster(); }) transport_.begin_cluster();
+  }
   int rank() const noexcept override { return transport_.rank(); }
   int ranks() const noexcept override { return transport_.ranks(); }
   void send(int to, message m) override { transport_.send(to, std::move(m)); }

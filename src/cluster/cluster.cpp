@@ -71,6 +71,7 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
   if (auto const* const kind = ambiguous_kind()) {
     throw setup_error("filch: two functions that are spawned have one name: " + std::string(kind->name));
   }
+  carrier->begin_cluster();
   parts_ = std::make_unique<parts>(std::move(carrier), options.patience);
   reduce({}, [](message, message) { return message(); });
   ends().all_are_here();

@@ -11,7 +11,8 @@
 namespace filch::inline FILCH_ABI {
 namespace {
 
-constexpr int k_tag = 0;
+// MPI has so many tags at least.
+constexpr int k_tags = 32768;
 
 /// A message that is being sent or received. Its bytes stay where they are.
 struct in_flight {
@@ -54,6 +55,7 @@ struct mpi_transport::parts {
   int rank = 0;
   int ranks = 0;
   unsigned workers = 1;
+  int tag = 0;  // of the cluster's messages: those of the next one wait in MPI until their cluster has begun here
   // Addresses of elements stay what they are: MPI knows them.
   std::deque<in_flight> sends;
   std::deque<in_flight> receives;
@@ -80,13 +82,15 @@ mpi_transport::~mpi_transport() {
   if (parts_->began_mpi) MPI_Finalize();
 }
 
+void mpi_transport::begin_cluster() noexcept { parts_->tag = (parts_->tag + 1) % k_tags; }
 int mpi_transport::rank() const noexcept { return parts_->rank; }
 int mpi_transport::ranks() const noexcept { return parts_->ranks; }
 unsigned mpi_transport::workers() const noexcept { return parts_->workers; }
 
 void mpi_transport::send(int to, message m) {
   in_flight& here = parts_->sends.emplace_back(in_flight{std::move(m)});
-  MPI_Isend(here.bytes.data(), static_cast<int>(here.bytes.size()), MPI_BYTE, to, k_tag, parts_->all, &here.request);
+  MPI_Isend(here.bytes.data(), static_cast<int>(here.bytes.size()), MPI_BYTE, to, parts_->tag, parts_->all,
+            &here.request);
 }
 
 std::optional<message> mpi_transport::receive() {
@@ -94,7 +98,7 @@ std::optional<message> mpi_transport::receive() {
   int is_there = 0;
   MPI_Message found = MPI_MESSAGE_NULL;
   MPI_Status status;
-  MPI_Improbe(MPI_ANY_SOURCE, k_tag, parts_->all, &is_there, &found, &status);
+  MPI_Improbe(MPI_ANY_SOURCE, parts_->tag, parts_->all, &is_there, &found, &status);
   if (is_there) {
     int size = 0;
     MPI_Get_count(&status, MPI_BYTE, &size);

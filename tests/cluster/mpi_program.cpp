@@ -1,5 +1,6 @@
 // What the tests start with mpirun.
 //   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
+//   mpi_program clusters SEED TIMES   exit code 0 if all of so many clusters, one after the other, counted right
 //   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
 //   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
 //   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
@@ -40,6 +41,7 @@ void endless(filch::rank& here, int signal, int at_rank) {
 class stopping_transport {
  public:
   explicit stopping_transport(filch::mpi_transport& mpi) : mpi_(mpi) {}
+  void begin_cluster() noexcept { mpi_.begin_cluster(); }
   int rank() const noexcept { return mpi_.rank(); }
   int ranks() const noexcept { return mpi_.ranks(); }
   void send(int to, filch::message m) {
@@ -61,6 +63,15 @@ int main_of(int argc, char** argv) {
     stopping_transport stopping(mpi);
     filch::cluster<> const ranks(stopping, {.workers = 1});
     return 0;
+  }
+  if (argc == 4 && std::strcmp(argv[1], "clusters") == 0) {
+    auto const seed = std::strtoull(argv[2], nullptr, 0);
+    bool all_right = true;
+    for (auto i = std::strtoull(argv[3], nullptr, 0); i > 0; --i) {
+      filch::cluster<> ranks(mpi, {.workers = 1});
+      all_right = count_trees(ranks, seed + i, 1) && all_right;
+    }
+    return all_right ? 0 : 1;
   }
   filch::cluster<> ranks(mpi, {.workers = 1});
   if (argc == 4 && std::strcmp(argv[1], "trees") == 0) {

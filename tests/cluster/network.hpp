@@ -19,23 +19,30 @@ class network {
   network(int ranks, std::uint64_t seed) : boxes_(static_cast<std::size_t>(ranks)), random_(seed) {}
 
   int ranks() const noexcept { return static_cast<int>(boxes_.size()); }
-  void send(int to, filch::message m) {
+  void send(int to, filch::message m, unsigned cluster) {
     std::lock_guard const lock(mutex_);
-    boxes_[static_cast<std::size_t>(to)].push_back(std::move(m));
+    box_of(to, cluster).push_back(std::move(m));
   }
   /// Any of those that wait, or none yet.
-  std::optional<filch::message> receive(int rank) {
+  std::optional<filch::message> receive(int rank, unsigned cluster) {
     std::lock_guard const lock(mutex_);
-    auto& box = boxes_[static_cast<std::size_t>(rank)];
+    auto& box = box_of(rank, cluster);
     if (box.empty() || random_() % 4 == 0) return std::nullopt;
     std::swap(box[random_() % box.size()], box.back());
     filch::message m = std::move(box.back());
     box.pop_back();
     return m;
   }
+  bool is_empty(int rank, unsigned cluster) {
+    std::lock_guard const lock(mutex_);
+    return box_of(rank, cluster).empty();
+  }
   bool is_empty() {
     std::lock_guard const lock(mutex_);
-    return std::all_of(boxes_.begin(), boxes_.end(), [](auto const& box) { return box.empty(); });
+    for (auto const& clusters : boxes_) {
+      if (!std::all_of(clusters.begin(), clusters.end(), [](auto const& box) { return box.empty(); })) return false;
+    }
+    return true;
   }
   void end_all(std::string_view text) {
     std::lock_guard const lock(mutex_);
@@ -47,8 +54,16 @@ class network {
   }
 
  private:
+  using box = std::vector<filch::message>;
+
+  box& box_of(int rank, unsigned cluster) {
+    auto& clusters = boxes_[static_cast<std::size_t>(rank)];
+    if (clusters.size() <= cluster) clusters.resize(cluster + 1);
+    return clusters[cluster];
+  }
+
   std::mutex mutex_;
-  std::vector<std::vector<filch::message>> boxes_;
+  std::vector<std::vector<box>> boxes_;  // of each rank, for each cluster
   std::mt19937_64 random_;
   std::string last_words_;
 };
@@ -59,25 +74,34 @@ class port {
   port(network& net, int rank) noexcept : net_(net), rank_(rank) {}
   int rank() const noexcept { return rank_; }
   int ranks() const noexcept { return net_.ranks(); }
-  void send(int to, filch::message m) { net_.send(to, std::move(m)); }
-  std::optional<filch::message> receive() { return net_.receive(rank_); }
+  void begin_cluster() {
+    EXPECT_TRUE(net_.is_empty(rank_, cluster_)) << "a message of the cluster before was left behind";
+    ++cluster_;
+  }
+  void send(int to, filch::message m) { net_.send(to, std::move(m), cluster_); }
+  std::optional<filch::message> receive() { return net_.receive(rank_, cluster_); }
   void end_all(std::string_view text) { net_.end_all(text); }
 
  private:
   network& net_;
   int const rank_;
+  unsigned cluster_ = 0;
 };
 static_assert(filch::transport<port>);
 
-/// Calls f(cluster) on that many ranks, each a thread with a pool of its own.
-template <class S, class F> void on_ranks(int ranks, unsigned workers, std::uint64_t seed, F f) {
+/// Calls f(cluster) on that many ranks, each a thread with a pool of its own; on `clusters` of them, one after the
+/// other.
+template <class S, class F>
+void on_ranks(int ranks, unsigned workers, std::uint64_t seed, F f, unsigned clusters = 1) {
   network net(ranks, seed);
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r) {
     threads.emplace_back([&, r] {
       port here(net, r);
-      filch::cluster<S> cluster(here, {.workers = workers, .patience = 0});
-      f(cluster);
+      for (unsigned i = 0; i < clusters; ++i) {
+        filch::cluster<S> cluster(here, {.workers = workers, .patience = 0});
+        f(cluster);
+      }
     });
   }
   for (auto& t : threads) t.join();

@@ -25,6 +25,13 @@ TYPED_TEST(cluster, counts_the_nodes_of_random_trees_with_one_to_eight_ranks) {
   }
 }
 
+TYPED_TEST(cluster, many_clusters_follow_each_other_on_one_transport) {
+  tree_node const root{mix(7), 6};
+  long const nodes = root.nodes();
+  on_ranks<TypeParam>(
+      5, 1, 7, [&](auto& c) { EXPECT_EQ((c.template fold<&count_nodes>(std::plus<>(), root)), nodes); }, 30);
+}
+
 long fib(filch::rank& here, int n) {
   if (n < 2) return n;
   auto a = here.async<&fib>(n - 1);
