@@ -24,6 +24,7 @@ class FILCH_API mpi_transport {
   void begin_cluster() noexcept;
   int rank() const noexcept;
   int ranks() const noexcept;
+  /// Ends all ranks where the message is of 2 GiB or more.
   void send(int to, message m);
   std::optional<message> receive();
   /// A line on stderr, then MPI_Abort.

@@ -24,6 +24,8 @@ class packer {
     auto const* const bytes = static_cast<std::byte const*>(from);
     bytes_.insert(bytes_.end(), bytes, bytes + size);
   }
+  /// Bytes so far.
+  std::size_t size() const noexcept { return bytes_.size(); }
   /// The message; the packer is empty afterwards.
   std::vector<std::byte> take() noexcept { return std::exchange(bytes_, {}); }
 

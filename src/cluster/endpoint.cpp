@@ -1,3 +1,4 @@
+#include <cstring>
 #include <filch/detail/cluster_endpoint.hpp>
 #include <numeric>
 
@@ -7,6 +8,9 @@ namespace {
 // A worker looks at so many messages at most, and goes on with its tasks.
 constexpr int k_messages_a_look = 256;
 constexpr std::size_t k_tasks_an_answer = 1024;
+// Then an answer has its last task. While it is packed the rank hears and says nothing else, and what carries
+// messages has bounds of its own.
+constexpr std::size_t k_bytes_an_answer = std::size_t{4} << 20;
 constexpr unsigned k_ticks_a_heartbeat = 5;
 
 template <class T> T get(unpacker& u) { return packing<T>::unpack(u); }
@@ -216,9 +220,7 @@ void endpoint::serve(task_deque& mine, std::size_t spare) {
   auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
   std::erase_if(requests_, [&](steal_request& request) {
     if (spare > 0) {
-      std::size_t const count = std::min((spare + 1) / 2, k_tasks_an_answer);
-      give(request, mine, count);
-      spare -= count;
+      spare -= give(request, mine, std::min((spare + 1) / 2, k_tasks_an_answer));
       return true;
     }
     if (++request.looks < shares) return false;
@@ -227,11 +229,14 @@ void endpoint::serve(task_deque& mine, std::size_t spare) {
   });
 }
 
-void endpoint::give(steal_request const& request, task_deque& mine, std::size_t count) {
+/// Returns how many: one at least.
+std::size_t endpoint::give(steal_request const& request, task_deque& mine, std::size_t most) {
   packer p;
   packing<kind>::pack(p, kind::tasks);
-  packing<std::uint32_t>::pack(p, static_cast<std::uint32_t>(count));
-  for (std::size_t i = 0; i < count; ++i) {
+  std::size_t const place_of_count = p.size();
+  packing<std::uint32_t>::pack(p, 0);
+  std::uint32_t count = 0;
+  for (; count < most && p.size() < k_bytes_an_answer; ++count) {
     cluster_task& t = mine.take_oldest();
     packing<std::uint64_t>::pack(p, t.kind->id);
     packing<std::int32_t>::pack(p, t.home);
@@ -239,11 +244,13 @@ void endpoint::give(steal_request const& request, task_deque& mine, std::size_t 
     t.kind->pack(p, t);
   }
   message m = p.take();
+  std::memcpy(m.data() + place_of_count, &count, sizeof count);
   ++stats_.answers;
   stats_.tasks_given += count;
   stats_.bytes_of_tasks += m.size();
   wanted_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   send_basic(request.thief, std::move(m));
+  return count;
 }
 
 void endpoint::forward(steal_request request) {

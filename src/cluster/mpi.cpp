@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <deque>
 #include <filch/mpi_transport.hpp>
+#include <limits>
+#include <string>
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -88,6 +90,10 @@ int mpi_transport::ranks() const noexcept { return parts_->ranks; }
 unsigned mpi_transport::workers() const noexcept { return parts_->workers; }
 
 void mpi_transport::send(int to, message m) {
+  if (m.size() > std::numeric_limits<int>::max()) {
+    end_all("a message of " + std::to_string(m.size()) + " bytes, where MPI takes 2 GiB at most");
+    return;
+  }
   in_flight& here = parts_->sends.emplace_back(in_flight{std::move(m)});
   MPI_Isend(here.bytes.data(), static_cast<int>(here.bytes.size()), MPI_BYTE, to, parts_->tag, parts_->all,
             &here.request);

@@ -2,6 +2,7 @@
 //   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
 //   mpi_program clusters SEED TIMES   exit code 0 if all of so many clusters, one after the other, counted right
 //   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
+//   mpi_program LONG RANK             that rank sends a message that is too long for MPI
 //   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
 //   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
 #include "network.hpp"
@@ -63,6 +64,10 @@ int main_of(int argc, char** argv) {
     stopping_transport stopping(mpi);
     filch::cluster<> const ranks(stopping, {.workers = 1});
     return 0;
+  }
+  if (argc == 3 && std::strcmp(argv[1], "LONG") == 0 && mpi.rank() == std::atoi(argv[2])) {
+    mpi.send(mpi.rank(), filch::message(std::size_t{1} << 31));
+    return 3;
   }
   if (argc == 4 && std::strcmp(argv[1], "clusters") == 0) {
     auto const seed = std::strtoull(argv[2], nullptr, 0);

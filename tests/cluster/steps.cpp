@@ -7,6 +7,7 @@ namespace {
 
 using filch::detail::endpoint;
 using filch::detail::share;
+using filch::detail::task_deque;
 
 // Sums, on the rank that stands at the front.
 class counting final : public filch::detail::partial_of<long> {
@@ -79,6 +80,40 @@ TEST(cluster_steps, count_the_nodes_of_random_trees_and_end_neither_early_nor_la
   std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
   auto const count = is_one ? 1 : number_from("FILCH_TEST_TREES", scaled(10'000));
   for (std::uint64_t i = 0; i < count && !HasFailure(); ++i) one_run(first + i);
+}
+
+std::size_t length(filch::rank&, std::string const& text) { return text.size(); }
+
+TEST(cluster_steps, an_answer_ends_with_the_task_that_makes_it_some_megabytes_long) {
+  network net(2, 1);
+  long none = 0;
+  stepped_rank victim(net, 0, none);
+  stepped_rank thief(net, 1, none);
+  victim.ends.begin_run();
+  thief.ends.begin_run();
+  // The number of tasks in the next answer, of eight that may go.
+  auto const given = [&](std::size_t bytes) {
+    for (int i = 0; i < 8; ++i) victim.mine.spawn<&length>(nullptr, std::string(bytes, 'x'));
+    auto const before = victim.ends.stats();
+    while (thief.mine.tasks.empty()) {
+      thief.ends.idle(thief.mine.tasks, true);
+      victim.ends.poll(victim.mine.tasks, 8);
+    }
+    EXPECT_EQ(victim.ends.stats().answers, before.answers + 1);
+    auto const count = victim.ends.stats().tasks_given - before.tasks_given;
+    EXPECT_EQ(thief.mine.tasks.size(), count);
+    EXPECT_EQ(victim.mine.tasks.size(), 8 - count);
+    for (task_deque* const tasks : {&thief.mine.tasks, &victim.mine.tasks}) {
+      while (!tasks->empty()) {
+        auto& t = tasks->take_newest();
+        t.kind->drop(t);
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(given(100), 4u);
+  EXPECT_EQ(given(std::size_t{3} << 20), 2u);
+  EXPECT_EQ(given(std::size_t{30} << 20), 1u);
 }
 
 TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {

@@ -140,7 +140,7 @@ class FILCH_API endpoint {
   void handle_tasks(unpacker& u);
   void handle_result(unpacker& u);
   void serve(task_deque& mine, std::size_t spare);
-  void give(steal_request const& request, task_deque& mine, std::size_t count);
+  std::size_t give(steal_request const& request, task_deque& mine, std::size_t most);
   void forward(steal_request request);
   void ask();
   void send_bounds();
