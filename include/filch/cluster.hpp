@@ -62,9 +62,17 @@ template <class T, class Op> struct fold_of {
     std::unique_ptr<partial> another() const override { return std::make_unique<part>(whole_); }
     void add(T&& value) override { fold_of::add(seen_, std::move(value), whole_.op); }
     void merge() override {
-      if (!seen_) return;
-      std::lock_guard const lock(whole_.mutex);
-      fold_of::add(whole_.sum, std::move(*seen_), whole_.op);
+      // op may fork, and go on at another thread: it is not called under the lock. What others merge meanwhile is
+      // found in the next round.
+      while (seen_) {
+        std::optional<T> other;
+        {
+          std::lock_guard const lock(whole_.mutex);
+          other.swap(whole_.sum);
+          if (!other) return whole_.sum.swap(seen_);
+        }
+        fold_of::add(seen_, std::move(*other), whole_.op);
+      }
     }
 
    private:
@@ -81,7 +89,7 @@ template <class T, class Op> struct fold_of {
   }
 
   Op const& op;
-  std::mutex mutex{};
+  std::mutex mutex{};  // never held across a fork
   std::optional<T> sum{};
 };
 
@@ -136,7 +144,7 @@ template <scheduler S = default_scheduler> class cluster {
 
   /// As run, and returns op(a, b) of all that tasks returned who have no future: F's result, and those of what it
   /// spawned, all of the same type. Tasks that return nothing add nothing. The order is not defined; op is called by
-  /// several workers at once.
+  /// several workers at once, and may fork.
   template <auto F, class Op, class... A> auto fold(Op op, A&&... arguments) {
     using T = typename detail::spawned<F>::R;
     detail::fold_of<T, Op> whole{op};
