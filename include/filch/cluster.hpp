@@ -29,7 +29,8 @@ class FILCH_API cluster_base {
   ~cluster_base();
 
   endpoint& ends() noexcept;
-  /// Collective: folds the ranks' values.
+  /// Collective: folds the ranks' values, on the calling thread and under no lock. Throws task_error on all ranks if
+  /// fold threw on one.
   message reduce(message value, fold_values const& fold);
   /// Collective, after a run: throws task_error on all ranks if a task threw on one.
   message finish(message value, fold_values const& fold);
@@ -144,7 +145,7 @@ template <scheduler S = default_scheduler> class cluster {
 
   /// As run, and returns op(a, b) of all that tasks returned who have no future: F's result, and those of what it
   /// spawned, all of the same type. Tasks that return nothing add nothing. The order is not defined; op is called by
-  /// several workers at once, and may fork.
+  /// several workers at once, and may fork. What it throws leaves on every rank, as task_error.
   template <auto F, class Op, class... A> auto fold(Op op, A&&... arguments) {
     using T = typename detail::spawned<F>::R;
     detail::fold_of<T, Op> whole{op};
@@ -153,7 +154,8 @@ template <scheduler S = default_scheduler> class cluster {
     return detail::unpacked<T>(all);
   }
 
-  /// Folds the ranks' values with op, in no particular order. For use between runs.
+  /// Folds the ranks' values with op, in no particular order. For use between runs. If op throws on one rank, throws
+  /// task_error on all, with its text.
   template <class Op, packable T> T reduce(Op op, T const& value) {
     return detail::unpacked<T>(base_.reduce(detail::packed(value), over<T>(op)));
   }

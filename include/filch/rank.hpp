@@ -10,7 +10,8 @@ struct bound {
   unsigned id;
 };
 
-/// A task of a cluster ended with an exception, here or on another rank. what() is that exception's.
+/// A task of a cluster, or the op of a fold or a reduction, ended with an exception, here or on another rank. what()
+/// is that exception's.
 class FILCH_API task_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -51,6 +51,23 @@ class watchman {
 // What a run leaves behind on a rank: the text of an exception, a value.
 using remains = std::pair<std::string, message>;
 
+reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold) {
+  for (reduction_part& part : parts) {
+    if (part.failed) return std::move(part);
+  }
+  try {
+    reduction_part sum;
+    std::swap(sum.bytes, parts.back().bytes);
+    parts.pop_back();
+    for (reduction_part& part : parts) sum.bytes = fold(std::move(sum.bytes), std::move(part.bytes));
+    return sum;
+  } catch (...) {
+    std::string const text = text_of_current_exception();
+    auto const bytes = std::as_bytes(std::span(text));
+    return {true, {bytes.begin(), bytes.end()}};
+  }
+}
+
 }  // namespace
 
 struct cluster_base::parts {
@@ -120,10 +137,17 @@ message cluster_base::reduce(message value, fold_values const& fold) {
 
 std::optional<message> cluster_base::reduce(message value, fold_values const& fold,
                                             std::chrono::steady_clock::time_point until) {
-  ends().contribute(std::move(value), fold);
+  ends().contribute(std::move(value));
   idle_pause pause;
   for (;;) {
-    if (auto all = ends().reduction()) return all;
+    if (auto all = ends().reduction()) {
+      if (!all->failed) return std::move(all->bytes);
+      throw task_error(std::string(reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()));
+    }
+    if (auto parts = ends().parts_to_fold(); !parts.empty()) {
+      ends().hand_on(folded(std::move(parts), fold));
+      continue;
+    }
     if (std::chrono::steady_clock::now() >= until) return std::nullopt;
     pause.wait();
   }
@@ -134,7 +158,9 @@ message cluster_base::finish(message value, fold_values const& fold) {
   auto const both = [&fold](message a, message b) {
     auto [failure, sum] = unpacked<remains>(a);
     auto [other_failure, other] = unpacked<remains>(b);
-    return packed(remains(failure.empty() ? other_failure : failure, fold(std::move(sum), std::move(other))));
+    if (failure.empty()) failure = std::move(other_failure);
+    if (!failure.empty()) return packed(remains(failure, message()));
+    return packed(remains(failure, fold(std::move(sum), std::move(other))));
   };
   auto [failure, sum] = unpacked<remains>(reduce(packed(mine), both));
   if (!failure.empty()) throw task_error(failure);

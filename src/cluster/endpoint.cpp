@@ -19,7 +19,11 @@ template <class... T> message message_of(T const&... values) {
   (packing<T>::pack(p, values), ...);
   return p.take();
 }
-message rest_of(std::span<std::byte const> bytes) { return {bytes.begin() + 1, bytes.end()}; }
+reduction_part part_in(std::span<std::byte const> bytes) {  // of a message that goes up or down
+  unpacker u(bytes.subspan(sizeof(std::byte)));
+  bool const failed = get<bool>(u);
+  return {failed, {bytes.begin() + sizeof(std::byte) + sizeof failed, bytes.end()}};
+}
 
 }  // namespace
 
@@ -153,13 +157,10 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       ++runs_ended_;
       for_each_child([this](int child) { send(child, message_of(kind::end)); });
       break;
-    case kind::up:
-      ups_.push_back(rest_of(bytes));
-      fold_reduction();
-      break;
+    case kind::up: ups_.push_back(part_in(bytes)); break;
     case kind::down:
       for_each_child([&](int child) { send(child, message(bytes.begin(), bytes.end())); });
-      result_ = rest_of(bytes);
+      result_ = part_in(bytes);
       break;
     case kind::heartbeat:
       heard_ = true;
@@ -343,37 +344,39 @@ void endpoint::send_bounds() {
 
 // Reduction
 
-void endpoint::contribute(message value, fold_values fold) {
+void endpoint::contribute(message value) {
   std::lock_guard const lock(mutex_);
   contribution_ = std::move(value);
-  fold_ = std::move(fold);
-  fold_reduction();
 }
 
-void endpoint::fold_reduction() {
-  if (!contribution_ || ups_.size() < children()) return;
-  message sum = std::move(*contribution_);
-  for (message& up : ups_) sum = fold_(std::move(sum), std::move(up));
-  contribution_.reset();
-  ups_.clear();
-  fold_ = nullptr;
-  message m = message_of(me_ == 0 ? kind::down : kind::up);
-  m.insert(m.end(), sum.begin(), sum.end());
-  if (me_ != 0) {
-    send((me_ - 1) / 2, std::move(m));
-  } else {
-    for_each_child([&](int child) { send(child, m); });
-    result_ = std::move(sum);
-  }
-}
-
-std::optional<message> endpoint::reduction() {
+std::optional<reduction_part> endpoint::reduction() {
   std::lock_guard const lock(mutex_);
   polled_ = true;
   receive();
   task_deque none;
   serve(none, 0);
   return std::exchange(result_, std::nullopt);
+}
+
+std::vector<reduction_part> endpoint::parts_to_fold() {
+  std::lock_guard const lock(mutex_);
+  if (!contribution_ || ups_.size() < children()) return {};
+  auto parts = std::exchange(ups_, {});
+  parts.push_back({false, std::move(*contribution_)});
+  contribution_.reset();
+  return parts;
+}
+
+void endpoint::hand_on(reduction_part sum) {
+  std::lock_guard const lock(mutex_);
+  message m = message_of(me_ == 0 ? kind::down : kind::up, sum.failed);
+  m.insert(m.end(), sum.bytes.begin(), sum.bytes.end());
+  if (me_ != 0) {
+    send((me_ - 1) / 2, std::move(m));
+  } else {
+    for_each_child([&](int child) { send(child, m); });
+    result_ = std::move(sum);
+  }
 }
 
 // The watchman, and the end

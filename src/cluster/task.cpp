@@ -30,6 +30,8 @@ std::uint64_t id_of(std::string_view name) noexcept {  // FNV-1a
   return id;
 }
 
+}  // namespace
+
 std::string text_of_current_exception() {
   try {
     throw;
@@ -39,8 +41,6 @@ std::string text_of_current_exception() {
     return "an exception that is no std::exception";
   }
 }
-
-}  // namespace
 
 task_kind::task_kind(std::string_view its_name, run_function r, pack_function p, unpack_function u, drop_function d)
     : name(its_name), id(id_of(its_name)), run(r), pack(p), unpack(u), drop(d) {
@@ -80,6 +80,15 @@ void share::failed(cluster_future* future, int home) noexcept {
     // *future may be gone
   } else {
     ends.send_result(home, future, text, {});
+  }
+}
+
+void share::merge() {
+  if (!part_) return;
+  try {
+    part_->merge();
+  } catch (...) {
+    failed(nullptr, ends.rank());
   }
 }
 

@@ -3,6 +3,8 @@
 #include "network.hpp"
 #include "schedulers.hpp"
 
+#include <stdexcept>
+
 namespace filch_test {
 namespace {
 
@@ -47,6 +49,67 @@ TYPED_TEST(cluster_folds, may_have_an_op_that_forks) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     on_ranks<TypeParam>(2, 3, seed, [&](auto& c) { EXPECT_EQ((c.template fold<&count_nodes>(op, root)), nodes); });
   }
+}
+
+TYPED_TEST(cluster_folds, that_throw_on_one_rank_throw_on_all_and_the_next_one_is_right) {
+  for (int ranks : {2, 3, 7}) {
+    on_ranks<TypeParam>(ranks, 1, 5, [ranks](auto& c) {
+      // Ranks that have others below them in the tree: the first, and the one above the last.
+      for (int thrower : {0, (ranks - 2) / 2}) {
+        auto const op = [&](int a, int b) {
+          if (c.rank() == thrower) throw std::overflow_error("too many");
+          return a + b;
+        };
+        try {
+          c.reduce(op, 1);
+          ADD_FAILURE() << "nothing thrown";
+        } catch (filch::task_error const& e) {
+          EXPECT_STREQ(e.what(), "too many");
+        }
+        EXPECT_EQ(c.reduce(std::plus<>(), 1), ranks);
+      }
+    });
+  }
+}
+
+// A tree of many nodes, with an op that knows a task's value from a sum.
+TYPED_TEST(cluster_folds, of_runs_throw_on_all_ranks_or_on_none) {
+  tree_node const root{mix(11), 7};
+  long const nodes = root.nodes();
+  auto const op = [](long a, long b) {
+    if (a > 1 && b > 1) throw std::overflow_error("two sums");
+    return a + b;
+  };
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    std::atomic<int> thrown{0};
+    on_ranks<TypeParam>(3, 2, seed, [&](auto& c) {
+      try {
+        EXPECT_EQ((c.template fold<&count_nodes>(op, root)), nodes);
+      } catch (filch::task_error const& e) {
+        EXPECT_STREQ(e.what(), "two sums");
+        ++thrown;
+      }
+      EXPECT_EQ((c.template fold<&count_nodes>(std::plus<>(), root)), nodes);
+    });
+    EXPECT_TRUE(thrown == 0 || thrown == 3) << thrown;
+  }
+}
+
+class throwing final : public filch::detail::partial {
+ public:
+  throwing() noexcept : partial(typeid(void)) {}
+  std::unique_ptr<partial> another() const override { return std::make_unique<throwing>(); }
+  void merge() override { throw std::overflow_error("too many"); }
+};
+
+TEST(cluster_fold, of_shares_that_throws_fails_the_run) {
+  network net(1, 1);
+  port here(net, 0);
+  filch::detail::transport_of<port> carrier(here);
+  filch::detail::endpoint ends(carrier, 0);
+  filch::detail::share mine(ends, std::make_unique<throwing>());
+  mine.merge();
+  EXPECT_EQ(ends.take_failure(), "too many");
 }
 
 }  // namespace

@@ -41,6 +41,15 @@ struct cluster_future {
 /// Folds two values of a reduction.
 using fold_values = std::function<message(message, message)>;
 
+/// What goes up and down the tree in a reduction: a value, or the text of the exception that came in its way.
+struct reduction_part {
+  bool failed = false;
+  message bytes{};
+};
+
+/// In a handler.
+FILCH_API std::string text_of_current_exception();
+
 class FILCH_API endpoint {
  public:
   static constexpr int k_ticks_per_second = 10;
@@ -91,9 +100,13 @@ class FILCH_API endpoint {
 
   // Collective
 
-  void contribute(message value, fold_values fold);
-  /// The result, once all have contributed.
-  std::optional<message> reduction();
+  void contribute(message value);
+  /// Looks for messages. Returns the result, once all have contributed.
+  std::optional<reduction_part> reduction();
+  /// What is to be folded here, once: this rank's value and what came up the tree. Empty: not all of it is there.
+  std::vector<reduction_part> parts_to_fold();
+  /// Sends what became of them up the tree, or from its root down.
+  void hand_on(reduction_part sum);
   std::optional<std::string> take_failure();
 
   // The watchman
@@ -146,7 +159,6 @@ class FILCH_API endpoint {
   void send_bounds();
   void answer_wave();
   void judge_wave();
-  void fold_reduction();
   void watch();
   void end_over_silence();
   void send(int to, message m);
@@ -192,9 +204,8 @@ class FILCH_API endpoint {
 
   // under mutex_: reduction
   std::optional<message> contribution_;
-  fold_values fold_;
-  std::vector<message> ups_;
-  std::optional<message> result_;
+  std::vector<reduction_part> ups_;
+  std::optional<reduction_part> result_;
 
   // under mutex_: heartbeats and the end
   bool polled_ = false;

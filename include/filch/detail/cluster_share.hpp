@@ -87,9 +87,8 @@ class share {
   /// Until the future is ready, works: on what is in the deque, what nobody has begun of the halves split off, what
   /// arrives. Waits for no half that has begun: that one may wait for the task below on this stack.
   FILCH_API void wait_for(cluster_future& future);
-  void merge() {
-    if (part_) part_->merge();
-  }
+  /// Adds its part of the fold to the rank's. What that throws fails the run, as a task's exception does.
+  FILCH_API void merge();
 
   endpoint& ends;
   task_deque tasks;
