@@ -40,13 +40,28 @@ endpoint::~endpoint() = default;
 
 void endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (lock) look(mine, spare, may_ask);
+}
+
+void endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
+  std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return;
+  look(mine, 0, may_ask);
+  if (may_take) share_waits_ = mine.empty();
+}
+
+void endpoint::look(task_deque& mine, std::size_t spare, bool may_ask) {
   polled_ = true;
   overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   receive();
   if (mine.size() < 2) move_arrived(mine);
   send_bounds();
-  serve(mine, spare);
+  std::size_t const left = serve(mine, spare);
+  if (left > 0 && share_waits_) {
+    share_waits_ = false;
+    inbox_.take_oldest_of(mine, (left + 1) / 2);
+    arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
+  }
   // The worker's last task begins.
   if (may_ask && spare == 0 && mine.size() < 2 && shares_.load(std::memory_order_relaxed) == 1) ask();
 }
@@ -217,7 +232,8 @@ void endpoint::send_basic(int to, message m) {
 
 // Stealing
 
-void endpoint::serve(task_deque& mine, std::size_t spare) {
+/// Returns how many may still go.
+std::size_t endpoint::serve(task_deque& mine, std::size_t spare) {
   auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
   std::erase_if(requests_, [&](steal_request& request) {
     if (spare > 0) {
@@ -228,6 +244,7 @@ void endpoint::serve(task_deque& mine, std::size_t spare) {
     forward(request);
     return true;
   });
+  return spare;
 }
 
 /// Returns how many: one at least.

@@ -117,7 +117,8 @@ void share::wait_for(cluster_future& future) {
       step_(*this, frame_);
       pause.reset();
     } else {
-      ends.poll(tasks, 0, waits_ <= k_thieving_waits && pause.may_ask());
+      bool const may_steal = waits_ <= k_thieving_waits;
+      ends.poll_waiting(tasks, may_steal && pause.may_ask(), may_steal);
       if (tasks.empty()) pause.wait();
     }
   }

@@ -38,6 +38,14 @@ template <class S, class Condition> void work_until(filch::rank& here, Condition
   }));
 }
 
+/// Looks for messages, and answers requests, until the gate is open.
+void answer_until(filch::rank& here, gate const& g) {
+  EXPECT_TRUE(eventually([&] {
+    here.poll();
+    return g.is_open();
+  }));
+}
+
 /// Calls then(the future of a task that another worker of the pool has begun).
 template <class S, class Then> long with_half_split_off(filch::rank& here, Then then) {
   auto older = here.async<&slow<S>>();
@@ -107,9 +115,36 @@ TYPED_TEST(cluster_waits, for_a_half_that_has_begun_may_be_in_a_stolen_side_of_a
   expect_one_hundred_and_eleven<TypeParam, &gets_in_a_stolen_g<TypeParam>>();
 }
 
-// Two ranks, the first with two workers. Each task but the last waits for its child, which the other rank runs: x on
-// the second worker of rank 0, y on rank 1, d on rank 0 again, and there on the stack of the share that x was split
-// off, c on rank 1. Messages are held back until these are the ones that get them.
+long opens(filch::rank&, std::uintptr_t address) {
+  reinterpret_cast<gate*>(address)->open();
+  return 1;
+}
+// Polls, with a task that another share has to take.
+long has_one_taken(filch::rank& here) {
+  slow_has_begun->open();
+  gate taken;
+  auto const address = reinterpret_cast<std::uintptr_t>(&taken);
+  auto child = here.async<&opens>(address);
+  answer_until(here, taken);
+  return child.get() + 10;
+}
+template <class S> long waits_for_a_half(filch::rank& here) {
+  auto older = here.async<&has_one_taken>();
+  if (steals<S>) work_until<S>(here, [] { return slow_has_begun->is_open(); });
+  return older.get() + 100;
+}
+
+TYPED_TEST(cluster_waits, take_tasks_of_the_ranks_other_shares) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
+  gate begun;
+  slow_has_begun = &begun;
+  on_ranks<TypeParam>(
+      1, 2, 1, [](auto& c) { EXPECT_EQ((c.template fold<&waits_for_a_half<TypeParam>>(std::plus<>())), 111); });
+}
+
+// Two ranks, the first with two workers. Each task but the last waits for its child, which another worker runs: x the
+// second one of rank 0, y rank 1, d the first one of rank 0, on the stack of the share that x was split off, c one of
+// the others. Messages are held back until these are the ones that get them.
 struct chain {
   gate rank_0_asked, x_began, x_looks_no_more, y_began, d_began, c_began;
   std::thread::id of_y;
@@ -145,16 +180,7 @@ class holding_port : public port {
   std::vector<filch::message> held_;
 };
 
-/// Looks for messages, and answers requests, until the gate is open.
-void answer_until(filch::rank& here, gate const& g) {
-  EXPECT_TRUE(eventually([&] {
-    here.poll();
-    return g.is_open();
-  }));
-}
-
-long c(filch::rank& here) {
-  EXPECT_EQ(here.index(), 1);
+long c(filch::rank&) {
   links->c_began.open();
   work_for(k_a_while);
   return 1;
