@@ -144,8 +144,8 @@ std::optional<message> cluster_base::reduce(message value, fold_values const& fo
       if (!all->failed) return std::move(all->bytes);
       throw task_error(std::string(reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()));
     }
-    if (auto parts = ends().parts_to_fold(); !parts.empty()) {
-      ends().hand_on(folded(std::move(parts), fold));
+    if (auto here = ends().parts_to_fold(); !here.empty()) {
+      ends().hand_on(folded(std::move(here), fold));
       continue;
     }
     if (std::chrono::steady_clock::now() >= until) return std::nullopt;

@@ -54,16 +54,16 @@ class network {
   }
 
  private:
-  using box = std::vector<filch::message>;
+  using messages = std::vector<filch::message>;
 
-  box& box_of(int rank, unsigned cluster) {
+  messages& box_of(int rank, unsigned cluster) {
     auto& clusters = boxes_[static_cast<std::size_t>(rank)];
     if (clusters.size() <= cluster) clusters.resize(cluster + 1);
     return clusters[cluster];
   }
 
   std::mutex mutex_;
-  std::vector<std::vector<box>> boxes_;  // of each rank, for each cluster
+  std::vector<std::vector<messages>> boxes_;  // of each rank, for each cluster
   std::mt19937_64 random_;
   std::string last_words_;
 };
