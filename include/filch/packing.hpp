@@ -21,8 +21,10 @@ namespace filch::inline FILCH_ABI {
 class packer {
  public:
   void put_bytes(void const* from, std::size_t size) {
-    auto const* const bytes = static_cast<std::byte const*>(from);
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
+    if (size == 0) return;
+    std::size_t const before = bytes_.size();
+    bytes_.resize(before + size);
+    std::memcpy(bytes_.data() + before, from, size);
   }
   /// Bytes so far.
   std::size_t size() const noexcept { return bytes_.size(); }
