@@ -105,6 +105,7 @@ struct pile {
                      wants_next = true;
                      polled([&] { return deep > d; });
                    });
+    wants_next = true;
     --deep;
   }
 };

@@ -78,9 +78,7 @@ scenario const asked_for{"fork-in-first-asked-for", [](int) {
                              ran = 0;
                              auto const f = [&] {
                                if (pool.stats().tasks_sent != 0) return;  // it asked before the fork
-                               for (auto const s = pool.stats().sleeps; pool.stats().sleeps == s;) {
-                                 std::this_thread::yield();
-                               }
+                               while (!channel::wanted()) std::this_thread::yield();
                                child = fork_now();
                              };
                              auto const g = [&] { ++ran; };
