@@ -46,13 +46,12 @@ struct channel {
   /// for it alone. f is moved or copied away, and must not throw: the process ends if it does. Outside all pools, and
   /// in filch::stay, f runs here. Costs an allocation; throws std::bad_alloc if that fails.
   template <class F> static void detach(F&& f) {
-    using closure = detail::channel_closure<std::decay_t<F>>;
+    auto task = std::make_unique<detail::channel_closure<std::decay_t<F>>>(std::forward<F>(f));
     detail::channel_worker& w = *detail::channel_self;
     if (w.top == w.end && detail::channel_has_no_list(w)) {
-      closure(std::forward<F>(f)).call();
+      task->call();
     } else {
-      auto* const task = new closure(std::forward<F>(f));
-      detail::channel_detach(*detail::channel_self, *task);
+      detail::channel_detach(w, *task.release());
     }
   }
   /// The full task barrier: runs tasks until no worker of the pool has any, detached or not. For the function that

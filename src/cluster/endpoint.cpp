@@ -103,6 +103,7 @@ void endpoint::begin_run() {
   std::lock_guard const lock(mutex_);
   ++runs_begun_;
   received_before_.reset();
+  share_waits_ = false;
 }
 
 endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {

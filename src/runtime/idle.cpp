@@ -14,7 +14,8 @@ void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
 }
 
 void idle::retract(unsigned me) noexcept {
-  std::uint32_t what = places_[me].waits.load(std::memory_order_relaxed);
+  // edge idle-2: acquire, here and where the exchange fails: who was woken meanwhile passes on what it was woken for.
+  std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
   // Whoever changes the word to awake takes the sleeper off the count, once.
   if (what != k_awake) static_cast<void>(wake_if(me, what));
 }
@@ -31,7 +32,7 @@ void idle::sleep(unsigned me) noexcept {
 bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
   // edge idle-2: release, to the woken worker's acquire.
   if (!places_[who].waits.compare_exchange_strong(what, k_awake, std::memory_order_acq_rel,
-                                                  std::memory_order_relaxed)) {
+                                                  std::memory_order_acquire)) {
     return false;
   }
   // relaxed: a count that is too high for a moment makes wakers look in vain; it is never too low.

@@ -21,7 +21,9 @@ template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outc
 }
 
 template <class Stack> void task_frame<Stack>::drain() noexcept {
-  if (Stack::self() != worker_ || worker_->top != next_) runtime::not_the_scope_s_owner();
+  // In a child of fork() the thread is outside all pools, and what is not stolen is still the scope's.
+  bool const is_owner = Stack::self() == worker_ || Stack::is_orphan(*worker_);
+  if (!is_owner || worker_->top != next_) runtime::not_the_scope_s_owner();
   for (task* t = std::exchange(next_, nullptr); t != base_;) {
     worker_->top = --t;
     finish(*t, Stack::is_slow(*worker_, t) ? Stack::join_slow(*worker_, *t) : join_outcome::run_it);

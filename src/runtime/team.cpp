@@ -300,7 +300,8 @@ void team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
 bool team::take_place_zero() noexcept {
   bool free = false;
   // edge entry-2: acquire, from the last one who left.
-  return place_zero_taken_.compare_exchange_strong(free, true, std::memory_order_acq_rel, std::memory_order_relaxed);
+  // edge entry-3: seq_cst, also where the place is taken: a caller has put itself in line before.
+  return place_zero_taken_.compare_exchange_strong(free, true, std::memory_order_seq_cst, std::memory_order_seq_cst);
 }
 
 void team::leave_place_zero() noexcept {
@@ -342,6 +343,7 @@ class team::caller {
 
 void team::enter(void (*call)(void*), void* argument) {
   caller const inside(*this);
+  hidden_workers const others;  // before it waits: what was forked further out would wait as well
   if (take_place_zero()) {
     visit_as_worker_zero(call, argument);
     return;
@@ -371,10 +373,7 @@ void team::wait_in_line(visitor& v) {
 void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
   os::need_signal_stack();
   ++teams_entered;
-  {
-    hidden_workers const others;
-    be_worker(0, call, argument);
-  }
+  be_worker(0, call, argument);
   --teams_entered;
   leave_place_zero();
 }

@@ -44,7 +44,7 @@ TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
 struct pile {
   S::pool& pool;
   S::pool* around;  // if there is one: the pile is on a stack of its, in a run inside of that
-  static constexpr int k_tasks = 400;
+  static constexpr int k_tasks = 150;
   static constexpr std::size_t k_frame = std::size_t{16} << 10;
   static constexpr std::size_t k_stack = std::size_t{1} << 20;
 

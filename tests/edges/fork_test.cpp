@@ -26,6 +26,7 @@ TEST(a_child_of_fork, has_a_fresh_pool_inside_a_task) {
   expect_quiet_end(run("fork-in-explicit-pool"), 0, "child exited with 5\nparent: 6765\n");
   expect_quiet_end(run("fork-in-explicit-pool-and-join"), 0, "child exited with 5\n");
   expect_quiet_end(run("fork-in-first-asked-for"), 0, "child exited with 5\n");
+  expect_quiet_end(run("fork-in-scope"), 0, "child exited with 5\nparent: 4\n");
 }
 
 TEST(a_child_of_fork, may_exit_inside_a_task_of_a_static_pool) {

@@ -231,5 +231,45 @@ TYPED_TEST(entering, is_done_before_the_pool_ends) {
   }
 }
 
+TYPED_TEST(entering, gives_away_what_was_forked_before_it_waits_in_line) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no workers";
+  } else {
+    typename TypeParam::pool pool({.workers = 2});
+    typename TypeParam::pool busy({.workers = 1});
+    gate is_busy;
+    gate let_go;
+    std::thread other([&] {
+      busy.run([&] {
+        is_busy.open();
+        EXPECT_TRUE(let_go.pass());
+      });
+    });
+    EXPECT_TRUE(is_busy.pass());
+    gate begun;
+    gate forked;
+    bool ran = false;
+    pool.run([&] {
+      filch::join<TypeParam>(
+          [&] {
+            EXPECT_TRUE(begun.pass());
+            filch::join<TypeParam>(
+                [&] {
+                  forked.open();
+                  wait_for_thief<TypeParam>();
+                  busy.run([&] { ran = true; });
+                },
+                [&] { let_go.open(); });
+          },
+          [&] {
+            begun.open();
+            EXPECT_TRUE(forked.pass());
+          });
+    });
+    other.join();
+    EXPECT_TRUE(ran);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

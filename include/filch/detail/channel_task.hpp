@@ -70,6 +70,7 @@ struct FILCH_API channel_stack {
   /// Runs call(argument) as a worker of the default pool. `call` must not throw.
   static void enter_default(void (*call)(void*), void* argument);
   static bool is_done(task const&) noexcept;
+  static bool is_orphan(worker&) noexcept;
   static void answer(worker&) noexcept;
 };
 

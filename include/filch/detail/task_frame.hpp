@@ -59,7 +59,7 @@ template <class Stack> class task_frame {
 
   /// See filch::spawner::sync.
   void sync() {
-    if (next_ != base_) drain();
+    if (next_ && next_ != base_) drain();  // a task of its own has nothing to wait for
     spawned_ = 0;
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }

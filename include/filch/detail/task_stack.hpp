@@ -11,6 +11,7 @@
 //   Stack::is_slow(w, t) one compare: does a fork or a join at t need one of the calls below?
 //   Stack::pushed_slow(w, t), join_slow(w, t), enter_default(call, argument)
 //   Stack::is_done(t)    has a thief finished it?
+//   Stack::is_orphan(w)  is its pool the parent's, in a child of fork()?
 //   Stack::answer(w)      between forks and joins: gives those who ask some of the tasks on the stack
 #pragma once
 
@@ -188,7 +189,10 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> fork_join_slow(typename Stack::
     return call_through(&Stack::enter_default,
                         [&] { return fork_join<Stack, F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
   }
-  if (t == w.end) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+  if (t == w.end) {
+    if (Stack::is_slow(w, t)) Stack::answer(w);  // never in a stay
+    return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+  }
   store_task<G>(*t, g);
   w.top = t + 1;
   Stack::pushed_slow(w, *t);

@@ -22,6 +22,8 @@ join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) no
   return join_outcome::run_it;
 }
 
+bool channel_stack::is_orphan(channel_worker& owner) noexcept { return !member(owner).team->alive(); }
+
 void channel_stack::answer(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
   w.team->give_to_who_asks(w);

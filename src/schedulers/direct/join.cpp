@@ -30,6 +30,8 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
   }
 }
 
+bool direct_stack::is_orphan(direct_worker& owner) noexcept { return !member(owner).team->alive(); }
+
 void direct_stack::answer(direct_worker& owner) noexcept {
   direct_member& w = member(owner);
   w.team->give_to_who_asks(w);

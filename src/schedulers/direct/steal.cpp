@@ -59,8 +59,9 @@ bool direct_team::offers_task(direct_member const& victim) const noexcept {
 
 void direct_team::pass_on(direct_member& me) noexcept {
   for (unsigned i = 0; i < workers(); ++i) {
-    if (!offers_task(*members_[i])) continue;
-    if (sleepers().wake_one_for(i)) counted(me.index).wakeups.bump();
+    // Who sleeps in a join is there for the tasks of one worker.
+    if (!offers_task(*members_[i]) || !sleepers().wake_one_for(i)) continue;
+    counted(me.index).wakeups.bump();
     return;
   }
 }

@@ -44,14 +44,15 @@ void interrupted(ucontext_t const& context) {
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
   refuses = refuses || (there.ip >= reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_begin) &&
                         there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end));
-  // The unwinder may be on its way to a frame, which may not become another one meanwhile.
-  refuses = refuses || w.exceptions->uncaught != 0;
   if (!refuses) {
     auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
     auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
     std::uint64_t const rsp = there[frame_registers::rsp];
     refuses = rsp < low || rsp >= high;
   }
+  // The unwinder may be on its way to a frame, which may not become another one meanwhile. On the strand's own stack
+  // the worker has taken it up, so it knows its thread's exceptions.
+  refuses = refuses || w.exceptions->uncaught != 0;
   if (refuses) {
     // relaxed, both: the thread's own, and the next thief may try.
     w.missed_interrupt.store(true, std::memory_order_relaxed);

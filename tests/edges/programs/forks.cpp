@@ -88,6 +88,22 @@ scenario const asked_for{"fork-in-first-asked-for", [](int) {
                            wait_for(child);
                          }};
 
+scenario const in_scope{"fork-in-scope", [](int) {
+                          filch::pool pool({.workers = 1});
+                          int ran = 0;
+                          pid_t child = -1;
+                          pool.run([&] {
+                            filch::scope([&](auto& s) {
+                              for (int i = 0; i < 3; ++i) s.spawn([&] { ++ran; });
+                              child = fork_now();
+                              s.spawn([&] { ++ran; });
+                            });
+                          });
+                          if (child == 0) std::exit(right(ran == 4));
+                          wait_for(child);
+                          std::printf("parent: %d\n", ran);
+                        }};
+
 scenario const in_stolen{"fork-in-stolen", [](int) {
                            filch::default_scheduler::default_pool().run([] {
                              join_stolen([] {},
