@@ -2,6 +2,7 @@
 #include "counted.hpp"
 #include "stealing.hpp"
 
+#include <bit>
 #include <string>
 
 namespace filch_test {
@@ -83,6 +84,58 @@ TEST(waiting, takes_tasks_of_its_own_thief_only) {
         });
     EXPECT_EQ(by_a, 0u);
   });
+}
+
+/// Two workers sleep in joins, both for one thief, and another one offers a task that neither may run. What the thief
+/// makes public at once is for both: who is woken first wakes the other one.
+TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
+  filch::direct::pool pool({.workers = 4});
+  for (int round = 0; round < 5 && !HasFailure(); ++round) {
+    gate thief_is_set;
+    gate offered;
+    gate finish;
+    unsigned thief = 0;
+    std::atomic<unsigned> seen{0};
+    auto const both_are_awake = [&] { return std::popcount(seen.load()) == 2; };
+    auto const forks = [&](auto const& self, int depth) -> void {
+      if (depth > 0) {
+        filch::join<S>([&] { self(self, depth - 1); },
+                       [&] {
+                         unsigned const me = *filch::current_worker<S>();
+                         if (me != thief) seen |= 1u << me;
+                         EXPECT_TRUE(eventually(both_are_awake));
+                       });
+        return;
+      }
+      for (int looks = 0; looks < 1000 && pool.stats().sleeps - pool.stats().wakeups < 2; ++looks) {
+        std::this_thread::yield();
+      }
+      filch::join<S>([&] { EXPECT_TRUE(eventually(both_are_awake)); }, [] {});
+    };
+    auto const on_third_again = [&] {
+      thief = *filch::current_worker<S>();
+      thief_is_set.open();
+      EXPECT_TRUE(offered.pass());
+      forks(forks, 20);
+      finish.open();
+    };
+    auto const on_fourth = [&] { join_stolen([] {}, on_third_again); };
+    auto const on_third = [&] { join_stolen([] {}, on_fourth); };
+    pool.run([&] {
+      join_stolen(
+          [&] {
+            EXPECT_TRUE(thief_is_set.pass());
+            filch::join<S>(
+                [&] {
+                  offered.open();
+                  EXPECT_TRUE(finish.pass());
+                },
+                [] {});
+          },
+          // On the second worker. The third one has taken what is forked here; it waits for that later on.
+          [&] { join_stolen([&] { EXPECT_TRUE(thief_is_set.pass()); }, on_third); });
+    });
+  }
 }
 
 }  // namespace
