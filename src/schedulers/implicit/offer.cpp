@@ -204,10 +204,12 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
 void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
+  // Before anything is offered: who takes it may ask, and interrupt, at once. relaxed: the thread's own, and a hint
+  // that the offers publish.
+  w.missed_interrupt.store(false, std::memory_order_relaxed);
+  w.is_interrupted.store(false, std::memory_order_relaxed);
   if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
   if (trials.victims_wait.load(std::memory_order_relaxed)) wait_for_thief(s);  // relaxed: as above
-  w.missed_interrupt.store(false, std::memory_order_relaxed);                  // relaxed: the thread's own
-  w.is_interrupted.store(false, std::memory_order_relaxed);                    // relaxed: a hint
   if (s.number_of_records() == before) return;
   counted(w.index).publications.bump();
 }
@@ -247,9 +249,12 @@ void implicit_team::publish(implicit_member& w) noexcept {
   timed const t(counted(w.index).victim_cycles);
   frame_registers here;
   filch_implicit_registers(&here);
-  w.begin_change();
-  publish_from(w, walk_of(w, here, true));
-  w.end_change();
+  do {
+    w.begin_change();
+    publish_from(w, walk_of(w, here, true));
+    w.end_change();
+    // Who asked anew meanwhile, and interrupted in vain, may sleep by now. relaxed: the thread's own.
+  } while (w.missed_interrupt.load(std::memory_order_relaxed));
 }
 
 void implicit_team::publish_callers(implicit_member& w, implicit_returned const& of) noexcept {
