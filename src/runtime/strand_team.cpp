@@ -40,6 +40,11 @@ strand_member* member_or_null(strand_worker* w) noexcept {
                                                                             : nullptr;
 }
 
+/// Before a stay or another pool's run, and after it: who asked meanwhile got no answer, and may sleep.
+void answer_who_asks() noexcept {
+  if (strand_member* const m = member_or_null(&strand_self())) m->team->give_to_who_asks(*m);
+}
+
 // A child of fork() is outside all pools, also where it was forked by a task. The worker that the task is on is found
 // again when the task comes to its end. The screen is never freed: nobody knows how long that is.
 void leave_pools_in_child() {
@@ -62,7 +67,7 @@ struct hiding_worker : strand_worker {
 bool hide(void* room) noexcept {
   strand_worker* const w = &strand_self();
   if (w == &outside) return false;
-  if (strand_member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
+  answer_who_asks();
   static_assert(sizeof(hiding_worker) <= hideable::k_room && alignof(hiding_worker) <= 64);
   auto* const screen = ::new (room) hiding_worker;
   screen->outer = w;
@@ -74,8 +79,7 @@ void show(void* room) noexcept {
   become(screen->outer);
   if (screen->generation != fork_generation()) leave_pools_in_child();  // the run's task forked
   std::destroy_at(screen);
-  // Who asked meanwhile got no answer, and may sleep.
-  if (strand_member* const m = member_or_null(&strand_self())) m->team->give_to_who_asks(*m);
+  answer_who_asks();
 }
 
 }  // namespace
@@ -409,7 +413,7 @@ unsigned strand_worker_index(strand_kind kind) noexcept {
 
 strand_staying::strand_staying() noexcept : strand_worker(strand_kind::staying, 1, strand_raised()) {
   outer = &strand_self();
-  if (auto* const m = runtime::member_or_null(outer)) m->team->give_to_who_asks(*m);
+  runtime::answer_who_asks();
   runtime::become(this);
 }
 
@@ -417,8 +421,7 @@ strand_staying::~strand_staying() {
   // A child that was forked meanwhile is outside all pools.
   if (&strand_self() != this) return;
   runtime::become(outer);
-  // As after another pool's run.
-  if (auto* const m = runtime::member_or_null(outer)) m->team->give_to_who_asks(*m);
+  runtime::answer_who_asks();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

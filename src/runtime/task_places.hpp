@@ -84,13 +84,13 @@ template <class Stack, class Member> class task_places {
   static void begin_stay(staying& s) {
     [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show}), true);
     s.outer = Stack::self();
-    if (Member* const m = member_or_null(s.outer)) m->team->give_to_who_asks(*m);
+    answer_who_asks();
     s.top = s.end = &no_room;
     Stack::self() = &s;
   }
   static void end_stay(staying& s) noexcept {
     go_back(&s, s.outer);
-    answer_who_asked_meanwhile();
+    answer_who_asks();
   }
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
@@ -124,7 +124,7 @@ template <class Stack, class Member> class task_places {
   static bool hide(void* room) noexcept {
     worker* const w = Stack::self();
     if (w == &outside) return false;
-    if (Member* const m = member_or_null(w)) m->team->give_to_who_asks(*m);
+    answer_who_asks();
     static_assert(sizeof(screen) <= runtime::hideable::k_room && alignof(screen) <= 64);
     Stack::self() = ::new (room) screen(w);
     return true;
@@ -133,9 +133,10 @@ template <class Stack, class Member> class task_places {
     auto* const hiding = std::launder(static_cast<screen*>(room));
     go_back(hiding, hiding->outer);
     std::destroy_at(hiding);
-    answer_who_asked_meanwhile();
+    answer_who_asks();
   }
-  static void answer_who_asked_meanwhile() noexcept {
+  /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep.
+  static void answer_who_asks() noexcept {
     if (Member* const m = member_or_null(Stack::self())) m->team->give_to_who_asks(*m);
   }
 };

@@ -2,10 +2,9 @@
 // and uses it as a stack; a fork leaves g in the next descriptor, and the join takes it off again.
 //
 // A template parameter `Stack` names the scheduler's side of it:
-//   Stack::task          a descriptor: `run`, `payload` and what else the scheduler needs. run(t, room) runs it,
-//   leaves
-//                        its result or exception there, and returns whether it is a result. A thief's room is the
-//                        payload
+//   Stack::task          a descriptor: `run`, `payload` and what else the scheduler needs
+//   Stack::task::run     runs it, leaves its result or exception in a room (a thief's is the payload), and returns
+//                        whether it is a result
 //   Stack::worker        `top`, the next free descriptor; `end`, where the array ends; `forks`
 //   Stack::self()        the calling thread's worker, by reference; one without room outside all pools
 //   Stack::is_slow(w, t) one compare: does a fork or a join at t need one of the calls below?
