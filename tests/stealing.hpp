@@ -131,6 +131,35 @@ template <class S> void expect_waits_nest(typename S::pool& pool, int tasks) {
   EXPECT_EQ(deepest, tasks);
 }
 
+/// Where tasks lie in an array: scopes within scopes, as many as it takes until it is full, each with as many tasks
+/// as may wait in one. Then body().
+template <class S> void inside_full_scopes(auto const& task, auto const& body, int scopes) {
+  if (scopes == 0) return body();
+  filch::scope<S>([&](auto& s) {
+    for (int i = 0; i < 4096; ++i) s.spawn(task);
+    inside_full_scopes<S>(task, body, scopes - 1);
+  });
+}
+
+/// Its joins answer a thief all the same. For pools of two with small stacks, whose arrays are small.
+template <class S> void expect_joins_answer_in_full_array(typename S::pool& pool) {
+  constexpr int k_scopes = 9;
+  std::atomic<int> ran{0};
+  pool.run([&] {
+    inside_full_scopes<S>([&] { ++ran; },
+                          [&] {
+                            wait_for_thief<S>();
+                            int const before = ran;
+                            EXPECT_TRUE(eventually([&] {
+                              filch::join<S>([] {}, [] {});
+                              return ran > before;
+                            }));
+                          },
+                          k_scopes);
+  });
+  EXPECT_EQ(ran, k_scopes * 4096);
+}
+
 /// Where the only thief, of a pool of two, is held in a stolen task: it asked before that, so the next places are
 /// public; after some joins there they are private again, and it takes a new request to see anything.
 template <class S> void expect_publishing_ends(typename S::pool& pool) {

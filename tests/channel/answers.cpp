@@ -167,24 +167,7 @@ TEST(answers, have_settings_that_are_refused_where_they_make_no_sense) {
 
 TEST(answers, are_given_at_joins_where_there_is_no_room_for_forks) {
   filch::channel::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
-  std::atomic<int> ran{0};
-  auto const fill = [&](auto const& self, int levels) -> void {
-    filch::scope<S>([&](auto& s) {
-      for (int i = 0; i < 4096; ++i) s.spawn([&] { ++ran; });
-      if (levels > 0) {
-        self(self, levels - 1);
-        return;
-      }
-      wait_for_thief<S>();
-      int const before = ran;
-      EXPECT_TRUE(eventually([&] {
-        filch::join<S>([] {}, [] {});
-        return ran > before;
-      }));
-    });
-  };
-  pool.run([&] { fill(fill, 8); });
-  EXPECT_EQ(ran, 9 * 4096);
+  expect_joins_answer_in_full_array<S>(pool);
 }
 
 }  // namespace

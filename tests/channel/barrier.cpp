@@ -108,30 +108,24 @@ TEST(barrier, is_nothing_outside_of_pools_where_tasks_run_in_place) {
 }
 
 TEST(barrier, is_not_needed_for_a_task_to_be_put_off_where_there_is_no_room_for_forks) {
-  // Small stacks have few descriptors: scopes within scopes, each as large as it may be.
   filch::channel::pool pool({.workers = 1, .stack_size = std::size_t{64} << 10});
-  std::atomic<bool> is_detaching{false};
+  bool is_detaching = false;
   int ran = 0;
   int forked = 0;
-  auto const fill = [&](auto const& self, int levels) -> void {
+  auto const detach = [&] {
+    int const before = forked;
     filch::scope<S>([&](auto& s) {
-      for (int i = 0; i < 4096; ++i) s.spawn([&] { ++forked; });
-      if (levels > 0) {
-        self(self, levels - 1);
-        return;
-      }
-      int const before = forked;
       s.spawn([&] { ++forked; });
       EXPECT_EQ(forked, before + 1) << "there is room";
-      is_detaching = true;
-      S::detach([&] {
-        EXPECT_FALSE(is_detaching);
-        ++ran;
-      });
-      is_detaching = false;
     });
+    is_detaching = true;
+    S::detach([&] {
+      EXPECT_FALSE(is_detaching);
+      ++ran;
+    });
+    is_detaching = false;
   };
-  pool.run([&] { fill(fill, 5); });
+  pool.run([&] { inside_full_scopes<S>([&] { ++forked; }, detach, 6); });
   EXPECT_EQ(ran, 1);
 }
 

@@ -130,25 +130,8 @@ TEST(full_array, joins_and_spawns_beside_thieves) {
 }
 
 TEST(full_array, answers_thieves_at_its_joins) {
-  filch::direct::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
-  std::atomic<int> ran{0};
-  auto const fill = [&](auto const& self, int levels) -> void {
-    filch::scope<S>([&](auto& s) {
-      for (int i = 0; i < 4096; ++i) s.spawn([&] { ++ran; });
-      if (levels > 0) {
-        self(self, levels - 1);
-        return;
-      }
-      wait_for_thief<S>();
-      int const before = ran;
-      EXPECT_TRUE(eventually([&] {
-        filch::join<S>([] {}, [] {});
-        return ran > before;
-      }));
-    });
-  };
-  pool.run([&] { fill(fill, 8); });
-  EXPECT_EQ(ran, 9 * 4096);
+  filch::direct::pool pool(smallest(2));
+  expect_joins_answer_in_full_array<S>(pool);
 }
 
 }  // namespace
