@@ -1,6 +1,7 @@
 // filch::serial: the serial elision. The same program without the forks; the baseline of every measurement.
 #pragma once
 
+#include <filch/detail/first_failure.hpp>
 #include <filch/detail/in_order.hpp>
 #include <filch/pool_options.hpp>
 #include <filch/pool_stats.hpp>
@@ -34,20 +35,18 @@ struct serial {
         detail::call_spawned(std::forward<F>(f));
       } catch (...) {
         // What it spawned itself may have thrown before it.
-        if (failure_ && failed_ < number) return;
-        failed_ = number;
-        failure_ = std::current_exception();
+        std::exception_ptr e = std::current_exception();
+        failure_.keep(e, number);
       }
     }
     void sync() {
       spawned_ = 0;
-      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+      failure_.throw_if_any();
     }
 
    private:
     unsigned spawned_ = 0;
-    std::exception_ptr failure_;
-    unsigned failed_ = 0;
+    detail::first_failure failure_;
   };
 
   class pool {

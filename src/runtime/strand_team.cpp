@@ -236,14 +236,6 @@ void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) 
 
 // ---- thieves ----------------------------------------------------------------------------------
 
-void strand_team::pass_on(unsigned me) noexcept {
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (!offers_task(*members_[i])) continue;
-    if (sleepers().wake_one_for(i)) counted(me).wakeups.bump();
-    return;
-  }
-}
-
 void strand_team::task_is_public(unsigned worker) noexcept {
   if (sleepers().anybody() && sleepers().wake_one_for(worker)) counted(worker).wakeups.bump();
 }
@@ -258,7 +250,7 @@ bool strand_team::steal_and_run(unsigned index) {
     if (victim == index) continue;
     if (detail::strand_task* const task = steal_from(*members_[victim], me)) {
       counted(index).steals.bump();
-      if (sleepers().anybody()) pass_on(index);
+      if (sleepers().anybody()) pass_on(index, [this](unsigned of) { return offers_task(*members_[of]); });
       me.next_task = task;
       me.stack = std::exchange(me.spare, nullptr);
       run_strand(me);
@@ -399,10 +391,9 @@ void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
 namespace filch::inline FILCH_ABI::detail {
 
 void strand_failures::keep(std::exception_ptr e, unsigned number) noexcept {
+  // e goes after the lock.
   std::lock_guard const lock(failing_);
-  if (failure_ && failed_ < number) return;
-  failed_ = number;
-  failure_.swap(e);  // e goes after the lock: destroying an exception may fork
+  first_.keep(e, number);
 }
 
 unsigned strand_worker_index(strand_kind kind) noexcept {

@@ -97,7 +97,6 @@ class strand_team : public team {
   std::uint64_t forks_of(unsigned) const noexcept override { return 0; }
 
   static void strand_main(void*) noexcept;
-  void pass_on(unsigned me) noexcept;
   void run_strand(strand_member& w) noexcept;
   void trim(strand_member& w, strand_stack& left) noexcept;
   void go_on(strand_member& w, strand_stack& frame, detail::strand_meeting const& m) noexcept;

@@ -17,7 +17,9 @@ template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outc
     room = here;
     outcome = t.run(t, room) ? join_outcome::returned : join_outcome::threw;
   }
-  if (outcome == join_outcome::threw) keep(take_exception(room), number);
+  if (outcome == join_outcome::returned) return;
+  std::exception_ptr e = take_exception(room);
+  failure_.keep(e, number);
 }
 
 template <class Stack> void task_frame<Stack>::drain() noexcept {

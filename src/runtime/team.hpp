@@ -74,6 +74,16 @@ class team {
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);
 
+  /// Wakes one sleeper for a worker of which offers(i) holds.
+  template <class Offers> void pass_on(unsigned me, Offers const& offers) noexcept {
+    for (unsigned i = 0; i < workers(); ++i) {
+      // Who sleeps in a join may be there for the tasks of one worker.
+      if (!offers(i) || !idle_.wake_one_for(i)) continue;
+      counters_[me].wakeups.bump();
+      return;
+    }
+  }
+
   /// What the scheduler knows of a worker, at the start of its space. Behind it is room for at least as much as the
   /// stack, zeroed by the kernel.
   template <class Member> Member* make_member(unsigned worker) {

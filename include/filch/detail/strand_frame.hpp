@@ -1,6 +1,7 @@
 // What the frames of schedulers whose strands move between threads have in common: spawning, and failures.
 #pragma once
 
+#include <filch/detail/first_failure.hpp>
 #include <filch/detail/result.hpp>
 #include <filch/detail/strand.hpp>
 
@@ -13,7 +14,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Of several spawned tasks that threw, the earliest one's exception.
+/// What spawned tasks threw, on whatever threads.
 class strand_failures {
  protected:
   template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
@@ -23,16 +24,13 @@ class strand_failures {
       keep(std::current_exception(), number);
     }
   }
-  void throw_first() {
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  }
+  void throw_first() { first_.throw_if_any(); }
 
  private:
   FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;  // in src/runtime/strand_team.cpp
 
   std::mutex failing_;  // never held across a fork
-  std::exception_ptr failure_;
-  unsigned failed_ = 0;
+  first_failure first_;
 };
 
 /// Of a Frame that has

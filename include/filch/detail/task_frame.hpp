@@ -1,6 +1,7 @@
 // Many forks on one frame, on a task stack: the `frame` of filch::direct and filch::channel.
 #pragma once
 
+#include <filch/detail/first_failure.hpp>
 #include <filch/detail/task_stack.hpp>
 
 #include <optional>
@@ -61,7 +62,7 @@ template <class Stack> class task_frame {
   void sync() {
     if (next_ && next_ != base_) drain();  // a task of its own has nothing to wait for
     spawned_ = 0;
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    failure_.throw_if_any();
   }
 
  private:
@@ -88,7 +89,8 @@ template <class Stack> class task_frame {
     try {
       call_spawned(std::forward<F>(f));
     } catch (...) {
-      keep(std::current_exception(), number);
+      std::exception_ptr e = std::current_exception();
+      failure_.keep(e, number);
     }
   }
 
@@ -133,12 +135,6 @@ template <class Stack> class task_frame {
       Stack::pushed_slow(w, t);
   }
 
-  void keep(std::exception_ptr e, unsigned number) noexcept {
-    if (failure_ && failed_ < number) return;
-    failed_ = number;
-    failure_.swap(e);
-  }
-
   // in src/runtime/task_frame.hpp
   FILCH_API void drain() noexcept;
   FILCH_API void reclaim() noexcept;
@@ -148,8 +144,7 @@ template <class Stack> class task_frame {
   task* const base_;
   task* next_;  // where the next one goes; null while they are taken off
   unsigned spawned_ = 0;
-  std::exception_ptr failure_;
-  unsigned failed_ = 0;
+  first_failure failure_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -57,15 +57,6 @@ bool direct_team::offers_task(direct_member const& victim) const noexcept {
   return t < victim.public_end.load(std::memory_order_seq_cst) && t->state.load(std::memory_order_seq_cst) == k_task;
 }
 
-void direct_team::pass_on(direct_member& me) noexcept {
-  for (unsigned i = 0; i < workers(); ++i) {
-    // Who sleeps in a join is there for the tasks of one worker.
-    if (!offers_task(*members_[i]) || !sleepers().wake_one_for(i)) continue;
-    counted(me.index).wakeups.bump();
-    return;
-  }
-}
-
 bool direct_team::steal_and_run(unsigned index) {
   direct_member& me = *members_[index];
   unsigned const all = workers();

@@ -61,7 +61,10 @@ class direct_team final : public runtime::team {
   static void ask(direct_member& victim) noexcept;
   steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
   bool offers_task(direct_member const& victim) const noexcept;
-  void pass_on(direct_member& me) noexcept;
+  /// Who was woken, or is awake already, wakes another for what is left.
+  void pass_on(direct_member const& me) noexcept {
+    team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); });
+  }
   std::uintptr_t wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void took_back(direct_member& w, direct_task& t) noexcept;
