@@ -260,7 +260,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
       }
       if (now >= next_to_insist) {
         // A few times: who could not answer the first time, may.
-        insist(me);
+        static_cast<void>(insist(me));
         next_to_insist = now + spin_time / 8;
       }
       if (now - since >= spin_time) {
@@ -285,8 +285,9 @@ void team::pause_between_looks(unsigned looks) const noexcept {
 void team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   idle_.announce(me);
   ask_everybody(me);
+  bool const comes_again = !insist(me);
   // edge idle-1: the last look, after the announcement.
-  if (stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
+  if (comes_again || stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
       sees_work(me)) {
     idle_.retract(me);
     return;

@@ -68,8 +68,9 @@ class team {
   /// What the pool counts that no worker does.
   virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
-  /// The worker has looked in vain for half the time after which it sleeps.
-  virtual void insist(unsigned) noexcept {}
+  /// The worker has looked in vain for half the time after which it sleeps; or it is announced, and has asked
+  /// everybody. False: it should come again, and not sleep.
+  virtual bool insist(unsigned) noexcept { return true; }
 
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -79,11 +80,12 @@ TEST(interrupts, find_spawned_tasks_too) {
   }
 }
 
-/// Of two workers one asks while the other is in `meanwhile`, and forks nothing afterwards.
+/// Of two workers one asks while the other is in `meanwhile`, and neither forked in between nor forks afterwards.
 void expect_answer_after(auto const& meanwhile) {
   S::pool pool({.workers = 2});
   for (int i = 0; i < 5; ++i) {
     gate busy;
+    gate forked;
     gate inner;
     bool was_asked = false;
     pool.run([&] {
@@ -92,6 +94,7 @@ void expect_answer_after(auto const& meanwhile) {
             EXPECT_TRUE(busy.pass());
             filch::join<S>(
                 [&] {
+                  forked.open();
                   meanwhile([&] {
                     auto const before = pool.stats().sleeps;
                     was_asked = eventually([&] { return inner.is_open() || pool.stats().sleeps != before; });
@@ -100,7 +103,10 @@ void expect_answer_after(auto const& meanwhile) {
                 },
                 [&] { inner.open(); });
           },
-          [&] { busy.open(); });
+          [&] {
+            busy.open();
+            EXPECT_TRUE(forked.pass());
+          });
     });
     ASSERT_TRUE(was_asked);
   }
@@ -115,6 +121,46 @@ TEST(interrupts, are_made_up_for_after_a_stay_or_a_run_in_another_pool) {
   expect_answer_after([&](auto const& f) { other.run(f); });
   S::pool larger({.workers = 2});
   expect_answer_after([&](auto const& f) { larger.run(f); });
+}
+
+TEST(interrupts, that_came_while_an_exception_was_on_its_way_come_again) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  expect_answer_after([](auto const& f) {
+    struct at_the_end {
+      std::function<void()> const call;
+      ~at_the_end() { call(); }
+    };
+    try {
+      at_the_end const here{f};
+      throw std::runtime_error("on its way");
+    } catch (std::runtime_error const&) {
+    }
+  });
+}
+
+/// The rest of each of `depth` joins, one inside the other, and the innermost child: each calls arrive().
+void nest_joins(unsigned depth, auto const& arrive) {
+  if (depth == 0) return arrive();
+  filch::join<S>([&] { nest_joins(depth - 1, arrive); }, [&] { arrive(); });
+}
+
+TEST(interrupts, get_a_continuation_for_each_thief_that_sleeps) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  constexpr unsigned k_workers = 4;
+  for (std::size_t i = 0; i < scaled(50); ++i) {
+    S::pool pool({.workers = k_workers});
+    ASSERT_TRUE(eventually([&] { return pool.stats().sleeps == k_workers - 1; }));
+    // One thief is woken by the first fork. The others, by nobody that forks: the victim is in the innermost child.
+    std::atomic<unsigned> arrived{0};
+    std::atomic<bool> met{true};
+    pool.run([&] {
+      nest_joins(k_workers - 1, [&] {
+        ++arrived;
+        if (!eventually([&] { return arrived == k_workers; })) met = false;
+      });
+    });
+    ASSERT_TRUE(met) << "in round " << i;
+  }
 }
 
 TEST(interrupts, come_where_the_pool_s_maker_blocks_signals) {

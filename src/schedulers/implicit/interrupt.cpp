@@ -15,6 +15,9 @@ constexpr bool k_interrupts = false;
 constexpr bool k_interrupts = true;
 #endif
 
+// Who can't offer anything now, because an exception is on its way perhaps, is interrupted again so much later.
+constexpr std::uint64_t k_cycles_after_refusal = std::uint64_t{1} << 18;
+
 frame_registers registers_of(ucontext_t const& c) noexcept {
   auto const& g = c.uc_mcontext.gregs;
   auto const reg = [&g](int i) { return static_cast<std::uint64_t>(g[i]); };
@@ -54,12 +57,10 @@ void interrupted(ucontext_t const& context) {
   // the worker has taken it up, so it knows its thread's exceptions.
   refuses = refuses || w.exceptions->uncaught != 0;
   if (refuses) {
-    // relaxed, both: the thread's own, and the next thief may try.
-    w.missed_interrupt.store(true, std::memory_order_relaxed);
-    w.is_interrupted.store(false, std::memory_order_relaxed);
-    return;
+    team_of(w).refuse_interrupt(w);
+  } else {
+    team_of(w).publish_interrupted(w, there);
   }
-  team_of(w).publish_interrupted(w, there);
 }
 
 }  // namespace
@@ -69,18 +70,33 @@ void answer_interrupts() noexcept {
   os::on_interrupt(interrupted);
 }
 
-/// Interrupts those who hold back a request, each once until it offers something. Edge implicit-5.
-void implicit_team::insist(unsigned me) noexcept {
-  for (unsigned i = 0; k_interrupts && i < workers(); ++i) {
-    if (i == me) continue;
-    auto& victim = static_cast<implicit_member&>(member(i));
-    // relaxed, all: hints. A poll that stands for as long as a thief insists is one that nobody answers.
-    pid_t const thread = victim.thread.load(std::memory_order_relaxed);
-    if (thread == 0 || victim.poll.load(std::memory_order_relaxed) != k_asked || offers_task(victim)) continue;
-    // edge implicit-5: once for each request.
-    if (victim.is_interrupted.exchange(true, std::memory_order_relaxed)) continue;
-    os::interrupt(thread);
+/// With those who hold back a request.
+bool implicit_team::insist(unsigned me) noexcept {
+  bool all_hear = true;
+  for (unsigned i = 0; i < workers(); ++i) {
+    if (i != me) all_hear = insist_on(static_cast<implicit_member&>(member(i))) && all_hear;
   }
+  return all_hear;
+}
+
+bool implicit_team::insist_on(implicit_member& victim) noexcept {
+  if constexpr (!k_interrupts) return true;
+  // relaxed, all: hints.
+  pid_t const thread = victim.thread.load(std::memory_order_relaxed);
+  if (thread == 0 || victim.poll.load(std::memory_order_relaxed) != k_asked || offers_task(victim)) return true;
+  if (__builtin_ia32_rdtsc() - victim.refused_at.load(std::memory_order_relaxed) < k_cycles_after_refusal)
+    return false;
+  // edge implicit-5: once until the victim has offered something, or could not.
+  if (!victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) os::interrupt(thread);
+  return true;
+}
+
+/// Who insisted, or saw that somebody had, may sleep by now: one sleeper has to come again.
+void implicit_team::refuse_interrupt(implicit_member& w) noexcept {
+  w.refused_at.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+  // edge implicit-5: before the look at who sleeps.
+  w.is_interrupted.store(false, std::memory_order_seq_cst);
+  task_is_public(w.index);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

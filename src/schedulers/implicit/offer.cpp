@@ -204,10 +204,8 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
 void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
-  // Before anything is offered: who takes it may ask, and interrupt, at once. relaxed: the thread's own, and a hint
-  // that the offers publish.
-  w.missed_interrupt.store(false, std::memory_order_relaxed);
-  w.is_interrupted.store(false, std::memory_order_relaxed);
+  // edge implicit-5: before the request is taken away. Who asks anew may interrupt anew.
+  w.is_interrupted.store(false, std::memory_order_release);
   if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
   if (trials.victims_wait.load(std::memory_order_relaxed)) wait_for_thief(s);  // relaxed: as above
   if (s.number_of_records() == before) return;
@@ -249,12 +247,9 @@ void implicit_team::publish(implicit_member& w) noexcept {
   timed const t(counted(w.index).victim_cycles);
   frame_registers here;
   filch_implicit_registers(&here);
-  do {
-    w.begin_change();
-    publish_from(w, walk_of(w, here, true));
-    w.end_change();
-    // Who asked anew meanwhile, and interrupted in vain, may sleep by now. relaxed: the thread's own.
-  } while (w.missed_interrupt.load(std::memory_order_relaxed));
+  w.begin_change();
+  publish_from(w, walk_of(w, here, true));
+  w.end_change();
 }
 
 void implicit_team::publish_callers(implicit_member& w, implicit_returned const& of) noexcept {
@@ -338,8 +333,7 @@ void wait_a_little(strand_meeting& m) noexcept {
 /// unwind information hid may be, and who sleeps would not ask again.
 void go_on(implicit_team& team, implicit_member& w, implicit_returned const& returned) noexcept {
   w.end_change();
-  // relaxed, both: the thread's own.
-  if (w.missed_interrupt.load(std::memory_order_relaxed) || team.somebody_sleeps()) team.publish_callers(w, returned);
+  if (team.somebody_sleeps()) team.publish_callers(w, returned);
 }
 
 /// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody took the offer, and
@@ -413,7 +407,7 @@ implicit_outcome implicit_resumed() noexcept {
     if (strand_self().kind == strand_kind::implicit) {
       implicit_member& w = this_member();
       w.end_change();
-      // An interrupt that came meanwhile did nothing.
+      // Who asked while the strand waited sleeps, perhaps.
       if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
     }
   }

@@ -29,6 +29,16 @@ std::uint64_t wait_for_offer(implicit_member& victim, implicit_stack& s) noexcep
 
 }  // namespace
 
+/// Who sleeps does not insist, so who asks in its place does.
+void implicit_team::ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept {
+  ask(victim);
+  constexpr unsigned k_looks = 32;  // a microsecond or two: forking victims have answered by then
+  // relaxed: a hint.
+  for (unsigned i = 0; i < k_looks && victim.poll.load(std::memory_order_relaxed) == k_asked; ++i) runtime::relax();
+  // Or one of them has to come again.
+  if (!insist_on(victim)) task_is_public(me.index);
+}
+
 /// Who offered it may wait for just this, and fork as soon as it goes on: it is asked for more before that.
 strand_meeting& implicit_team::run_and_ask(strand_task& task) noexcept {
   auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
@@ -61,7 +71,9 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   // Who offered it: the strand may have left the worker through which it was found.
   auto& publisher = static_cast<implicit_member&>(member(r.meeting.begun_on));
   // edge implicit-4: the trip wire. The last offer went, and others sleep.
-  if (now.tail + 1 == now.head && &publisher != &me && sleepers().anybody()) ask(publisher);
+  if (now.tail + 1 == now.head && &publisher != &me && sleepers().anybody()) {
+    ask_for_sleepers(static_cast<implicit_member const&>(me), publisher);
+  }
   if (r.what == implicit_record::kind::spawned) return r.task;
   land(r);
   r.run_g = std::exchange(r.run, run_and_ask);

@@ -107,12 +107,13 @@ struct alignas(64) implicit_member : runtime::strand_member {
   std::atomic<pid_t> thread{0};  // that it is; 0: none
   // thieves set, owner clears
   std::atomic<bool> is_interrupted{false};
+  // owner writes, thieves read
+  std::atomic<std::uint64_t> refused_at{0};  // the time-stamp counter when it last could not answer an interrupt
 
   // owner
   /// The handler of an interrupt keeps its hands off: records, lists or the walk's memory are being changed.
   /// Written and read by one thread.
   alignas(64) std::atomic<bool> is_busy{false};
-  std::atomic<bool> missed_interrupt{false};  // the handler's: one came while the worker was busy
   call_frame_cache frames;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // of its thread
 
@@ -138,6 +139,8 @@ class implicit_team final : public runtime::strand_team {
   void publish_callers(implicit_member& w, implicit_returned const& of) noexcept;
   /// The same, in the handler of a signal that interrupted the worker there.
   void publish_interrupted(implicit_member& w, frame_registers const& there) noexcept;
+  /// In that handler, where nothing may be offered at this moment.
+  void refuse_interrupt(implicit_member& w) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
 
@@ -154,7 +157,10 @@ class implicit_team final : public runtime::strand_team {
   bool offers_task(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member& w) noexcept override;
   void is_free(runtime::strand_member& w) noexcept override;
-  void insist(unsigned me) noexcept override;
+  bool insist(unsigned me) noexcept override;
+  /// Interrupts the victim if it holds back a request. Edge implicit-5. False: it could not answer a moment ago.
+  bool insist_on(implicit_member& victim) noexcept;
+  void ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept;
 
   void publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
   static void wait_for_thief(implicit_stack const& s) noexcept;

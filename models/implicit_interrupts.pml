@@ -1,0 +1,209 @@
+/* The implicit scheduler's interrupts: a victim that offers a part of what it holds when it is asked, and may not fork
+   for ever; thieves that ask, insist, sleep, and trip the wire; under total store order. Words as in
+   src/schedulers/implicit/protocol.md. What is checked, and what is not: README.md. */
+
+#ifndef HELD
+#define HELD 2  /* continuations that the victim holds in the beginning */
+#endif
+#define PROCS 3
+#define VICTIM 0
+#ifndef DEPTH
+#define DEPTH 1
+#endif
+
+/* words of memory */
+#define POLL 0
+#define OPEN 1  /* how many are offered */
+#define INTERRUPTED 2
+#define ASLEEP(p) (2 + (p))
+#define WORDS 5
+
+#include "tso.pml"
+
+byte held = HELD;  /* not offered yet: the victim's alone */
+bool pending;  /* a signal, on its way to the victim */
+bool busy;  /* is_busy */
+bool refused;  /* a moment ago */
+
+#define SLEEPS(p) (mem[ASLEEP(p)] == 1)
+#define SOMEBODY_SLEEPS (SLEEPS(1) || SLEEPS(2))
+
+inline wake_one(by) {
+  if
+  :: atomic { DRAINED(by) && SLEEPS(1) -> mem[ASLEEP(1)] = 0 }
+  :: atomic { DRAINED(by) && SLEEPS(2) -> mem[ASLEEP(2)] = 0 }
+  :: atomic { !SOMEBODY_SLEEPS -> skip }
+  fi
+}
+
+/* The handler, where nothing may be offered. */
+inline refuse() {
+  pending = false;
+  refused = true;
+#ifdef MUTANT_LOOKS_BEFORE_CLEARING
+  wake_one(VICTIM);
+#endif
+#ifdef MUTANT_CLEARED_BY_PLAIN_STORE
+  STORE(VICTIM, INTERRUPTED, 0);
+#else
+  STORE_SC(VICTIM, INTERRUPTED, 0);
+#endif
+#if !defined(MUTANT_REFUSES_IN_SILENCE) && !defined(MUTANT_LOOKS_BEFORE_CLEARING)
+  wake_one(VICTIM)
+#endif
+}
+
+/* While the victim publishes. In the handler all signals are blocked. */
+inline maybe_refuse() {
+  if
+  :: pending && busy -> refuse()
+  :: true
+  fi
+}
+
+inline publish_from() {
+#ifndef MUTANT_CLEARED_AFTER_OFFER
+  STORE(VICTIM, INTERRUPTED, 0);
+  maybe_refuse();
+#endif
+  if
+  :: held > 0 ->
+     STORE_SC(VICTIM, POLL, 0);
+     maybe_refuse();
+     /* Some of it, or all: that is policy. */
+     if
+     :: atomic { DRAINED(VICTIM) -> mem[OPEN] = mem[OPEN] + 1; held-- }
+     :: atomic { DRAINED(VICTIM) -> mem[OPEN] = mem[OPEN] + held; held = 0 }
+     fi;
+     maybe_refuse();
+     wake_one(VICTIM)
+  :: held == 0
+  fi;
+  maybe_refuse();
+#ifdef MUTANT_CLEARED_AFTER_OFFER
+  STORE(VICTIM, INTERRUPTED, 0);
+  maybe_refuse()
+#endif
+}
+
+proctype victim() {
+  byte p;
+  bool forked, threw;
+
+  /* It may do each once, at any time. Then it does not fork any more. */
+  end: do
+  :: !forked ->
+     /* A fork, or a frame that goes on: the poll. */
+     LOAD(VICTIM, POLL, p);
+     if
+     :: p == 1 ->
+        atomic { busy = true; p = 0 };
+        publish_from();
+        busy = false
+     :: p == 0
+     fi;
+     forked = true
+  :: !threw ->
+     do
+     :: pending -> refuse()
+     :: true -> break
+     od;
+     threw = true
+  :: pending -> pending = false; publish_from()  /* the handler */
+  od
+}
+
+inline ask() { STORE_SC(me, POLL, 1) }
+
+inline insist_on() {
+  LOAD(me, POLL, p);
+  LOAD(me, OPEN, o);
+  if
+  :: p == 1 && o == 0 ->
+     if
+     :: refused -> again = true
+     :: !refused ->
+        if
+        :: atomic { DRAINED(me) && mem[INTERRUPTED] == 0 -> mem[INTERRUPTED] = 1 }; pending = true
+        :: atomic { DRAINED(me) && mem[INTERRUPTED] == 1 -> skip }
+        fi
+     fi
+  :: else
+  fi;
+  atomic { p = 0; o = 0 }
+}
+
+proctype thief(byte me) {
+  byte p, o;
+  bool last, again;
+
+look:
+  if
+  :: atomic { DRAINED(me) && mem[OPEN] > 0 -> mem[OPEN]--; last = mem[OPEN] == 0 };
+     if
+     :: atomic { last && SOMEBODY_SLEEPS -> last = false };
+        ask();
+#ifndef MUTANT_TRIP_WIRE_ONLY_ASKS
+        insist_on();
+#endif
+#ifndef MUTANT_TRIP_WIRE_GIVES_UP
+        if
+        :: again -> wake_one(me)
+        :: !again
+        fi;
+#endif
+        again = false
+     :: atomic { !(last && SOMEBODY_SLEEPS) -> last = false }
+     fi;
+     /* Passes the wake-up on. */
+     if
+     :: mem[OPEN] > 0 -> wake_one(me)
+     :: mem[OPEN] == 0
+     fi;
+     /* What it took may last for ever. */
+     goto done
+  :: mem[OPEN] == 0 ->
+     ask();
+     insist_on();
+     again = false;
+     STORE_SC(me, ASLEEP(me), 1);
+     ask();
+#ifndef MUTANT_SLEEPS_WITHOUT_INSISTING
+     insist_on();
+#endif
+     /* The last look. */
+     if
+     :: atomic { DRAINED(me) && (mem[OPEN] > 0 || again) -> mem[ASLEEP(me)] = 0 }
+     :: mem[OPEN] == 0 && !again
+     fi;
+     again = false;
+     endsleep: mem[ASLEEP(me)] == 0
+  fi;
+  goto look;
+done:
+  skip
+}
+
+proctype clock() {
+  end: do
+  :: refused -> refused = false
+  od
+}
+
+/* When nothing can move any more. */
+proctype observer() {
+  timeout -> assert(!(SOMEBODY_SLEEPS && (held > 0 || mem[OPEN] > 0)))
+}
+
+init {
+  atomic {
+    run victim();
+    run thief(1);
+    run thief(2);
+    run drain(0);
+    run drain(1);
+    run drain(2);
+    run clock();
+    run observer()
+  }
+}
