@@ -24,6 +24,10 @@ TEST(exit_in_a_task, of_a_pool_inside_another_ends_the_process) {
   expect_quiet_end(run("exit-from-stolen-of-nested-static-pools"), 14, "");
 }
 
+TEST(exit_in_a_signal_handler, on_the_signal_stack_of_a_thread_that_has_joined_ends_the_process) {
+  expect_quiet_end(run("exit-on-signal-stack"), 15, "");
+}
+
 TEST(exit_beside_tasks, of_other_threads_ends_the_process) {
   for (std::size_t i = 0; i < scaled(20); ++i) expect_quiet_end(run("exit-beside-running-threads"), 14, "");
 }

@@ -1,5 +1,6 @@
 #include "os/linux/overflow.hpp"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace filch::os {
 namespace {
@@ -54,39 +56,37 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   }
 }
 
-class signal_stack {
- public:
-  signal_stack() noexcept {
-    stack_t now;
-    if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
-    void* const p = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return;
-    stack_t mine{};
-    mine.ss_sp = p;
-    mine.ss_size = k_bytes;
-    if (sigaltstack(&mine, nullptr) == 0) {
-      memory_ = p;
-    } else {
-      munmap(p, k_bytes);
-    }
-  }
-  signal_stack(signal_stack const&) = delete;
-  signal_stack& operator=(signal_stack const&) = delete;
-  ~signal_stack() {
-    if (!memory_) return;
-    stack_t now;
-    if (sigaltstack(nullptr, &now) == 0 && now.ss_sp == memory_) {
-      stack_t off{};
-      off.ss_flags = SS_DISABLE;
-      sigaltstack(&off, nullptr);
-      munmap(memory_, k_bytes);
-    }
-  }
+constexpr std::size_t k_signal_stack_bytes = 64 * 1024;
 
- private:
-  static constexpr std::size_t k_bytes = 64 * 1024;
-  void* memory_ = nullptr;
-};
+/// When a thread ends, after the destructors of its thread-locals. Not at exit(), which may be called on this stack.
+void take_signal_stack_away(void* memory) {
+  stack_t now;
+  if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory) return;
+  stack_t off{};
+  off.ss_flags = SS_DISABLE;
+  if (sigaltstack(&off, nullptr) == 0) munmap(memory, k_signal_stack_bytes);
+}
+
+/// A thread-local's destructor would need the dynamic loader's lock: a new thread would wait for who loads or unloads
+/// a library, and that may wait for the thread, where a pool comes or goes with the library.
+void give_signal_stack() noexcept {
+  static struct end_of_thread {
+    pthread_key_t key{};
+    bool const is_there = pthread_key_create(&key, take_signal_stack_away) == 0;
+  } const at_end;
+  stack_t mine{};
+  if (!at_end.is_there || sigaltstack(nullptr, &mine) != 0 || !(mine.ss_flags & SS_DISABLE)) return;
+  void* const p = mmap(nullptr, k_signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return;
+  mine = {};
+  mine.ss_sp = p;
+  mine.ss_size = k_signal_stack_bytes;
+  if (sigaltstack(&mine, nullptr) != 0) {
+    munmap(p, k_signal_stack_bytes);
+  } else if (pthread_setspecific(at_end.key, p) != 0) {
+    take_signal_stack_away(p);
+  }
+}
 
 }  // namespace
 
@@ -121,6 +121,10 @@ void install_overflow_handler() noexcept {
   });
 }
 
-void need_signal_stack() noexcept { thread_local signal_stack const mine; }
+void need_signal_stack() noexcept {
+  constinit thread_local bool has_asked = false;
+  if (std::exchange(has_asked, true)) return;
+  give_signal_stack();
+}
 
 }  // namespace filch::os

@@ -1,6 +1,7 @@
 // exit() where tasks run.
 #include "programs/scenario.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -92,6 +93,15 @@ scenario const after_unused{"static-pool-destroyed-unused", [](int) {
                               other_static_pool().run([] { return fib(15); });
                               std::puts("end of main");
                             }};
+
+scenario const on_signal_stack{"exit-on-signal-stack", [](int) {
+                                 struct sigaction action{};
+                                 action.sa_handler = [](int) { std::exit(15); };
+                                 action.sa_flags = SA_ONSTACK;
+                                 sigaction(SIGTERM, &action, nullptr);
+                                 fib(15);
+                                 raise(SIGTERM);
+                               }};
 
 }  // namespace
 }  // namespace filch_test
