@@ -60,5 +60,16 @@ TEST_F(stack_overflow, leaves_other_faults_to_the_program_s_handler) {
   expect_quiet_end(e, 3, "the program's own handler\n");
 }
 
+TEST_F(stack_overflow, leaves_other_faults_to_a_handler_that_is_for_one_once) {
+  auto const e = run("null-in-task-with-handler-for-one");
+  EXPECT_EQ(e.signal, SIGSEGV) << e;
+  EXPECT_EQ(e.out, "fault\n") << e;
+  EXPECT_EQ(e.err, "") << e;
+}
+
+TEST_F(stack_overflow, leaves_other_faults_to_a_handler_with_the_signals_blocked_that_it_asked_for) {
+  expect_quiet_end(run("null-in-task-with-handler-and-mask"), 3, "");
+}
+
 }  // namespace
 }  // namespace filch_test

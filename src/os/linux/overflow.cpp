@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -38,6 +39,24 @@ class line {
   std::size_t used_ = 0;
 };
 
+/// Is there a handler that was installed before? Signals are blocked for it as it asked. Of one that is for a single
+/// signal, none is there from the second on.
+bool has_handler_before(int signal) noexcept {
+  if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_IGN || before.sa_handler == SIG_DFL)) return false;
+  static constinit std::atomic<bool> was_called{false};
+  // relaxed: nothing hangs on it but which thread calls.
+  if ((static_cast<unsigned>(before.sa_flags) & SA_RESETHAND) && was_called.exchange(true, std::memory_order_relaxed))
+    return false;
+  pthread_sigmask(SIG_BLOCK, &before.sa_mask, nullptr);
+  if (before.sa_flags & SA_NODEFER) {
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, signal);
+    pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
+  }
+  return true;
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   bool const is_sent = info->si_code <= 0;  // by kill() or raise(): it does not happen again
   if (!is_sent && guarded_stack::report(info->si_addr)) {
@@ -45,15 +64,17 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     std::signal(signal, SIG_DFL);
     return;
   }
-  if (before.sa_flags & SA_SIGINFO) {
-    before.sa_sigaction(signal, info, context);
-  } else if (before.sa_handler == SIG_IGN || before.sa_handler == SIG_DFL) {
-    if (is_sent && before.sa_handler == SIG_IGN) return;
-    std::signal(signal, SIG_DFL);
-    if (is_sent) raise(signal);  // arrives when this returns
-  } else {
-    before.sa_handler(signal);
+  if (has_handler_before(signal)) {
+    if (before.sa_flags & SA_SIGINFO) {
+      before.sa_sigaction(signal, info, context);
+    } else {
+      before.sa_handler(signal);
+    }
+    return;
   }
+  if (is_sent && before.sa_handler == SIG_IGN) return;
+  std::signal(signal, SIG_DFL);
+  if (is_sent) raise(signal);  // arrives when this returns
 }
 
 constexpr std::size_t k_signal_stack_bytes = 64 * 1024;

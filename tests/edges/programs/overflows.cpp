@@ -91,5 +91,38 @@ scenario const with_handler{"null-in-task-with-handler", [](int) {
                               });
                             }};
 
+void say_fault(int) {
+  static char const text[] = "fault\n";
+  if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(4);
+}
+
+void null_with_handler(void (*handler)(int), unsigned flags, int blocked) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(flags);
+  sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, blocked);
+  sigaction(SIGSEGV, &action, nullptr);
+  filch::pool pool(small());
+  pool.run([] {
+    int volatile* volatile p = reinterpret_cast<int volatile*>(std::uintptr_t{64});
+    *p = 1;
+  });
+}
+
+scenario const with_handler_for_one{"null-in-task-with-handler-for-one",
+                                    [](int) { null_with_handler(say_fault, SA_RESETHAND, SIGUSR1); }};
+
+// It looks at what is blocked while it runs.
+scenario const with_mask{"null-in-task-with-handler-and-mask", [](int) {
+                           null_with_handler(
+                               [](int) {
+                                 sigset_t now;
+                                 pthread_sigmask(SIG_BLOCK, nullptr, &now);
+                                 _exit(sigismember(&now, SIGSEGV) == 0 && sigismember(&now, SIGUSR1) == 1 ? 3 : 5);
+                               },
+                               SA_NODEFER, SIGUSR1);
+                         }};
+
 }  // namespace
 }  // namespace filch_test
