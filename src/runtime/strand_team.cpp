@@ -110,12 +110,16 @@ strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t 
   hide_on_entry({hide, show});
 }
 
+// In a child of fork() the lock of the stacks may be held by nobody: of its parent's it says nothing.
 void strand_team::add_to(pool_stats& sum) const noexcept {
+  if (!alive()) return;
   auto const stacks = stacks_.count();
   sum.stacks_in_use = stacks.in_use;
   sum.stacks_peak = stacks.made;
   sum.kept_stack_pages = strand_stack_pool::k_kept_pages;
 }
+
+std::size_t strand_team::written_stack_bytes() const noexcept { return alive() ? stacks_.written_bytes() : 0; }
 
 void strand_team::add(strand_member& m) {
   m.team = this;

@@ -60,7 +60,7 @@ class strand_team : public team {
   strand_member* place_of_caller() const noexcept;
   /// For pool_of::enter.
   void enter_or_nest(void (*call)(void*), void* argument);
-  std::size_t written_stack_bytes() const noexcept { return stacks_.written_bytes(); }
+  std::size_t written_stack_bytes() const noexcept;
   /// Before a task of this team enters another pool, or stays.
   virtual void give_to_who_asks(strand_member&) noexcept = 0;
 

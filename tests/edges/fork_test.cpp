@@ -74,6 +74,12 @@ TEST(a_child_of_fork, is_whole_whatever_the_other_threads_were_doing) {
   expect_quiet_end(run("fork-while-busy", scaled(100)), 0, "wrong: 0\n");
 }
 
+#if FILCH_HAS_CACTUS
+TEST(a_child_of_fork, may_ask_an_old_pool_what_it_counted) {
+  expect_quiet_end(run("fork-beside-questions", 2), 0, "wrong: 0\nwrong: 0\n");
+}
+#endif
+
 TEST(a_child_of_fork, may_enter_an_old_pool_from_several_threads_at_once) {
   expect_quiet_end(run("fork-and-enter-from-several-threads", scaled(50)), 0, "wrong: 0\n");
 }

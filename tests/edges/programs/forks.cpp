@@ -336,6 +336,36 @@ scenario const busy{"fork-while-busy", [](int rounds) {
                       std::printf("wrong: %d\n", wrong);
                     }};
 
+#if FILCH_HAS_CACTUS
+/// Nearly all the time another thread asks the pool's stacks for their pages, with a lock.
+template <class S> void fork_beside_questions(int rounds) {
+  typename S::pool pool({.workers = 2});
+  pool.run([] {});
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) static_cast<void>(pool.written_stack_bytes());
+  });
+  int wrong = 0;
+  for (int i = 0; i < rounds; ++i) {
+    pid_t const child = fork_now();
+    if (child == 0) {
+      alarm(10);
+      std::_Exit(pool.stats().stacks_in_use == 0 && pool.written_stack_bytes() == 0 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    wrong += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  other.join();
+  std::printf("wrong: %d\n", wrong);
+}
+scenario const beside_questions{"fork-beside-questions", [](int rounds) {
+                                  fork_beside_questions<filch::cactus>(rounds);
+                                  fork_beside_questions<filch::implicit>(rounds);
+                                }};
+#endif
+
 scenario const several_threads{"fork-and-enter-from-several-threads", [](int rounds) {
                                  filch::pool pool({.workers = 2});
                                  pool.run([] { return fib(10); });
