@@ -1,6 +1,8 @@
 // Joins in threads that end, and under signals.
 #include "edges/process.hpp"
 
+#include <filch/config.hpp>
+
 namespace filch_test {
 namespace {
 
@@ -20,6 +22,12 @@ TEST(signals, that_interrupt_tasks_and_sleepers_change_nothing) {
   expect_quiet_end(run("under-alarms-on-signal-stack"), 0, "wrong: 0\n");
   expect_quiet_end(run("under-profiling"), 0, "wrong: 0\n");
 }
+
+#if FILCH_HAS_CACTUS
+TEST(signals, of_the_kind_that_implicit_sends_get_to_the_program_s_handler_where_the_program_sends_them) {
+  expect_quiet_end(run("own-handler-of-the-interrupts-signal"), 0, "arrived\n");
+}
+#endif
 
 }  // namespace
 }  // namespace filch_test

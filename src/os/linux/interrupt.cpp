@@ -11,12 +11,13 @@ namespace filch::os {
 namespace {
 
 struct sigaction before;
-void (*call)(ucontext_t const&) = nullptr;
+bool (*call)(ucontext_t const&) = nullptr;
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   int const error = errno;
-  if (info->si_code == SI_TKILL && info->si_pid == getpid()) {
-    call(*static_cast<ucontext_t const*>(context));
+  bool const may_be_mine = info->si_code == SI_TKILL && info->si_pid == getpid();
+  if (may_be_mine && call(*static_cast<ucontext_t const*>(context))) {
+    // what it was for is done
   } else if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(signal, info, context);
   } else if (before.sa_handler != SIG_IGN && before.sa_handler != SIG_DFL) {
@@ -27,7 +28,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-void on_interrupt(void (*f)(ucontext_t const&)) noexcept {
+void on_interrupt(bool (*f)(ucontext_t const&)) noexcept {
   static std::once_flag once;
   std::call_once(once, [f] {
     call = f;

@@ -25,23 +25,24 @@ frame_registers registers_of(ucontext_t const& c) noexcept {
           reg(REG_RIP)};
 }
 
-/// The thread may have been another implicit pool's worker when the signal was sent.
-void forget_interrupt(strand_worker& innermost) noexcept {
+/// The thread may have been another implicit pool's worker when the signal was sent. True if it was sent.
+bool forget_interrupt(strand_worker& innermost) noexcept {
+  bool was_sent = false;
   for (strand_worker* w = &innermost; w; w = w->outer) {
     if (w->kind != strand_kind::implicit) continue;
-    static_cast<implicit_member*>(w)->is_interrupted.store(false, std::memory_order_relaxed);
+    was_sent |= static_cast<implicit_member*>(w)->is_interrupted.exchange(false, std::memory_order_relaxed);
   }
+  return was_sent;
 }
 
-void interrupted(ucontext_t const& context) {
+/// True if a thief has sent the signal.
+bool interrupted(ucontext_t const& context) {
   strand_worker& self = strand_self();
-  if (self.kind != strand_kind::implicit) {
-    // In another pool's run, or a stay: once that is over the request is looked at. relaxed: the next thief may try.
-    forget_interrupt(self);
-    return;
-  }
+  // In another pool's run, or a stay: once that is over the request is looked at. relaxed: the next thief may try.
+  if (self.kind != strand_kind::implicit) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
-  if (w.outer) forget_interrupt(*w.outer);
+  bool was_sent = w.is_interrupted.load(std::memory_order_relaxed);
+  if (w.outer) was_sent |= forget_interrupt(*w.outer);
   frame_registers const there = registers_of(context);
   // edge implicit-5: not while the worker changes what this would change. relaxed: the thread's own.
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
@@ -61,6 +62,7 @@ void interrupted(ucontext_t const& context) {
   } else {
     team_of(w).publish_interrupted(w, there);
   }
+  return was_sent;
 }
 
 }  // namespace

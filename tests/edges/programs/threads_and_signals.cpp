@@ -74,5 +74,20 @@ scenario const alarms_restart{"under-alarms-on-signal-stack",
                               [](int) { under_signals(ITIMER_REAL, SIGALRM, SA_ONSTACK | SA_RESTART); }};
 scenario const profiling{"under-profiling", [](int) { under_signals(ITIMER_PROF, SIGPROF, SA_RESTART); }};
 
+#if FILCH_HAS_CACTUS
+scenario const urgent{"own-handler-of-the-interrupts-signal", [](int) {
+                        struct sigaction action{};
+                        action.sa_handler = [](int) { arrived.fetch_add(1, std::memory_order_relaxed); };
+                        sigaction(SIGURG, &action, nullptr);
+                        filch::implicit::pool pool({.workers = 2});
+                        pool.run([] {});
+                        std::thread([] {
+                          raise(SIGURG);
+                          pthread_kill(pthread_self(), SIGURG);
+                        }).join();
+                        std::printf("%s\n", arrived >= 2 ? "arrived" : "did not arrive");
+                      }};
+#endif
+
 }  // namespace
 }  // namespace filch_test
