@@ -37,8 +37,8 @@ template <class S, class I, class F> void for_index_inside(I first, I last, F& f
     auto const left = static_cast<std::size_t>(static_cast<U>(static_cast<U>(last) - static_cast<U>(first)));
     if (left > 1 && S::wanted()) {
       I const middle = static_cast<I>(first + static_cast<I>(left / 2));
-      S::join([=, &f] { for_index_inside<S>(first, middle, f, block); },
-              [=, &f] { for_index_inside<S>(middle, last, f, block); });
+      S::join([=, &f] { detail::for_index_inside<S>(first, middle, f, block); },
+              [=, &f] { detail::for_index_inside<S>(middle, last, f, block); });
       return;
     }
     I const end = left <= block.size() ? last : static_cast<I>(first + static_cast<I>(block.size()));

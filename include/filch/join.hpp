@@ -49,14 +49,14 @@ template <class S, std::size_t First, std::size_t Count, class Refs> auto invoke
   using F = std::tuple_element_t<First, Refs>;  // a reference, of the category with which it was handed over
   auto& first = std::get<First>(refs);
   if constexpr (Count == 1) {
-    return std::tuple<result_of<F>>(call(static_cast<F>(first)));
+    return std::tuple<result_of<F>>(detail::call(static_cast<F>(first)));
   } else if constexpr (Count == 2) {
     using G = std::tuple_element_t<First + 1, Refs>;
-    return as_tuple(S::join(static_cast<F>(first), static_cast<G>(std::get<First + 1>(refs))));
+    return detail::as_tuple(S::join(static_cast<F>(first), static_cast<G>(std::get<First + 1>(refs))));
   } else {
     constexpr std::size_t k_left = (Count + 1) / 2;
-    auto both = S::join([&refs] { return invoke_range<S, First, k_left>(refs); },
-                        [&refs] { return invoke_range<S, First + k_left, Count - k_left>(refs); });
+    auto both = S::join([&refs] { return detail::invoke_range<S, First, k_left>(refs); },
+                        [&refs] { return detail::invoke_range<S, First + k_left, Count - k_left>(refs); });
     return std::tuple_cat(std::move(both.first), std::move(both.second));
   }
 }

@@ -287,3 +287,47 @@ TYPED_TEST(join_callables, are_neither_copied_nor_left_behind) {
 
 }  // namespace
 }  // namespace filch_test
+
+/// Somebody else's namespace: functions there that take everything, by names that Filch uses for its own.
+namespace elsewhere {
+
+template <class F> void call(F&&) { ADD_FAILURE(); }
+template <class F> void call_spawned(F&&) { ADD_FAILURE(); }
+template <class Enter, class F> void call_through(Enter&&, F&&) { ADD_FAILURE(); }
+template <class F, class G> void join_in_order(F&&, G&&) { ADD_FAILURE(); }
+template <class G> void run_after_throw(G&&, std::exception_ptr&) { ADD_FAILURE(); }
+template <class Refs> void invoke_range(Refs&) { ADD_FAILURE(); }
+
+template <std::size_t Words> struct callable {
+  std::array<long, Words> words{};
+  long operator()() const {
+    filch_test::the_gate->open();
+    return static_cast<long>(Words);
+  }
+};
+
+}  // namespace elsewhere
+
+namespace filch_test {
+namespace {
+
+TYPED_TEST(join_callables, may_come_from_a_namespace_with_functions_of_any_name) {
+  as_second<TypeParam>([](auto join) {
+    elsewhere::callable<9> const large;
+    EXPECT_EQ(join(elsewhere::callable<1>()), 1);
+    EXPECT_EQ(join(elsewhere::callable<4>()), 4);
+    EXPECT_EQ(join(large), 9);
+  });
+  elsewhere::callable<9> const large;
+  EXPECT_EQ((filch::invoke<TypeParam>(large, elsewhere::callable<1>(), elsewhere::callable<4>())),
+            std::tuple(9, 1, 4));
+  EXPECT_EQ(filch::invoke<TypeParam>(large), std::tuple(9));
+  EXPECT_EQ(filch::stay([&] { return filch::join<TypeParam>(large, elsewhere::callable<1>()); }), std::pair(9L, 1L));
+  filch::scope<TypeParam>([&](auto& s) {
+    s.spawn(large);
+    s.spawn(elsewhere::callable<1>());
+  });
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -125,9 +125,11 @@ template <class F, class G> std::pair<result_of<F>, result_of<G>> cactus_fork_jo
 /// No worker, or one that stays: the call is not forked here.
 template <class F, class G>
 FILCH_COLD std::pair<result_of<F>, result_of<G>> cactus_join_unforked(travels_as<F> f, travels_as<G> g) {
-  if (strand_self().kind == strand_kind::staying) return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
-  return call_through(&cactus_enter_default,
-                      [&] { return cactus_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
+  if (strand_self().kind == strand_kind::staying)
+    return detail::join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+  return detail::call_through(&cactus_enter_default, [&] {
+    return detail::cactus_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g));
+  });
 }
 
 template <class F, class G>
@@ -146,9 +148,9 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
         if constexpr (is_small_closure<F>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.
           F copy(f);
-          return cactus_join_unforked<F, G>(hand_on<F>(copy), hand_on<G>(g));
+          return detail::cactus_join_unforked<F, G>(detail::hand_on<F>(copy), detail::hand_on<G>(g));
         } else {
-          return cactus_join_unforked<F, G>(hand_on<F>(f), hand_on<G>(g));
+          return detail::cactus_join_unforked<F, G>(detail::hand_on<F>(f), detail::hand_on<G>(g));
         }
       }
       *place = &second;
@@ -172,7 +174,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
     drop_on_exit<A> guard{a};
     if (cactus_take_back<k_keeps_place>(second) != cactus_outcome::run_it) [[unlikely]]
       return {a.take(), second.take()};
-    return {a.take(), call(static_cast<G&&>(g))};
+    return {a.take(), detail::call(static_cast<G&&>(g))};
   }
 threw:
   cactus_join_after_throw<k_keeps_place, G>(second, of_f.value);
@@ -181,7 +183,7 @@ threw:
 /// A frame of its own, as for direct: docs/decisions/0001-outlined-join.md.
 template <class F, class G>
 FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join(travels_as<F> f, travels_as<G> g) {
-  return cactus_fork_join_here<F, G>(f, g);
+  return detail::cactus_fork_join_here<F, G>(f, g);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

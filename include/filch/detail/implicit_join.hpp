@@ -251,13 +251,13 @@ using second_slot = std::conditional_t<implicit_second<G>::fits, no_slot, result
 /// Outside all pools: f and g run in the default pool, and the join frame goes on where it would after a theft.
 template <class F, class A> FILCH_COLD child_returns<A> implicit_child_outside(travels_as<F> f, child_slot<A>& slot) {
   implicit_offer* const offer = implicit_offer_to_pool();
-  if (!offer) return call_and_carry<A>(static_cast<F&&>(f), slot);
+  if (!offer) return detail::call_and_carry<A>(static_cast<F&&>(f), slot);
   auto const first = [&] {
     try {
       if constexpr (std::is_void_v<child_returns<A>>) {
-        call_and_carry<A>(static_cast<F&&>(f), slot);
+        detail::call_and_carry<A>(static_cast<F&&>(f), slot);
       } else {
-        auto const r = call_and_carry<A>(static_cast<F&&>(f), slot);
+        auto const r = detail::call_and_carry<A>(static_cast<F&&>(f), slot);
         void* const to = std::is_floating_point_v<child_returns<A>> ? &offer->outcome.f.xmm0 : &offer->outcome.f.rax;
         std::memcpy(to, &r, sizeof r);
       }
@@ -284,11 +284,11 @@ template <class A, class... Slot> FILCH_INLINE child_slot<A>& slot_of(no_slot& n
 template <class F, class A, class... Slot>
 FILCH_COLD child_returns<A> implicit_child_polled(travels_as<F> f, Slot&... slot) {
   no_slot none;
-  child_slot<A>& to = slot_of<A>(none, slot...);
+  child_slot<A>& to = detail::slot_of<A>(none, slot...);
   if (implicit_polled() == implicit_polled_as::outside) {
-    return implicit_child_outside<F, A>(static_cast<travels_as<F>>(f), to);
+    return detail::implicit_child_outside<F, A>(static_cast<travels_as<F>>(f), to);
   }
-  return call_and_carry<A>(static_cast<F&&>(f), to);
+  return detail::call_and_carry<A>(static_cast<F&&>(f), to);
 }
 
 /// Does this worker's poll word ask for something?
@@ -301,9 +301,9 @@ FILCH_INLINE bool is_polled() noexcept {
 template <class F, class A, class... Slot>
 FILCH_OUTLINE_ALIGNED child_returns<A> implicit_child(travels_as<F> f, Slot&... slot) {
   if (is_polled()) [[unlikely]]
-    return implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot...);
+    return detail::implicit_child_polled<F, A>(static_cast<travels_as<F>>(f), slot...);
   no_slot none;
-  return call_and_carry<A>(static_cast<F&&>(f), slot_of<A>(none, slot...));
+  return detail::call_and_carry<A>(static_cast<F&&>(f), detail::slot_of<A>(none, slot...));
 }
 
 // A callable of more than two words would go by reference, that is through memory. Where it fits into the registers
@@ -354,14 +354,14 @@ struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
     raw_bytes_of<F> f;
     (put<I>(f, words), ...);
     no_slot none;
-    return call_and_carry<A>(static_cast<F&&>(f.value), slot_of<A>(none, slot...));
+    return detail::call_and_carry<A>(static_cast<F&&>(f.value), detail::slot_of<A>(none, slot...));
   }
 
  private:
   FILCH_COLD static child_returns<A> polled(word<I>... words, Slot&... slot) {
     raw_bytes_of<F> f;
     (put<I>(f, words), ...);
-    return implicit_child_polled<F, A>(static_cast<F&&>(f.value), slot...);
+    return detail::implicit_child_polled<F, A>(static_cast<F&&>(f.value), slot...);
   }
 #if defined(__clang__)
   template <std::size_t At> FILCH_INLINE static word<At> take(F const& f) noexcept {
@@ -404,7 +404,7 @@ template <class F, class A, class... Slot> struct implicit_f {
     if constexpr (words_of<F, A>::fit) {
       return child::call_with(f, slot...);
     } else {
-      return implicit_child<F, A>(hand_on<F>(f), slot...);
+      return detail::implicit_child<F, A>(detail::hand_on<F>(f), slot...);
     }
   }
 };
@@ -566,7 +566,7 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> implicit_after_pad(travels_as<G
     std::rethrow_exception(std::move(outcome.f_threw));
   }
   auto const rest = [&](auto&& a) -> std::pair<A, B> {
-    if (!outcome.is_stolen) return {static_cast<A&&>(a), call(static_cast<G&&>(g))};
+    if (!outcome.is_stolen) return {static_cast<A&&>(a), detail::call(static_cast<G&&>(g))};
     if (outcome.g_threw) std::rethrow_exception(std::move(outcome.g_threw));
     drop_on_exit<B> guard{b};
     return {static_cast<A&&>(a), b.take()};
@@ -595,7 +595,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
       implicit_f_of<F, A>::call(f);
     } else {
       a.value = implicit_f_of<F, A>::call(f);
-      use_result(a.value);
+      detail::use_result(a.value);
     }
     offering.dismiss();
   } catch (FILCH_IMPLICIT_CAUGHT) {
@@ -608,17 +608,17 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> implicit_fork_join_here(std::
   }
   if constexpr (comes_in_slot<A>) {
     drop_on_exit<A> guard{f_slot};
-    return {f_slot.take(), call(static_cast<G&&>(waiting.get()))};
+    return {f_slot.take(), detail::call(static_cast<G&&>(waiting.get()))};
   } else {
-    return {a.take(), call(static_cast<G&&>(waiting.get()))};
+    return {a.take(), detail::call(static_cast<G&&>(waiting.get()))};
   }
 caught:  // g runs outside the handlers: in it, current_exception() is what it was around the join
-  return implicit_after_pad<F, G>(hand_on<G>(waiting.get()), f_slot, g_slot);
+  return detail::implicit_after_pad<F, G>(detail::hand_on<G>(waiting.get()), f_slot, g_slot);
 }
 
 template <class F, class G>
 FILCH_OUTLINE_ALIGNED std::pair<result_of<F>, result_of<G>> implicit_fork_join(travels_as<F> f, travels_as<G> g) {
-  return implicit_fork_join_here<F, G>(f, g);
+  return detail::implicit_fork_join_here<F, G>(f, g);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

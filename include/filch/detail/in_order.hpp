@@ -32,10 +32,10 @@ template <class F, class G> FILCH_INLINE std::pair<result_of<F>, result_of<G>> j
   }
   {
     drop_on_exit<A> guard{a};
-    return {a.take(), call(std::forward<G>(g))};
+    return {a.take(), detail::call(std::forward<G>(g))};
   }
 threw:
-  run_after_throw(std::forward<G>(g), of_f.value);
+  detail::run_after_throw(std::forward<G>(g), of_f.value);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

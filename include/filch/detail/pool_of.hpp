@@ -36,7 +36,8 @@ template <class Team> class pool_of {
   /// workers: a caller that finds them all busy waits until it, or a worker on its behalf, can run f.
   /// Returns on the calling thread; well under a microsecond for an empty f.
   template <class F> std::invoke_result_t<F> run(F&& f) {
-    return call_through([this](void (*call)(void*), void* argument) { enter(call, argument); }, std::forward<F>(f));
+    return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
+                                std::forward<F>(f));
   }
 
   /// Number of workers, the calling thread's place included.

@@ -44,7 +44,7 @@ template <class R> struct result_slot {
   result_slot& operator=(result_slot const&) = delete;
   ~result_slot() {}
   template <class F> FILCH_INLINE void make(F&& f) {
-    ::new (static_cast<void*>(std::addressof(value))) R(call(std::forward<F>(f)));
+    ::new (static_cast<void*>(std::addressof(value))) R(detail::call(std::forward<F>(f)));
   }
   FILCH_INLINE R&& take() noexcept { return static_cast<R&&>(value); }
   FILCH_INLINE void drop() noexcept { value.~R(); }
@@ -52,7 +52,7 @@ template <class R> struct result_slot {
 
 template <class R> struct result_slot<R&> {
   R* value;
-  template <class F> FILCH_INLINE void make(F&& f) { value = std::addressof(call(std::forward<F>(f))); }
+  template <class F> FILCH_INLINE void make(F&& f) { value = std::addressof(detail::call(std::forward<F>(f))); }
   FILCH_INLINE R& take() const noexcept { return *value; }
   FILCH_INLINE void drop() const noexcept {}
 };
@@ -60,7 +60,7 @@ template <class R> struct result_slot<R&> {
 template <class R> struct result_slot<R&&> {
   R* value;
   template <class F> FILCH_INLINE void make(F&& f) {
-    R&& r = call(std::forward<F>(f));
+    R&& r = detail::call(std::forward<F>(f));
     value = std::addressof(r);
   }
   FILCH_INLINE R&& take() const noexcept { return static_cast<R&&>(*value); }

@@ -46,7 +46,7 @@ template <class Frame> class strand_frame : protected strand_failures {
     if constexpr (std::is_trivially_constructible_v<closure, F>) {
       place(
           self().place_for_next(), [&] { return new spawned<closure>(std::forward<F>(f), self()); },
-          [&] { call_spawned(std::forward<F>(f)); });
+          [&] { detail::call_spawned(std::forward<F>(f)); });
     } else {
       // Making it may fork, and come back on another worker.
       auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), self());

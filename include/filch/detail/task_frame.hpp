@@ -30,7 +30,7 @@ template <class Stack> class task_frame {
     using closure = std::decay_t<F>;
     worker& w = *Stack::self();
     if (&w != worker_) {
-      call_spawned(std::forward<F>(f));
+      detail::call_spawned(std::forward<F>(f));
       return;
     }
     if constexpr (fits<closure>) {
@@ -87,7 +87,7 @@ template <class Stack> class task_frame {
 
   template <class F> void run_in_place(F&& f, unsigned number) {
     try {
-      call_spawned(std::forward<F>(f));
+      detail::call_spawned(std::forward<F>(f));
     } catch (...) {
       std::exception_ptr e = std::current_exception();
       failure_.keep(e, number);

@@ -89,10 +89,11 @@ template <class G, class Task> bool run_stolen(Task& t, void* outcome) noexcept 
   using R = result_of<G>;
   if constexpr (task_by_value<G>) {
     G closure = *payload_as<G>(t);
-    return keep_outcome<R>(outcome, [&]() -> raw_result<G> { return std::invoke(std::move(closure)); });
+    return detail::keep_outcome<R>(outcome, [&]() -> raw_result<G> { return std::invoke(std::move(closure)); });
   } else {
     auto* const closure = *payload_as<std::remove_reference_t<G>*>(t);
-    return keep_outcome<R>(outcome, [&]() -> raw_result<G> { return std::invoke(static_cast<G&&>(*closure)); });
+    return detail::keep_outcome<R>(outcome,
+                                   [&]() -> raw_result<G> { return std::invoke(static_cast<G&&>(*closure)); });
   }
 }
 
@@ -142,7 +143,7 @@ template <class Stack, class G>
     if (outcome == join_outcome::run_it) {
       std::invoke(static_cast<G&&>(g));
     } else {
-      static_cast<void>(take_outcome<Stack, result_of<G>>(t, outcome));
+      static_cast<void>(detail::take_outcome<Stack, result_of<G>>(t, outcome));
     }
   } catch (...) {  // f's exception is the one that leaves
   }
@@ -169,12 +170,12 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> run_and_join(typename Stack::
     w.top = &t;
     if (Stack::is_slow(w, &t)) [[unlikely]] {
       join_outcome const outcome = Stack::join_slow(w, t);
-      if (outcome != join_outcome::run_it) return {a.take(), take_outcome<Stack, B>(t, outcome)};
+      if (outcome != join_outcome::run_it) return {a.take(), detail::take_outcome<Stack, B>(t, outcome)};
     }
-    return {a.take(), call(static_cast<G&&>(g))};
+    return {a.take(), detail::call(static_cast<G&&>(g))};
   }
 threw:
-  join_after_throw<Stack, G>(w, t, hand_on<G>(g), of_f.value);
+  detail::join_after_throw<Stack, G>(w, t, detail::hand_on<G>(g), of_f.value);
 }
 
 template <class Stack, class F, class G>
@@ -185,17 +186,18 @@ template <class Stack, class F, class G>
 FILCH_COLD std::pair<result_of<F>, result_of<G>> fork_join_slow(typename Stack::worker& w, typename Stack::task* t,
                                                                 travels_as<F> f, travels_as<G> g) {
   if (w.end == nullptr) {  // no worker
-    return call_through(&Stack::enter_default,
-                        [&] { return fork_join<Stack, F, G>(static_cast<F&&>(f), static_cast<G&&>(g)); });
+    return detail::call_through(&Stack::enter_default, [&] {
+      return detail::fork_join<Stack, F, G>(static_cast<F&&>(f), static_cast<G&&>(g));
+    });
   }
   if (t == w.end) {
     if (Stack::is_slow(w, t)) Stack::answer(w);  // never in a stay
-    return join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+    return detail::join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
   }
-  store_task<G>(*t, g);
+  detail::store_task<G>(*t, g);
   w.top = t + 1;
   Stack::pushed_slow(w, *t);
-  return run_and_join<Stack, F, G>(w, *t, f, g);
+  return detail::run_and_join<Stack, F, G>(w, *t, f, g);
 }
 
 /// The worker and the descriptor stay in registers across f: under these schedulers no code moves to another
@@ -212,29 +214,29 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> fork_join_here(std::remove_re
     if constexpr (is_small_closure<F>(128, 64)) {
       // A copy goes there: nobody has f's address then, and its captures stay in registers.
       F copy(f);
-      return fork_join_slow<Stack, F, G>(w, t, hand_on<F>(copy), hand_on<G>(g));
+      return detail::fork_join_slow<Stack, F, G>(w, t, detail::hand_on<F>(copy), detail::hand_on<G>(g));
     } else {
-      return fork_join_slow<Stack, F, G>(w, t, hand_on<F>(f), hand_on<G>(g));
+      return detail::fork_join_slow<Stack, F, G>(w, t, detail::hand_on<F>(f), detail::hand_on<G>(g));
     }
   }
-  store_task<G>(*t, g);
+  detail::store_task<G>(*t, g);
   w.top = t + 1;
-  return run_and_join<Stack, F, G>(w, *t, f, g);
+  return detail::run_and_join<Stack, F, G>(w, *t, f, g);
 }
 
 /// The same as a frame of its own; FILCH_OUTLINE says why.
 template <class Stack, class F, class G>
 FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> fork_join(travels_as<F> f, travels_as<G> g) {
-  return fork_join_here<Stack, F, G>(f, g);
+  return detail::fork_join_here<Stack, F, G>(f, g);
 }
 
 /// A join under a scheduler with task stacks.
 template <class Stack, class F, class G>
 FILCH_INLINE std::pair<result_of<F>, result_of<G>> task_stack_join(F&& f, G&& g) {
   if constexpr (travels_by_value<F> && travels_by_value<G>) {
-    return fork_join<Stack, F, G>(std::forward<F>(f), std::forward<G>(g));
+    return detail::fork_join<Stack, F, G>(std::forward<F>(f), std::forward<G>(g));
   } else {
-    return fork_join_here<Stack, F, G>(f, g);
+    return detail::fork_join_here<Stack, F, G>(f, g);
   }
 }
 
