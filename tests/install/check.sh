@@ -22,6 +22,26 @@ static long fib(long n) {
   return a + b;
 }
 
+// What is dropped on the way is dropped without a warning.
+struct [[nodiscard]] status {
+  long value;
+};
+struct [[nodiscard]] large_status {
+  long values[9];
+};
+
+template <class S> static long statuses() {
+  auto const small = filch::join<S>([] { return status{1}; }, [] { return status{2}; });
+  auto const large = filch::join<S>([] { return large_status{}; }, [] { return large_status{}; });
+  filch::scope<S>([&](auto& s) {
+    s.spawn([] { return status{3}; });
+    s.spawn([second = large.second] { return second; });
+    auto const kept = [] { return large_status{}; };
+    s.spawn(kept);
+  });
+  return small.first.value + small.second.value + large.first.values[0];
+}
+
 int main() {
   filch::pool_options options;
   options.workers = 2;
@@ -31,8 +51,12 @@ int main() {
   filch::scope([&](auto& s) { s.spawn([&] { ++count; }); });
   auto [x, y, z] = filch::invoke([] { return std::make_unique<int>(3); }, [] {}, [] { return 2.0; });
   static_cast<void>(y);
-  bool const ok = fib(20) == 6765 && pool.run([] { return fib(20); }) == 6765 && count == 101 && *x == 3 && z > 1 &&
-                  std::strcmp(filch::version(), FILCH_VERSION_STRING) == 0;
+  long sum = statuses<filch::serial>() + statuses<filch::direct>() + statuses<filch::channel>();
+#if FILCH_HAS_CACTUS
+  sum += statuses<filch::cactus>() + statuses<filch::implicit>() - 6;
+#endif
+  bool const ok = sum == 9 && fib(20) == 6765 && pool.run([] { return fib(20); }) == 6765 && count == 101 &&
+                  *x == 3 && z > 1 && std::strcmp(filch::version(), FILCH_VERSION_STRING) == 0;
   return ok ? 0 : 1;
 }
 CODE

@@ -111,7 +111,7 @@ template <bool KeepsPlace, class G>
   std::destroy_at(&kept);
   try {
     if (cactus_take_back<KeepsPlace>(second) == cactus_outcome::run_it) {
-      std::invoke(second.g());
+      static_cast<void>(std::invoke(second.g()));
     } else {
       static_cast<void>(second.take());
     }

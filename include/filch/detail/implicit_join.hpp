@@ -557,7 +557,7 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> implicit_after_pad(travels_as<G
   if (outcome.f_threw) {
     if (!outcome.is_stolen) {
       try {
-        std::invoke(static_cast<G&&>(g));
+        static_cast<void>(std::invoke(static_cast<G&&>(g)));
       } catch (...) {  // f's exception is the one that leaves
       }
     } else if (!outcome.g_threw) {

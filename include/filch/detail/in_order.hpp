@@ -13,7 +13,7 @@ template <class G> [[noreturn]] FILCH_COLD void run_after_throw(G&& g, std::exce
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   try {
-    std::invoke(std::forward<G>(g));
+    static_cast<void>(std::invoke(std::forward<G>(g)));
   } catch (...) {  // f's exception is the one that leaves
   }
   std::rethrow_exception(std::move(of_f));

@@ -96,9 +96,9 @@ template <class F> consteval bool is_small_closure(std::size_t bytes, std::size_
 template <class F> FILCH_INLINE void call_spawned(F&& f) {
   using closure = std::decay_t<F>;
   if constexpr (std::is_same_v<F, closure>) {
-    std::invoke(std::forward<F>(f));
+    static_cast<void>(std::invoke(std::forward<F>(f)));
   } else {
-    std::invoke(closure(std::forward<F>(f)));
+    static_cast<void>(std::invoke(closure(std::forward<F>(f))));
   }
 }
 

@@ -50,7 +50,9 @@ template <class Frame> class strand_frame : protected strand_failures {
     } else {
       // Making it may fork, and come back on another worker.
       auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), self());
-      place(self().place_for_next(), [&] { return task.release(); }, [&] { std::invoke(std::move(task->closure)); });
+      place(
+          self().place_for_next(), [&] { return task.release(); },
+          [&] { static_cast<void>(std::invoke(std::move(task->closure))); });
     }
   }
 
@@ -70,7 +72,7 @@ template <class Frame> class strand_frame : protected strand_failures {
     static strand_meeting& run_and_delete(strand_task& task) noexcept {
       std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
       Frame& frame = self->frame;
-      frame.keep_failure([&] { std::invoke(std::move(self->closure)); }, self->number);
+      frame.keep_failure([&] { static_cast<void>(std::invoke(std::move(self->closure))); }, self->number);
       return frame.meeting_;
     }
   };

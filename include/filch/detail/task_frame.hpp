@@ -116,7 +116,7 @@ template <class Stack> class task_frame {
   }
   template <class C> static std::exception_ptr run_closure(C& closure) noexcept {
     try {
-      std::invoke(std::move(closure));
+      static_cast<void>(std::invoke(std::move(closure)));
       return nullptr;
     } catch (...) {
       return std::current_exception();

@@ -141,7 +141,7 @@ template <class Stack, class G>
   join_outcome const outcome = Stack::join_slow(w, t);
   try {
     if (outcome == join_outcome::run_it) {
-      std::invoke(static_cast<G&&>(g));
+      static_cast<void>(std::invoke(static_cast<G&&>(g)));
     } else {
       static_cast<void>(detail::take_outcome<Stack, result_of<G>>(t, outcome));
     }
