@@ -104,6 +104,12 @@ cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
 
+for lacking in -std=c++17 -fno-exceptions; do
+  what="the first error with $lacking"
+  { g++ -std=c++20 $lacking -I"$work/prefix-OFF/include" -fsyntax-only "$work/consumer/main.cpp" 2>&1 || true; } |
+    grep -m 1 error: | grep -q '"filch needs '
+done
+
 # The part over MPI, where it was built.
 if [ -f "$work/prefix-OFF/lib/cmake/filch/filch_cluster_targets.cmake" ]; then
   mkdir -p "$work/cluster"

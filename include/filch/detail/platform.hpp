@@ -1,6 +1,13 @@
 // What the headers need to know of the compiler and of the way the library was built.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "filch needs C++20: -std=c++20"
+#endif
+#if !defined(__cpp_exceptions)
+#error "filch needs exceptions, which -fno-exceptions turns off"
+#endif
+
 #include <filch/config.hpp>
 
 #if defined(FILCH_STATIC)
