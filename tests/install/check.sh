@@ -69,6 +69,10 @@ if(FILCH_TREE)
     message(FATAL_ERROR "tests or benchmarks are on by default")
   endif()
 else()
+  if(CMAKE_VERSION VERSION_LESS 4)
+    set(CMAKE_WARN_DEPRECATED OFF)
+    cmake_policy(SET CMP0057 OLD)  # as in a project that was written for a CMake before 3.3
+  endif()
   find_package(filch REQUIRED)
 endif()
 add_executable(consumer main.cpp)
@@ -103,6 +107,12 @@ what="add_subdirectory"
 cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=OFF >/dev/null
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
+
+what="folders given as absolute paths"
+cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INSTALL_PREFIX="$work/prefix" \
+  -DCMAKE_INSTALL_LIBDIR="$work/prefix-lib" -DCMAKE_INSTALL_INCLUDEDIR="$work/prefix-include" >/dev/null
+[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = "$work/prefix-lib" ]
+[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = "$work/prefix-include" ]
 
 for lacking in -std=c++17 -fno-exceptions; do
   what="the first error with $lacking"
