@@ -103,8 +103,9 @@ for shared in OFF ON; do
   "$work/by-pkg-config-$shared"
 done
 
-what="add_subdirectory"
-cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=OFF >/dev/null
+what="add_subdirectory, in a tree without run-time types and with unity builds"
+cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=OFF \
+  -DCMAKE_CXX_FLAGS=-fno-rtti -DCMAKE_UNITY_BUILD=ON >/dev/null
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
 
