@@ -104,7 +104,7 @@ for shared in OFF ON; do
 done
 
 what="add_subdirectory, in a tree without run-time types and with unity builds"
-cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=OFF \
+cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=FALSE \
   -DCMAKE_CXX_FLAGS=-fno-rtti -DCMAKE_UNITY_BUILD=ON >/dev/null
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
@@ -114,6 +114,9 @@ cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INS
   -DCMAKE_INSTALL_LIBDIR="$work/prefix-lib" -DCMAKE_INSTALL_INCLUDEDIR="$work/prefix-include" >/dev/null
 [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = "$work/prefix-lib" ]
 [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = "$work/prefix-include" ]
+
+what="an option of CMake that makes no sense"
+if cmake -S "$source" -B "$work/nonsense" -G Ninja -DFILCH_WITH_MPI=nonsense >/dev/null 2>&1; then false; fi
 
 for lacking in -std=c++17 -fno-exceptions; do
   what="the first error with $lacking"
