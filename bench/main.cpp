@@ -342,6 +342,7 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   if (o.micro) {
+    if (o.format == "csv") throw bad_request("--micro has no csv");
     run_micro(contenders(), o.format == "json");
     return 0;
   }

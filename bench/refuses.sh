@@ -29,6 +29,7 @@ refused --workers two
 refused --repeat 0
 refused --repeat -3
 refused --format yaml
+refused --micro --format csv
 refused --space --format csv
 refused --stealing --format csv
 refused --channels 2
