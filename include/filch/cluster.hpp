@@ -31,9 +31,9 @@ class FILCH_API cluster_base {
   endpoint& ends() noexcept;
   /// Collective: folds the ranks' values, on the calling thread and under no lock. Throws task_error on all ranks if
   /// fold threw on one.
-  message reduce(message value, fold_values const& fold);
+  message reduce(reduction_part part, fold_values const& fold);
   /// Collective, after a run: throws task_error on all ranks if a task threw on one.
-  message finish(message value, fold_values const& fold);
+  message finish(reduction_part part, fold_values const& fold);
   bound make_bound(std::int64_t first);
   void reset(bound b, std::int64_t first);
 
@@ -41,7 +41,8 @@ class FILCH_API cluster_base {
 
  private:
   struct parts;
-  std::optional<message> reduce(message value, fold_values const& fold, std::chrono::steady_clock::time_point until);
+  std::optional<message> reduce(reduction_part part, fold_values const& fold,
+                                std::chrono::steady_clock::time_point until);
   void wait_for_farewell();
   std::unique_ptr<parts> parts_;
 };
@@ -50,6 +51,14 @@ template <class T> message packed(T const& value) {
   packer p;
   packing<T>::pack(p, value);
   return p.take();
+}
+/// A value, or the text of what its packing throws: it takes part in the reduction all the same.
+template <class T> reduction_part packed_part(T const& value) {
+  try {
+    return {false, packed(value)};
+  } catch (...) {
+    return failed_part();
+  }
 }
 template <class T> T unpacked(message const& m) {
   unpacker u(m);
@@ -82,10 +91,15 @@ template <class T, class Op> struct fold_of {
   };
 
   static void add(std::optional<T>& sum, T&& value, Op const& op) {
-    if (sum) {
-      *sum = op(std::move(*sum), std::move(value));
-    } else {
+    if (!sum) {
       sum.emplace(std::move(value));
+      return;
+    }
+    try {
+      *sum = op(std::move(*sum), std::move(value));
+    } catch (...) {
+      sum.reset();  // op may have taken it
+      throw;
     }
   }
 
@@ -150,14 +164,15 @@ template <scheduler S = default_scheduler> class cluster {
     using T = typename detail::spawned<F>::R;
     detail::fold_of<T, Op> whole{op};
     work<F>(std::make_unique<typename detail::fold_of<T, Op>::part>(whole), std::forward<A>(arguments)...);
-    auto const all = base_.finish(whole.sum ? detail::packed(*whole.sum) : message(), over<T>(op));
+    auto const all =
+        base_.finish(whole.sum ? detail::packed_part(*whole.sum) : detail::reduction_part(), over<T>(op));
     return detail::unpacked<T>(all);
   }
 
   /// Folds the ranks' values with op, in no particular order. For use between runs. If op throws on one rank, throws
   /// task_error on all, with its text.
   template <class Op, packable T> T reduce(Op op, T const& value) {
-    return detail::unpacked<T>(base_.reduce(detail::packed(value), over<T>(op)));
+    return detail::unpacked<T>(base_.reduce(detail::packed_part(value), over<T>(op)));
   }
 
   /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error.
@@ -184,7 +199,11 @@ template <scheduler S = default_scheduler> class cluster {
   template <auto F, class... A> void work(std::unique_ptr<detail::partial> part, A&&... arguments) {
     pool_.run([&] {
       detail::share mine(base_.ends(), std::move(part));
-      if (rank() == 0) mine.spawn<F>(nullptr, std::forward<A>(arguments)...);
+      try {
+        if (rank() == 0) mine.spawn<F>(nullptr, std::forward<A>(arguments)...);
+      } catch (...) {
+        mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
+      }
       work_until_the_end(mine);
       mine.merge();
     });

@@ -106,9 +106,9 @@ class rank {
 template <auto F> void detail::spawned<F>::run(share& here, cluster_task& t) {
   auto* const future = t.future;
   int const home = t.home;
-  // The deque's memory is free for others as soon as F runs.
-  auto arguments = task_arguments<F>::take(t);
   here.finish<R>(future, home, [&]() -> R {
+    // The deque's memory is free for others as soon as F runs.
+    auto arguments = task_arguments<F>::take(t);
     rank r(here);
     return std::apply([&r](auto&... a) { return F(r, std::move(a)...); }, arguments);
   });

@@ -48,8 +48,10 @@ class watchman {
   std::thread thread_;
 };
 
-// What a run leaves behind on a rank: the text of an exception, a value.
-using remains = std::pair<std::string, message>;
+reduction_part failed_with(std::string_view text) {
+  auto const bytes = std::as_bytes(std::span(text));
+  return {true, {bytes.begin(), bytes.end()}};
+}
 
 reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold) {
   for (reduction_part& part : parts) {
@@ -62,13 +64,13 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
     for (reduction_part& part : parts) sum.bytes = fold(std::move(sum.bytes), std::move(part.bytes));
     return sum;
   } catch (...) {
-    std::string const text = text_of_current_exception();
-    auto const bytes = std::as_bytes(std::span(text));
-    return {true, {bytes.begin(), bytes.end()}};
+    return failed_part();
   }
 }
 
 }  // namespace
+
+reduction_part failed_part() { return failed_with(text_of_current_exception()); }
 
 struct cluster_base::parts {
   parts(std::unique_ptr<any_transport> carrier, unsigned seconds)
@@ -97,15 +99,15 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
 cluster_base::~cluster_base() {
   auto const add = [](message a, message b) { return packed(unpacked<std::int64_t>(a) + unpacked<std::int64_t>(b)); };
   ends().begin_closing();
-  auto const nothing = packed(std::int64_t{0});
+  auto const nothing = packed_part(std::int64_t{0});
   if (std::uncaught_exceptions() > parts_->exceptions && parts_->patience > 0) {
     // An exception leaves this rank. If it leaves the others too, they come here; else they wait for this one.
     auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(parts_->patience);
-    if (!reduce(nothing, add, until)) parts_->transport->end_all("an exception leaves this rank, and not the others");
+    if (!reduce(nothing, add, until)) ends().end_all("an exception leaves this rank, and not the others");
   } else {
     reduce(nothing, add);
   }
-  while (unpacked<std::int64_t>(reduce(packed(ends().under_way()), add)) != 0) {
+  while (unpacked<std::int64_t>(reduce(packed_part(ends().under_way()), add)) != 0) {
   }
   parts_->guard.stop();
   ends().say_farewell();
@@ -131,13 +133,13 @@ void cluster_base::wait_for_farewell() {
 
 endpoint& cluster_base::ends() noexcept { return parts_->ends; }
 
-message cluster_base::reduce(message value, fold_values const& fold) {
-  return *reduce(std::move(value), fold, std::chrono::steady_clock::time_point::max());
+message cluster_base::reduce(reduction_part part, fold_values const& fold) {
+  return *reduce(std::move(part), fold, std::chrono::steady_clock::time_point::max());
 }
 
-std::optional<message> cluster_base::reduce(message value, fold_values const& fold,
+std::optional<message> cluster_base::reduce(reduction_part part, fold_values const& fold,
                                             std::chrono::steady_clock::time_point until) {
-  ends().contribute(std::move(value));
+  ends().contribute(std::move(part));
   idle_pause pause;
   for (;;) {
     if (auto all = ends().reduction()) {
@@ -153,18 +155,9 @@ std::optional<message> cluster_base::reduce(message value, fold_values const& fo
   }
 }
 
-message cluster_base::finish(message value, fold_values const& fold) {
-  remains const mine(ends().take_failure().value_or(""), std::move(value));
-  auto const both = [&fold](message a, message b) {
-    auto [failure, sum] = unpacked<remains>(a);
-    auto [other_failure, other] = unpacked<remains>(b);
-    if (failure.empty()) failure = std::move(other_failure);
-    if (!failure.empty()) return packed(remains(failure, message()));
-    return packed(remains(failure, fold(std::move(sum), std::move(other))));
-  };
-  auto [failure, sum] = unpacked<remains>(reduce(packed(mine), both));
-  if (!failure.empty()) throw task_error(failure);
-  return sum;
+message cluster_base::finish(reduction_part part, fold_values const& fold) {
+  if (auto const failure = ends().take_failure()) part = failed_with(*failure);
+  return reduce(std::move(part), fold);
 }
 
 bound cluster_base::make_bound(std::int64_t first) {

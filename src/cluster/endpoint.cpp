@@ -19,11 +19,24 @@ template <class... T> message message_of(T const&... values) {
   (packing<T>::pack(p, values), ...);
   return p.take();
 }
-reduction_part part_in(std::span<std::byte const> bytes) {  // of a message that goes up or down
-  unpacker u(bytes.subspan(sizeof(std::byte)));
-  bool const failed = get<bool>(u);
-  return {failed, {bytes.begin() + sizeof(std::byte) + sizeof failed, bytes.end()}};
+
+// What goes up or down: this, then the value.
+struct part_header {
+  bool closing;
+  bool failed;
+};
+reduction_part part_in(std::span<std::byte const> bytes, part_header header) {
+  return {header.failed, {bytes.begin() + sizeof(std::byte) + sizeof header, bytes.end()}};
 }
+
+// Tasks in an answer: the place of their headers, their arguments, their headers. With the sizes, so that arguments
+// which throw as they are read spoil no others.
+struct task_header {
+  std::uint64_t kind;
+  std::uint64_t future;
+  std::uint64_t size;
+  std::int64_t home;
+};
 
 }  // namespace
 
@@ -81,6 +94,11 @@ void endpoint::move_arrived(task_deque& mine) {
 void endpoint::send_result(int home, cluster_future* future, std::optional<std::string> const& failure,
                            message const& result) {
   std::lock_guard const lock(mutex_);
+  send_outcome(home, future, failure, result);
+}
+
+void endpoint::send_outcome(int home, cluster_future* future, std::optional<std::string> const& failure,
+                            message const& result) {
   auto const address = reinterpret_cast<std::uintptr_t>(future);
   message m = message_of(kind::result, address, failure.has_value(), failure.value_or(""));
   m.insert(m.end(), result.begin(), result.end());
@@ -89,6 +107,10 @@ void endpoint::send_result(int home, cluster_future* future, std::optional<std::
 
 void endpoint::fail(std::string_view text) {
   std::lock_guard const lock(mutex_);
+  keep(text);
+}
+
+void endpoint::keep(std::string_view text) {
   if (!failure_) failure_ = text.empty() ? "an exception without a text" : text;
 }
 
@@ -152,7 +174,7 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       }
       break;
     }
-    case kind::tasks: handle_tasks(u); break;
+    case kind::tasks: handle_tasks(bytes); break;
     case kind::result: handle_result(u); break;
     case kind::bound: {
       ++basic_.received;
@@ -173,10 +195,14 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       ++runs_ended_;
       for_each_child([this](int child) { send(child, message_of(kind::end)); });
       break;
-    case kind::up: ups_.push_back(part_in(bytes)); break;
+    case kind::up: {
+      auto const header = get<part_header>(u);
+      ups_[header.closing].push_back(part_in(bytes, header));
+      break;
+    }
     case kind::down:
       for_each_child([&](int child) { send(child, message(bytes.begin(), bytes.end())); });
-      result_ = part_in(bytes);
+      result_ = part_in(bytes, get<part_header>(u));
       break;
     case kind::heartbeat:
       heard_ = true;
@@ -186,21 +212,27 @@ void endpoint::handle(std::span<std::byte const> bytes) {
   }
 }
 
-void endpoint::handle_tasks(unpacker& u) {
+void endpoint::handle_tasks(std::span<std::byte const> bytes) {
   ++basic_.received;
   asking_ = false;
-  for (auto left = get<std::uint32_t>(u); left > 0; --left) {
-    auto const id = get<std::uint64_t>(u);
+  unpacker arguments(bytes.subspan(sizeof(kind)));
+  unpacker headers(bytes.subspan(get<std::size_t>(arguments)));
+  for (task_header const& h : get<std::vector<task_header>>(headers)) {
     cluster_task& t = inbox_.room();
-    t.kind = find_kind(id);
+    t.kind = find_kind(h.kind);
     if (!t.kind) {
       transport_.end_all("a task of a function that this rank does not have: do all ranks run the same program?");
       return;
     }
-    t.home = get<std::int32_t>(u);
-    t.future = reinterpret_cast<cluster_future*>(get<std::uintptr_t>(u));
-    t.kind->unpack(u, t);
-    inbox_.push();
+    t.home = static_cast<std::int32_t>(h.home);
+    t.future = reinterpret_cast<cluster_future*>(static_cast<std::uintptr_t>(h.future));
+    unpacker of_this(arguments.get_bytes(h.size));
+    try {
+      t.kind->unpack(of_this, t);
+      inbox_.push();
+    } catch (...) {
+      give_up(t.home, t.future);
+    }
   }
   arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
 }
@@ -208,15 +240,31 @@ void endpoint::handle_tasks(unpacker& u) {
 void endpoint::handle_result(unpacker& u) {
   ++basic_.received;
   auto& future = *reinterpret_cast<cluster_future*>(get<std::uintptr_t>(u));
-  bool const failed = get<bool>(u);
+  bool failed = get<bool>(u);
   auto text = get<std::string>(u);
-  if (failed) {
-    future.failure = std::move(text);
-  } else {
-    future.take_result(future, u);
+  try {
+    if (!failed) future.take_result(future, u);
+  } catch (...) {
+    failed = true;
+    text = text_of_current_exception();
   }
+  if (failed) future.failure = std::move(text);
   future.set_ready();
   // future may be gone
+}
+
+/// In a handler: a task whose arguments could not travel.
+void endpoint::give_up(std::int32_t home, cluster_future* future) {
+  std::string text = text_of_current_exception();
+  if (!future) {
+    keep(std::move(text));
+  } else if (home != me_) {
+    send_outcome(home, future, text, {});
+  } else {
+    future->failure = std::move(text);
+    future->set_ready();
+    // *future may be gone
+  }
 }
 
 void endpoint::send(int to, message m) {
@@ -248,24 +296,31 @@ std::size_t endpoint::serve(task_deque& mine, std::size_t spare) {
   return spare;
 }
 
-/// Returns how many: one at least.
+/// Returns how many have left `mine`: one at least.
 std::size_t endpoint::give(steal_request const& request, task_deque& mine, std::size_t most) {
   packer p;
   packing<kind>::pack(p, kind::tasks);
-  std::size_t const place_of_count = p.size();
-  packing<std::uint32_t>::pack(p, 0);
-  std::uint32_t count = 0;
+  packing<std::size_t>::pack(p, 0);
+  std::vector<task_header> headers;
+  std::size_t count = 0;
   for (; count < most && p.size() < k_bytes_an_answer; ++count) {
     cluster_task& t = mine.take_oldest();
-    packing<std::uint64_t>::pack(p, t.kind->id);
-    packing<std::int32_t>::pack(p, t.home);
-    packing<std::uintptr_t>::pack(p, reinterpret_cast<std::uintptr_t>(t.future));
-    t.kind->pack(p, t);
+    std::size_t const before = p.size();
+    try {
+      t.kind->pack(p, t);
+      headers.push_back({t.kind->id, reinterpret_cast<std::uintptr_t>(t.future), p.size() - before, t.home});
+    } catch (...) {
+      message kept = p.take();
+      p.put_bytes(kept.data(), before);
+      give_up(t.home, t.future);
+    }
   }
+  std::size_t const place = p.size();
+  packing<std::vector<task_header>>::pack(p, headers);
   message m = p.take();
-  std::memcpy(m.data() + place_of_count, &count, sizeof count);
+  std::memcpy(m.data() + sizeof(kind), &place, sizeof place);
   ++stats_.answers;
-  stats_.tasks_given += count;
+  stats_.tasks_given += headers.size();
   stats_.bytes_of_tasks += m.size();
   wanted_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   send_basic(request.thief, std::move(m));
@@ -362,9 +417,9 @@ void endpoint::send_bounds() {
 
 // Reduction
 
-void endpoint::contribute(message value) {
+void endpoint::contribute(reduction_part part) {
   std::lock_guard const lock(mutex_);
-  contribution_ = std::move(value);
+  contribution_ = std::move(part);
 }
 
 std::optional<reduction_part> endpoint::reduction() {
@@ -378,16 +433,17 @@ std::optional<reduction_part> endpoint::reduction() {
 
 std::vector<reduction_part> endpoint::parts_to_fold() {
   std::lock_guard const lock(mutex_);
-  if (!contribution_ || ups_.size() < children()) return {};
-  auto parts = std::exchange(ups_, {});
-  parts.push_back({false, std::move(*contribution_)});
+  auto& ups = ups_[closing_];
+  if (!contribution_ || ups.size() < children()) return {};
+  auto parts = std::exchange(ups, {});
+  parts.push_back(std::move(*contribution_));
   contribution_.reset();
   return parts;
 }
 
 void endpoint::hand_on(reduction_part sum) {
   std::lock_guard const lock(mutex_);
-  message m = message_of(me_ == 0 ? kind::down : kind::up, sum.failed);
+  message m = message_of(me_ == 0 ? kind::down : kind::up, part_header{closing_, sum.failed});
   m.insert(m.end(), sum.bytes.begin(), sum.bytes.end());
   if (me_ != 0) {
     send((me_ - 1) / 2, std::move(m));
@@ -461,6 +517,11 @@ bool endpoint::silent() {
 void endpoint::miss_farewell() {
   std::lock_guard const lock(mutex_);
   end_over_silence();
+}
+
+void endpoint::end_all(std::string_view text) {
+  std::lock_guard const lock(mutex_);
+  transport_.end_all(text);
 }
 
 cluster_stats endpoint::stats() const {

@@ -95,6 +95,39 @@ TYPED_TEST(cluster_folds, of_runs_throw_on_all_ranks_or_on_none) {
   }
 }
 
+brittle gives(filch::rank&, int breaks) { return {1, static_cast<brittle::when>(breaks)}; }
+
+TYPED_TEST(cluster_folds, of_values_that_throw_as_they_are_packed_throw_on_all_ranks) {
+  using when = brittle::when;
+  auto const op = [](brittle const& a, brittle const& b) { return brittle(a.number + b.number, when::never); };
+  for (int thrower : {0, 1, 2}) {
+    on_ranks<TypeParam>(3, 1, 5, [&](auto& c) {
+      EXPECT_THROW(c.reduce(op, brittle(1, c.rank() == thrower ? when::packed : when::never)), filch::task_error);
+      EXPECT_THROW((c.template fold<&gives>(op, static_cast<int>(when::packed))), filch::task_error);
+      EXPECT_EQ(c.reduce(op, brittle(1, when::never)).number, 3);
+    });
+  }
+}
+
+TEST(cluster_fold, goes_on_without_a_value_that_an_op_took_and_did_not_return) {
+  using value = std::unique_ptr<long>;
+  bool throws = true;
+  auto const op = [&throws](value a, value const& b) {
+    EXPECT_TRUE(a);
+    if (std::exchange(throws, false)) throw std::overflow_error("too many");
+    *a += *b;
+    return a;
+  };
+  filch::detail::fold_of<value, decltype(op)> whole{op};
+  decltype(whole)::part one(whole);
+  one.add(std::make_unique<long>(1));
+  EXPECT_THROW(one.add(std::make_unique<long>(2)), std::overflow_error);
+  one.add(std::make_unique<long>(4));
+  one.add(std::make_unique<long>(8));
+  one.merge();
+  EXPECT_EQ(**whole.sum, 12);
+}
+
 class throwing final : public filch::detail::partial {
  public:
   throwing() noexcept : partial(typeid(void)) {}

@@ -126,4 +126,32 @@ inline long count_nodes(filch::rank& here, tree_node n) {
   return 1;
 }
 
+/// Throws as it is packed or unpacked, or in the copy that its number says, where that is asked for.
+struct brittle {
+  enum class when { never, packed, unpacked, copied };
+  brittle(long n, when w) : number(n), breaks(w) {}
+  brittle(brittle const& other) : number(other.number - (other.breaks == when::copied)), breaks(other.breaks) {
+    if (breaks == when::copied && number == 0) throw std::overflow_error("broken");
+  }
+  brittle& operator=(brittle const&) = default;
+  ~brittle() = default;
+  long number;
+  when breaks;
+};
+
 }  // namespace filch_test
+
+template <> struct filch::packing<filch_test::brittle> {
+  using when = filch_test::brittle::when;
+  static void pack(packer& p, filch_test::brittle const& b) {
+    packing<long>::pack(p, b.number);
+    if (b.breaks == when::packed) throw std::overflow_error("broken");
+    packing<when>::pack(p, b.breaks);
+  }
+  static filch_test::brittle unpack(unpacker& u) {
+    long const number = packing<long>::unpack(u);
+    auto const breaks = packing<when>::unpack(u);
+    if (breaks == when::unpacked) throw std::overflow_error("broken");
+    return {number, breaks};
+  }
+};

@@ -84,6 +84,19 @@ TYPED_TEST(cluster, an_exception_leaves_on_every_rank_and_the_next_run_is_clean)
   });
 }
 
+long number_of(filch::rank&, brittle const& b) { return b.number; }
+
+TYPED_TEST(cluster, an_argument_that_throws_as_it_is_copied_leaves_on_every_rank) {
+  on_ranks<TypeParam>(3, 1, 3, [](auto& c) {
+    // The first copy makes the task, the second begins it.
+    for (long copies : {1, 2}) {
+      brittle const b(copies, brittle::when::copied);
+      EXPECT_THROW((c.template fold<&number_of>(std::plus<>(), b)), filch::task_error) << copies;
+    }
+    EXPECT_EQ((c.template fold<&number_of>(std::plus<>(), brittle(2, brittle::when::never))), 2);
+  });
+}
+
 void raises(filch::rank& here, filch::bound b, int n) {
   EXPECT_GE(here.value(b), -5);
   here.raise(b, n);

@@ -116,6 +116,74 @@ TEST(cluster_steps, an_answer_ends_with_the_task_that_makes_it_some_megabytes_lo
   EXPECT_EQ(given(std::size_t{30} << 20), 1u);
 }
 
+long number_of(filch::rank&, brittle const& b) { return b.number; }
+
+TEST(cluster_steps, arguments_that_throw_as_they_travel_spoil_no_others) {
+  using when = brittle::when;
+  for (when breaks : {when::packed, when::unpacked}) {
+    network net(2, 1);
+    long found = 0;
+    stepped_rank victim(net, 0, found);
+    stepped_rank thief(net, 1, found);
+    victim.ends.begin_run();
+    thief.ends.begin_run();
+    filch::detail::future_value<long> broken;
+    filch::detail::future_value<long> whole;
+    for (int i = 0; i < 2; ++i) {
+      victim.mine.spawn<&number_of>(nullptr, brittle(1, i == 0 ? breaks : when::never));
+      victim.mine.spawn<&number_of>(i == 0 ? &broken : &whole, brittle(10, i == 0 ? breaks : when::never));
+    }
+    while (thief.mine.tasks.empty()) {
+      thief.ends.idle(thief.mine.tasks, true);
+      victim.ends.poll(victim.mine.tasks, 8);
+    }
+    EXPECT_EQ(thief.mine.tasks.size() + victim.mine.tasks.size(), 2u);
+    for (stepped_rank* r : {&thief, &victim}) {
+      while (!r->mine.tasks.empty()) r->mine.run_newest();
+    }
+    while (!broken.ready || !whole.ready) victim.ends.poll(victim.mine.tasks, 0);
+    EXPECT_EQ(found, 1);
+    EXPECT_EQ(broken.failure, "broken");
+    EXPECT_EQ(whole.value, 10);
+    EXPECT_EQ((breaks == when::packed ? victim : thief).ends.take_failure(), "broken");
+  }
+}
+
+brittle breaks_on_the_way_home(filch::rank&) { return {1, brittle::when::unpacked}; }
+
+TEST(cluster_steps, a_result_that_throws_as_it_is_unpacked_fails_its_future) {
+  network net(2, 1);
+  long none = 0;
+  stepped_rank victim(net, 0, none);
+  stepped_rank thief(net, 1, none);
+  victim.ends.begin_run();
+  thief.ends.begin_run();
+  filch::detail::future_value<brittle> result;
+  victim.mine.spawn<&breaks_on_the_way_home>(&result);
+  while (thief.mine.tasks.empty()) {
+    thief.ends.idle(thief.mine.tasks, true);
+    victim.ends.poll(victim.mine.tasks, 1);
+  }
+  thief.mine.run_newest();
+  while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
+  EXPECT_EQ(result.failure, "broken");
+}
+
+TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others) {
+  network net(2, 1);
+  long none = 0;
+  stepped_rank above(net, 0, none);
+  stepped_rank below(net, 1, none);
+  below.ends.begin_closing();
+  below.ends.contribute({});
+  below.ends.hand_on({});
+  above.ends.contribute({});
+  for (int i = 0; i < 100; ++i) above.ends.reduction();
+  EXPECT_TRUE(above.ends.parts_to_fold().empty());
+  above.ends.begin_closing();
+  EXPECT_EQ(above.ends.parts_to_fold().size(), 2u);
+}
+
 TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
   network net(3, 1);
   constexpr unsigned k_silence = 20;

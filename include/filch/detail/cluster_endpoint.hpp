@@ -49,6 +49,8 @@ struct reduction_part {
 
 /// In a handler.
 FILCH_API std::string text_of_current_exception();
+/// In a handler: that text in place of a value.
+FILCH_API reduction_part failed_part();
 
 class FILCH_API endpoint {
  public:
@@ -102,7 +104,7 @@ class FILCH_API endpoint {
 
   // Collective
 
-  void contribute(message value);
+  void contribute(reduction_part part);
   /// Looks for messages. Returns the result, once all have contributed.
   std::optional<reduction_part> reduction();
   /// What is to be folded here, once: this rank's value and what came up the tree. Empty: not all of it is there.
@@ -129,6 +131,7 @@ class FILCH_API endpoint {
   bool silent();
   /// It did not in time: ends all ranks.
   void miss_farewell();
+  void end_all(std::string_view text);
 
   cluster_stats stats() const;
 
@@ -152,8 +155,10 @@ class FILCH_API endpoint {
   // All under mutex_.
   bool receive();
   void handle(std::span<std::byte const> bytes);
-  void handle_tasks(unpacker& u);
+  void handle_tasks(std::span<std::byte const> bytes);
   void handle_result(unpacker& u);
+  void give_up(std::int32_t home, cluster_future* future);
+  void keep(std::string_view failure);
   void look(task_deque& mine, std::size_t spare, bool may_ask);
   std::size_t serve(task_deque& mine, std::size_t spare);
   std::size_t give(steal_request const& request, task_deque& mine, std::size_t most);
@@ -166,6 +171,8 @@ class FILCH_API endpoint {
   void end_over_silence();
   void send(int to, message m);
   void send_basic(int to, message m);
+  void send_outcome(int home, cluster_future* future, std::optional<std::string> const& failure,
+                    message const& result);
   void move_arrived(task_deque& mine);
   template <class F> void for_each_child(F f) const;
   std::size_t children() const noexcept;
@@ -207,8 +214,8 @@ class FILCH_API endpoint {
   std::optional<std::uint64_t> received_before_;  // by the wave before; rank 0
 
   // under mutex_: reduction
-  std::optional<message> contribution_;
-  std::vector<reduction_part> ups_;
+  std::optional<reduction_part> contribution_;
+  std::array<std::vector<reduction_part>, 2> ups_;  // of users, and of ranks that close
   std::optional<reduction_part> result_;
 
   // under mutex_: heartbeats and the end
