@@ -206,6 +206,7 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       break;
     case kind::heartbeat:
       heard_ = true;
+      expecting_ = true;
       ++heartbeats_received_;
       break;
     case kind::farewell: farewell_ = get<std::uint64_t>(u); break;

@@ -184,6 +184,23 @@ TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others
   EXPECT_EQ(above.ends.parts_to_fold().size(), 2u);
 }
 
+TEST(cluster_steps, a_rank_that_falls_silent_while_others_come_is_named_by_the_next_one) {
+  network net(2, 1);
+  port of_zero(net, 0);
+  port of_one(net, 1);
+  filch::detail::transport_of<port> carrier_of_zero(of_zero);
+  filch::detail::transport_of<port> carrier_of_one(of_one);
+  constexpr unsigned k_silence = 20;
+  endpoint zero(carrier_of_zero, k_silence);
+  endpoint one(carrier_of_one, k_silence);
+  for (int i = 0; i < 100; ++i) zero.tick();
+  EXPECT_EQ(net.last_words(), "");
+  for (int i = 0; i < 100; ++i) zero.tick(), one.tick();
+  EXPECT_EQ(net.last_words(), "");
+  for (int i = 0; i < 100; ++i) one.tick();
+  EXPECT_EQ(net.last_words(), "rank 0 has not answered for 2 s");
+}
+
 TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
   network net(3, 1);
   constexpr unsigned k_silence = 20;
