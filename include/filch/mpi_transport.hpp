@@ -13,11 +13,13 @@ namespace filch::inline FILCH_ABI {
 class FILCH_API mpi_transport {
  public:
   /// Initialises MPI where that was not done. Throws setup_error where MPI lets only one thread call it: who
-  /// initialises MPI must ask for MPI_THREAD_SERIALIZED. Without mpirun there is one rank.
+  /// initialises MPI must ask for MPI_THREAD_SERIALIZED; and where MPI has ended. Without mpirun there is one rank.
+  /// Collective, and not while a cluster of another transport exists, unless MPI has MPI_THREAD_MULTIPLE.
   mpi_transport();
   mpi_transport(mpi_transport const&) = delete;
   mpi_transport& operator=(mpi_transport const&) = delete;
-  /// Ends MPI, if it began it.
+  /// Ends MPI, if it began it. Waits for all ranks to come here. If an exception brings this one here, and not the
+  /// others within five seconds, it ends them.
   ~mpi_transport();
 
   /// See filch::transport.

@@ -1,9 +1,13 @@
 // The transport over MPI. No call in here waits for another rank but those that begin and end MPI.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <deque>
+#include <exception>
+#include <filch/detail/cluster_share.hpp>
 #include <filch/mpi_transport.hpp>
 #include <limits>
+#include <mutex>
 #include <string>
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -15,6 +19,11 @@ namespace {
 
 // MPI has so many tags at least.
 constexpr int k_tags = 32768;
+// Where an exception ends a rank's transport, and those of others do not end.
+constexpr std::chrono::seconds k_patience{5};
+
+// Transports of one process, with a cluster each, call the same MPI, which wants one call at a time.
+std::mutex one_at_a_time;
 
 /// A message that is being sent or received. Its bytes stay where they are.
 struct in_flight {
@@ -52,7 +61,12 @@ unsigned own_processors(MPI_Comm all) {
 }  // namespace
 
 struct mpi_transport::parts {
+  /// Until all ranks come here.
+  void meet();
+  void end_all(std::string_view text) const;
+
   bool began_mpi = false;
+  int const exceptions = std::uncaught_exceptions();
   MPI_Comm all = MPI_COMM_NULL;
   int rank = 0;
   int ranks = 0;
@@ -63,21 +77,55 @@ struct mpi_transport::parts {
   std::deque<in_flight> receives;
 };
 
+void mpi_transport::parts::end_all(std::string_view text) const {
+  std::fprintf(stderr, "filch: rank %d: %.*s; ending all ranks\n", rank, static_cast<int>(text.size()), text.data());
+  std::fflush(stderr);
+  MPI_Abort(all, 1);
+}
+
 mpi_transport::mpi_transport() : parts_(std::make_unique<parts>()) {
   int is_initialised = 0;
+  int has_ended = 0;
   MPI_Initialized(&is_initialised);
+  MPI_Finalized(&has_ended);
+  if (has_ended) throw setup_error("filch: MPI has ended in this process, and can't begin again");
   if (!is_initialised) begin_mpi();
   parts_->began_mpi = !is_initialised;
   int level = 0;
   MPI_Query_thread(&level);
-  if (level < MPI_THREAD_SERIALIZED) throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
+  if (level < MPI_THREAD_SERIALIZED) {
+    if (parts_->began_mpi) MPI_Finalize();
+    throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
+  }
   MPI_Comm_dup(MPI_COMM_WORLD, &parts_->all);
   MPI_Comm_rank(parts_->all, &parts_->rank);
   MPI_Comm_size(parts_->all, &parts_->ranks);
   parts_->workers = own_processors(parts_->all);
 }
 
+void mpi_transport::parts::meet() {
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  {
+    std::lock_guard const lock(one_at_a_time);
+    MPI_Ibarrier(all, &barrier);
+  }
+  bool const is_thrown = std::uncaught_exceptions() > exceptions;
+  auto const until = std::chrono::steady_clock::now() + k_patience;
+  for (detail::idle_pause pause;; pause.wait()) {
+    std::lock_guard const lock(one_at_a_time);
+    int is_done = 0;
+    MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
+    if (is_done) return;
+    if (is_thrown && std::chrono::steady_clock::now() >= until) {
+      end_all("an exception leaves this rank, and not the others");
+    }
+  }
+}
+
 mpi_transport::~mpi_transport() {
+  // Ending MPI would wait for ever, where an exception leaves this rank and the others go on to make a cluster.
+  parts_->meet();
+  std::lock_guard const lock(one_at_a_time);
   // A cluster has seen to it that everything sent was received.
   for (in_flight& m : parts_->sends) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
   MPI_Comm_free(&parts_->all);
@@ -94,12 +142,14 @@ void mpi_transport::send(int to, message m) {
     end_all("a message of " + std::to_string(m.size()) + " bytes, where MPI takes 2 GiB at most");
     return;
   }
+  std::lock_guard const lock(one_at_a_time);
   in_flight& here = parts_->sends.emplace_back(in_flight{std::move(m)});
   MPI_Isend(here.bytes.data(), static_cast<int>(here.bytes.size()), MPI_BYTE, to, parts_->tag, parts_->all,
             &here.request);
 }
 
 std::optional<message> mpi_transport::receive() {
+  std::lock_guard const lock(one_at_a_time);
   while (!parts_->sends.empty() && parts_->sends.front().done()) parts_->sends.pop_front();
   int is_there = 0;
   MPI_Message found = MPI_MESSAGE_NULL;
@@ -121,10 +171,8 @@ std::optional<message> mpi_transport::receive() {
 }
 
 void mpi_transport::end_all(std::string_view text) {
-  std::fprintf(stderr, "filch: rank %d: %.*s; ending all ranks\n", parts_->rank, static_cast<int>(text.size()),
-               text.data());
-  std::fflush(stderr);
-  MPI_Abort(parts_->all, 1);
+  std::lock_guard const lock(one_at_a_time);
+  parts_->end_all(text);
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -1,7 +1,10 @@
 // What the tests start with mpirun.
 //   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
 //   mpi_program clusters SEED TIMES   exit code 0 if all of so many clusters, one after the other, counted right
+//   mpi_program again                 exit code 0 if a transport after the end of MPI is refused
+//   mpi_program EARLY RANK            an exception that leaves one rank, before its cluster
 //   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
+//   mpi_program ALONE RANK            an exception that leaves one rank, while others wait for it in a reduction
 //   mpi_program LONG RANK             that rank sends a message that is too long for MPI
 //   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
 //   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
@@ -58,7 +61,20 @@ class stopping_transport {
   filch::mpi_transport& mpi_;
 };
 
+bool refuses_another_transport() {
+  {
+    filch::mpi_transport const mpi;
+  }
+  try {
+    filch::mpi_transport const mpi;
+    return false;
+  } catch (filch::setup_error const&) {
+    return true;
+  }
+}
+
 int main_of(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "again") == 0) return refuses_another_transport() ? 0 : 1;
   filch::mpi_transport mpi;
   if (argc == 3 && std::strcmp(argv[1], "FAREWELL") == 0 && mpi.rank() == std::atoi(argv[2])) {
     stopping_transport stopping(mpi);
@@ -68,6 +84,9 @@ int main_of(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "LONG") == 0 && mpi.rank() == std::atoi(argv[2])) {
     mpi.send(mpi.rank(), filch::message(std::size_t{1} << 31));
     return 3;
+  }
+  if (argc == 3 && std::strcmp(argv[1], "EARLY") == 0 && mpi.rank() == std::atoi(argv[2])) {
+    throw std::runtime_error("thrown");
   }
   if (argc == 4 && std::strcmp(argv[1], "clusters") == 0) {
     auto const seed = std::strtoull(argv[2], nullptr, 0);
@@ -85,6 +104,11 @@ int main_of(int argc, char** argv) {
   if (argc != 3) return 2;
   if (std::strcmp(argv[1], "FAREWELL") == 0) return 0;
   if (std::strcmp(argv[1], "THROW") == 0 && ranks.rank() == std::atoi(argv[2])) throw std::runtime_error("thrown");
+  if (std::strcmp(argv[1], "ALONE") == 0) {
+    if (ranks.rank() == std::atoi(argv[2])) throw std::runtime_error("thrown");
+    for (long all = ranks.ranks(); all == ranks.ranks();) all = ranks.reduce(std::plus<>(), 1L);
+    return 3;
+  }
   int const signal = std::strcmp(argv[1], "KILL") == 0 ? SIGKILL : std::strcmp(argv[1], "STOP") == 0 ? SIGSTOP : 0;
   ranks.run<&endless>(signal, std::atoi(argv[2]));
   return 3;

@@ -1,0 +1,70 @@
+// Two clusters at once, with a transport each: exit code 0 if no two threads were in MPI at the same time, which
+// MPI_THREAD_SERIALIZED does not allow.
+#include "network.hpp"
+
+#include <atomic>
+#include <filch/mpi_transport.hpp>
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+namespace {
+
+std::atomic<int> callers{0};
+std::atomic<bool> overlap{false};
+
+struct call {
+  call() {
+    if (callers.fetch_add(1) != 0) overlap = true;
+  }
+  call(call const&) = delete;
+  call& operator=(call const&) = delete;
+  ~call() { callers.fetch_sub(1); }
+};
+
+}  // namespace
+
+// In front of MPI's own, as its profiling interface says.
+extern "C" {
+int MPI_Isend(void const* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  call const c;
+  return PMPI_Isend(from, count, type, to, tag, comm, request);
+}
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* found, MPI_Status* status) {
+  call const c;
+  return PMPI_Improbe(from, tag, comm, flag, found, status);
+}
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  call const c;
+  return PMPI_Test(request, flag, status);
+}
+}
+
+namespace filch_test {
+namespace {
+
+bool count_trees(filch::mpi_transport& mpi, std::uint64_t seed) {
+  filch::cluster<> ranks(mpi, {.workers = 1});
+  bool all_right = true;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    tree_node const root{mix(seed + i), 8};
+    if (ranks.fold<&count_nodes>(std::plus<>(), root) != root.nodes()) all_right = false;
+  }
+  return all_right;
+}
+
+int main_of() {
+  filch::mpi_transport one;
+  filch::mpi_transport two;
+  bool one_is_right = false;
+  std::thread other([&] { one_is_right = count_trees(one, 1000); });
+  bool const two_is_right = count_trees(two, 2000);
+  other.join();
+  if (overlap) std::fprintf(stderr, "two threads were in MPI at the same time\n");
+  return one_is_right && two_is_right && !overlap ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace filch_test
+
+int main() { return filch_test::main_of(); }
