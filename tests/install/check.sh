@@ -109,11 +109,11 @@ cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
 
-what="folders given as absolute paths"
-cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INSTALL_PREFIX="$work/prefix" \
-  -DCMAKE_INSTALL_LIBDIR="$work/prefix-lib" -DCMAKE_INSTALL_INCLUDEDIR="$work/prefix-include" >/dev/null
-[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = "$work/prefix-lib" ]
-[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = "$work/prefix-include" ]
+what="folders given as absolute paths"  # nothing is installed there
+cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INSTALL_PREFIX=/opt/filch \
+  -DCMAKE_INSTALL_LIBDIR=/opt/lib -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers >/dev/null
+[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = /opt/lib ]
+[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
 
 what="an option of CMake that makes no sense"
 if cmake -S "$source" -B "$work/nonsense" -G Ninja -DFILCH_WITH_MPI=nonsense >/dev/null 2>&1; then false; fi
