@@ -96,9 +96,8 @@ for shared in OFF ON; do
   what="pkg-config, shared $shared"
   PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name filch.pc)")
   export PKG_CONFIG_PATH
-  static=$([ $shared = OFF ] && echo --static || true)
-  # shellcheck disable=SC2046,SC2086
-  g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config $static --libs filch) \
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config --libs filch) \
     -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config-$shared"
   "$work/by-pkg-config-$shared"
 done
