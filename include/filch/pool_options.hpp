@@ -43,8 +43,8 @@ struct pool_options {
   /// Bind each worker thread to one processor, to different ones while there are enough. The thread that calls `run`
   /// keeps its affinity. FILCH_PIN=1 does the same for pools that do not ask.
   bool pin = false;
-  /// How pages of stacks that wait or are free go back to the system. Pools of `direct` and `serial` have no such
-  /// stacks.
+  /// How pages of stacks that wait or are free go back to the system. Pools of `direct`, `channel` and `serial` have
+  /// no such stacks.
   give_back_policy stack_give_back = give_back_policy::from_environment;
   /// `channel`: what an answer to a steal request holds.
   steal_amount amount = steal_amount::adaptive;

@@ -32,7 +32,7 @@ template <class T> class [[nodiscard]] future {
 
   /// Returns the result, once; waits for it, and runs other tasks of the rank meanwhile, on top of this one's stack:
   /// a lock that is held here can meet itself. Throws task_error if the task threw. Continues on the calling thread
-  /// under `direct` and `serial`, perhaps on another one under `cactus` and `implicit`.
+  /// under `direct`, `channel` and `serial`, perhaps on another one under `cactus` and `implicit`.
   T get() {
     here_.wait_for(state_);
     if (state_.failure) throw task_error(*state_.failure);
