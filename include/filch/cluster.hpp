@@ -10,6 +10,7 @@
 
 namespace filch::inline FILCH_ABI {
 
+/// Settings of a rank.
 struct cluster_options {
   /// Workers of this rank's pool. 0: FILCH_NUM_THREADS, else as many as the transport says (mpi_transport: the
   /// processors that this rank does not share with others), else as pool_options says.

@@ -12,6 +12,7 @@
 
 namespace filch::inline FILCH_ABI {
 
+/// `direct`, unless the library was built with another FILCH_DEFAULT_SCHEDULER.
 using default_scheduler = FILCH_DEFAULT_SCHEDULER;
 
 /// The default scheduler's pool of workers.

@@ -11,3 +11,6 @@
 #include <filch/version.hpp>
 #include <filch/worker.hpp>
 #include <filch/worker_local.hpp>
+
+/// What users call. What is in filch::detail is the library's own.
+namespace filch::inline FILCH_ABI {}

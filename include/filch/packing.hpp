@@ -20,6 +20,7 @@ namespace filch::inline FILCH_ABI {
 /// Bytes of a message that is being written.
 class packer {
  public:
+  /// Adds a copy of them. Throws std::bad_alloc.
   void put_bytes(void const* from, std::size_t size) {
     if (size == 0) return;
     std::size_t const before = bytes_.size();
@@ -39,7 +40,8 @@ class packer {
 class unpacker {
  public:
   explicit unpacker(std::span<std::byte const> bytes) noexcept : left_(bytes) {}
-  /// Throws std::length_error where the message is shorter: what reads it is not what wrote it.
+  /// The next `size` bytes. Throws std::length_error where the message is shorter: what reads it is not what wrote
+  /// it.
   std::span<std::byte const> get_bytes(std::size_t size) {
     if (size > left_.size()) throw std::length_error("filch: a message is shorter than what is read from it");
     auto const bytes = left_.first(size);

@@ -52,6 +52,7 @@ struct serial {
   class pool {
    public:
     explicit pool(pool_options = {}) noexcept {}
+    /// Calls f here.
     template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
     unsigned workers() const noexcept { return 1; }
     /// Nothing is counted.
