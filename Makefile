@@ -1,5 +1,5 @@
 # The front door. Everything real is in CMake presets and in tools/; see CONTRIBUTING.md.
-.PHONY: help bench bench-full test quick-test check-format format lint models docs clean
+.PHONY: help bench bench-full test test-whole quick-test check-format format lint models docs clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -13,7 +13,7 @@ bench:  ## build and run the quick benchmark, under two minutes once built
 	@rm -f build-bench.log
 	@build/release/bench/filch-bench --quick
 
-bench-full: bench  ## every workload at its published sizes, all schedulers and peers (an hour)
+bench-full: bench  ## every workload at its first size, all schedulers and peers (an hour)
 	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2
 
 test:  ## all that CI checks: all builds, sanitizers, models, aarch64; some builds for schedulers that take turns
