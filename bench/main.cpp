@@ -320,7 +320,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--workload", o.workloads, "NAME or NAME=SIZE, comma separated; or all")->delimiter(',');
   app.add_option("--scheduler", o.schedulers, "comma separated; or all")->delimiter(',');
   app.add_option("--workers", o.workers, "numbers of workers, comma separated; 1 and all processors")->delimiter(',');
-  app.add_option("--repeat", o.repeat, "pairs a row; 15");
+  app.add_option("--repeat", o.repeat, "pairs a row; 15, or 3 with --quick");
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
   app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
   app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
