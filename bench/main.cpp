@@ -203,17 +203,33 @@ std::vector<row> run(options const& o) {
   return rows;
 }
 
+/// Of Filch's own schedulers that have workers.
+void show_micro(options const& o) {
+  if (o.format == "csv") throw bad_request("--micro has no csv");
+  std::vector<contender> measured;
+  for (std::string const& name : wanted_schedulers(o)) {
+    contender const* const c = find_contender(name);
+    if (c && !c->is_peer && c->has_workers) measured.push_back(*c);
+  }
+  if (measured.empty()) throw bad_request("--micro is for Filch's own schedulers that have workers");
+  run_micro(measured, o.format == "json");
+}
+
 /// Pages of stack, of the schedulers whose strands have stacks of their own. False if the bound does not hold.
 bool show_space(options const& o) {
   if (o.format == "csv") throw bad_request("--space has no csv");
   bool const as_json = o.format == "json";
   auto all = nlohmann::ordered_json::array();
   bool holds = true;
+  std::vector<contender const*> measured;
+  for (std::string const& name : wanted_schedulers(o)) {
+    contender const* const c = find_contender(name);
+    if (c && c->has_strands) measured.push_back(c);
+  }
+  if (measured.empty()) throw bad_request("--space is for cactus and implicit");
   if (!as_json) print_space_head();
   for (request const& what : wanted_workloads(o)) {
-    for (std::string const& name : wanted_schedulers(o)) {
-      contender const* const c = find_contender(name);
-      if (!c || !c->has_strands) continue;
+    for (contender const* const c : measured) {
       for (unsigned p : wanted_workers(o)) {
         space_row const r = measure_space(find_workload(what.workload), what.size, *c, p);
         holds = holds && r.holds();
@@ -305,6 +321,7 @@ void show_stealing(options const& o) {
 /// In every process that mpirun started.
 int run_cluster(options const& o) {
   if (o.format == "csv") throw bad_request("cluster has no csv");
+  if (o.quick) throw bad_request("cluster has no --quick");
   auto const workers = o.workers.empty() ? std::vector<unsigned>{0} : wanted_workers(o);
   if (workers.size() > 1) throw bad_request("cluster wants one number of workers");
   unsigned const pairs =
@@ -317,18 +334,31 @@ int main_of(int argc, char** argv) {
   options o;
   CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
   app.add_flag("--list", o.list, "name the workloads, their sizes and the schedulers");
-  app.add_option("--workload", o.workloads, "NAME or NAME=SIZE, comma separated; or all")->delimiter(',');
-  app.add_option("--scheduler", o.schedulers, "comma separated; or all")->delimiter(',');
-  app.add_option("--workers", o.workers, "numbers of workers, comma separated; 1 and all processors")->delimiter(',');
-  app.add_option("--repeat", o.repeat, "pairs a row; 15, or 3 with --quick");
+  auto* const workload =
+      app.add_option("--workload", o.workloads, "NAME or NAME=SIZE, comma separated; or all")->delimiter(',');
+  auto* const scheduler = app.add_option("--scheduler", o.schedulers, "comma separated; or all")->delimiter(',');
+  auto* const workers =
+      app.add_option("--workers", o.workers, "numbers of workers, comma separated; 1 and all processors")
+          ->delimiter(',');
+  auto* const repeat = app.add_option("--repeat", o.repeat, "pairs a row; 15, or 3 with --quick");
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
-  app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
-  app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
-  app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
-  app.add_option("--channels", o.channels, "figure 3, 4 or 5 of the paper on channels: channel against direct")
-      ->check(CLI::IsMember({"3", "4", "5"}));
+  auto* const quick = app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
+  auto* const micro =
+      app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
+  auto* const space = app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
+  auto* const channels =
+      app.add_option("--channels", o.channels, "figure 3, 4 or 5 of the paper on channels: channel against direct")
+          ->check(CLI::IsMember({"3", "4", "5"}));
+  // What a measurement would ignore is refused.
+  micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
+  space->excludes(repeat)->excludes(micro);
+  channels->excludes(scheduler)->excludes(micro)->excludes(space);
 #if FILCH_HAS_CACTUS
-  app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims");
+  app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
+      ->excludes(scheduler)
+      ->excludes(micro)
+      ->excludes(space)
+      ->excludes(channels);
 #endif
   try {
     app.parse(argc, argv);
@@ -342,8 +372,7 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   if (o.micro) {
-    if (o.format == "csv") throw bad_request("--micro has no csv");
-    run_micro(contenders(), o.format == "json");
+    show_micro(o);
     return 0;
   }
   if (o.space) {

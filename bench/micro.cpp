@@ -164,7 +164,6 @@ double idle(contender const& c) {
 void run_micro(std::vector<contender> const& contenders, bool as_json) {
   nlohmann::ordered_json all;
   for (contender const& c : contenders) {
-    if (c.is_peer || !c.has_workers) continue;
     flat_result const f = flat(c);
     greedy_result const g = greedy(c);
     double const enter_ns = enter(c);

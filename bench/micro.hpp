@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// Of Filch's own schedulers among the contenders.
+/// For contenders that are Filch's own and have workers.
 void run_micro(std::vector<contender> const& contenders, bool as_json);
 
 }  // namespace bench

@@ -35,4 +35,13 @@ refused --stealing --format csv
 refused --channels 2
 refused --channels 3 --format csv
 refused --nonsense
+refused --micro --workload nonsense
+refused --micro --scheduler serial
+refused --micro --scheduler nonsense
+refused --micro --repeat 3
+refused --micro --space
+refused --space --scheduler direct
+refused --space --repeat 3
+refused --channels 3 --scheduler nonsense
+refused --stealing --scheduler direct
 exit $failed
