@@ -240,8 +240,17 @@ void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) 
 
 // ---- thieves ----------------------------------------------------------------------------------
 
-void strand_team::task_is_public(unsigned worker) noexcept {
-  if (sleepers().anybody() && sleepers().wake_one_for(worker)) counted(worker).wakeups.bump();
+bool strand_team::task_is_public(unsigned worker) noexcept {
+  if (!sleepers().anybody() || !sleepers().wake_one_for(worker)) return false;
+  counted(worker).wakeups.bump();
+  return true;
+}
+
+void strand_team::has_offered(strand_member& w) noexcept {
+  if (task_is_public(w.index)) w.forks_for_woken = forks_for_woken();
+  if (w.forks_for_woken == 0) return;
+  --w.forks_for_woken;
+  ask(w);
 }
 
 bool strand_team::steal_and_run(unsigned index) {
@@ -267,6 +276,7 @@ bool strand_team::steal_and_run(unsigned index) {
 }
 
 void strand_team::ask_everybody(unsigned me) noexcept {
+  members_[me]->forks_for_woken = forks_for_woken();  // when it is woken, others are, too
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me) ask(*members_[i]);
   }

@@ -33,6 +33,7 @@ struct alignas(64) strand_member : detail::strand_worker {
 
   // owner
   alignas(64) random_numbers random;
+  unsigned forks_for_woken = 0;   // so many of the next ones are asked for already
   strand_stack* home = nullptr;   // where the worker looks for work
   strand_stack* stack = nullptr;  // of the strand that it runs
   strand_stack* spare = nullptr;
@@ -73,8 +74,11 @@ class strand_team : public team {
   void add_to(pool_stats& sum) const noexcept override;
 
   strand_member& member(unsigned i) const noexcept { return *members_[i]; }
-  /// After an offer: wakes who sleeps.
-  void task_is_public(unsigned worker) noexcept;
+  /// After an offer: wakes one who sleeps; false: nobody does.
+  bool task_is_public(unsigned worker) noexcept;
+  /// After an offer by its owner: the same. What is forked next is for others who sleep, or were woken and are on
+  /// their way: they would ask for it too late, perhaps.
+  void has_offered(strand_member& w) noexcept;
   /// Where steals are forced: hands over whatever the worker's strand offers, as if thieves had come first.
   void hand_over_offers(strand_member& w) noexcept;
 

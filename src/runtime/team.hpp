@@ -91,6 +91,8 @@ class team {
     static_assert(std::is_trivially_destructible_v<Member> && sizeof(Member) <= k_most_member_bytes);
     return ::new (static_cast<void*>(space(worker).middle())) Member;
   }
+  /// How many of its next forks a worker offers unasked, after one that woke a sleeper: for all others who may sleep.
+  unsigned forks_for_woken() const noexcept { return workers() > 2 ? workers() - 2 : 0; }
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }

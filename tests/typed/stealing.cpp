@@ -39,6 +39,52 @@ TYPED_TEST(stealing, does_not_happen_on_one_worker) {
   EXPECT_EQ(steals_of<TypeParam>(pool), steals_are_forced<TypeParam> ? 986u : 0u);  // fib(15) forks fib(16) - 1 times
 }
 
+/// Parts that wait for each other, as many as there are workers, begun by fork(part) while all but the caller sleep.
+template <class S> void expect_all_begin(auto const& fork) {
+  for (unsigned workers : {3u, 4u, 8u}) {
+    for (std::size_t round = 0; round < scaled(20); ++round) {
+      typename S::pool pool({.workers = workers});
+      ASSERT_TRUE(eventually([&] { return pool.stats().sleeps == workers - 1; }));
+      std::atomic<unsigned> begun{0};
+      std::atomic<bool> all{true};
+      pool.run([&] {
+        fork(workers, [&] {
+          ++begun;
+          if (!eventually([&] { return begun == workers; })) all = false;
+        });
+      });
+      ASSERT_TRUE(all) << "with " << workers << " workers, in round " << round;
+    }
+  }
+}
+
+TYPED_TEST(stealing, begins_with_all_who_sleep_where_the_oldest_fork_is_the_outermost) {
+  if constexpr (steals<TypeParam>) {
+    auto const nest = [](auto const& self, unsigned parts, auto const& part) -> void {
+      if (parts == 1) return part();
+      filch::join<TypeParam>([&] { self(self, parts - 1, part); }, [&] { part(); });
+    };
+    expect_all_begin<TypeParam>([&](unsigned parts, auto const& part) { nest(nest, parts, part); });
+  }
+}
+
+TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_scope) {
+  if constexpr (steals<TypeParam>) {
+    expect_all_begin<TypeParam>([](unsigned parts, auto const& part) {
+      filch::scope<TypeParam>([&](auto& s) {
+        for (unsigned i = 0; i < parts; ++i) s.spawn([&part] { part(); });
+      });
+    });
+  }
+}
+
+TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_loop) {
+  if constexpr (steals<TypeParam>) {
+    expect_all_begin<TypeParam>(
+        [](unsigned parts, auto const& part) { filch::for_index<TypeParam>(0u, parts, [&](unsigned) { part(); }); });
+  }
+}
+
 TYPED_TEST(stealing, reaches_every_worker_of_a_pool) {
   // As many leaves as workers, none of which ends before all have begun.
   for (unsigned workers : {2u, 3u, 5u, 8u, 16u}) {

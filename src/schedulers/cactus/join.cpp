@@ -110,7 +110,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
   counted(w.index).publications.bump();
-  task_is_public(w.index);
+  has_offered(w);
 }
 
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first

@@ -62,9 +62,16 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   task_is_public(w);
 }
 
-/// A task of w's was just made public: if anybody sleeps, wakes one.
+/// A task of w's was just made public: if anybody sleeps, wakes one. What is forked next is for others who sleep, or
+/// were woken and are on their way: they would ask for it too late, perhaps.
 void direct_team::task_is_public(direct_member& w) noexcept {
-  if (sleepers().anybody() && sleepers().wake_one_for(w.index)) counted(w.index).wakeups.bump();
+  if (sleepers().anybody() && sleepers().wake_one_for(w.index)) {
+    counted(w.index).wakeups.bump();
+    w.forks_for_woken = forks_for_woken();
+  }
+  if (w.forks_for_woken == 0) return;
+  --w.forks_for_woken;
+  ask(w);
 }
 
 join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept {

@@ -70,6 +70,7 @@ bool direct_team::steal_and_run(unsigned index) {
 }
 
 void direct_team::ask_everybody(unsigned me) noexcept {
+  members_[me]->forks_for_woken = forks_for_woken();  // when it is woken, others are, too
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me) ask(*members_[i]);
   }

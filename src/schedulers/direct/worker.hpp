@@ -28,6 +28,7 @@ struct alignas(k_cache_line) direct_member : direct_worker {
 
   // owner
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
+  unsigned forks_for_woken = 0;                         // so many of the next ones will be public
   runtime::random_numbers random;
   direct_worker* outer = nullptr;  // what the thread was before it became this worker
 };

@@ -240,7 +240,7 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
-  task_is_public(w.index);
+  has_offered(w);
 }
 
 void implicit_team::publish(implicit_member& w) noexcept {
