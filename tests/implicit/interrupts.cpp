@@ -1,4 +1,5 @@
 // Victims that do not fork for long, and interrupts at any moment.
+#include "blind.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
 
@@ -94,9 +95,9 @@ void expect_answer_after(auto const& meanwhile) {
             EXPECT_TRUE(busy.pass());
             filch::join<S>(
                 [&] {
+                  auto const before = pool.stats().sleeps;  // while the other one is awake
                   forked.open();
                   meanwhile([&] {
-                    auto const before = pool.stats().sleeps;
                     was_asked = eventually([&] { return inner.is_open() || pool.stats().sleeps != before; });
                   });
                   EXPECT_TRUE(inner.pass());
@@ -135,6 +136,14 @@ TEST(interrupts, that_came_while_an_exception_was_on_its_way_come_again) {
       throw std::runtime_error("on its way");
     } catch (std::runtime_error const&) {
     }
+  });
+}
+
+TEST(interrupts, that_came_where_the_stack_cannot_be_walked_come_again) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  expect_answer_after([](auto const& f) {
+    std::function<void()> call = f;
+    call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &call);
   });
 }
 

@@ -84,12 +84,15 @@ bool implicit_team::insist(unsigned me) noexcept {
 bool implicit_team::insist_on(implicit_member& victim) noexcept {
   if constexpr (!k_interrupts) return true;
   // relaxed, all: hints.
-  pid_t const thread = victim.thread.load(std::memory_order_relaxed);
-  if (thread == 0 || victim.poll.load(std::memory_order_relaxed) != k_asked || offers_task(victim)) return true;
+  if (victim.thread.load(std::memory_order_relaxed) == 0 || victim.poll.load(std::memory_order_relaxed) != k_asked ||
+      offers_task(victim))
+    return true;
   if (__builtin_ia32_rdtsc() - victim.refused_at.load(std::memory_order_relaxed) < k_cycles_after_refusal)
     return false;
   // edge implicit-5: once until the victim has offered something, or could not.
-  if (!victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) os::interrupt(thread);
+  if (victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) return true;
+  // After the exchange: who takes up a strand on another thread meanwhile takes the mark away later than it says so.
+  if (pid_t const thread = victim.thread.load(std::memory_order_relaxed)) os::interrupt(thread);
   return true;
 }
 

@@ -50,6 +50,8 @@ class timed {
   runtime::counter& counter_;
   std::uint64_t begin_;
 };
+// Where a strand's first frame, at which every walk ends, has its stack pointer: so far from the stack's high end.
+constexpr std::uint64_t k_above_first_frame = 64;
 // So far from the newest frame, in bytes, is a join's child that was just called.
 constexpr std::uint64_t k_near = 8192;
 
@@ -137,13 +139,14 @@ void land(implicit_record& r) noexcept {
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
 /// Returns how many are ready.
-std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
-                                          join_frame_walk const& walk) noexcept {
+std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk,
+                                          bool& saw_all) noexcept {
   std::uint32_t const first = s.number_of_records();
   oldest_join_frames const found = [&] {
     timed const t(counted(w.index).walk_cycles);
     return oldest_join_frames(walk);
   }();
+  saw_all = found.reach() >= reinterpret_cast<std::uint64_t>(w.stack->memory().high()) - k_above_first_frame;
   std::size_t const trial = trials.offers_at_most.load(std::memory_order_relaxed);  // relaxed: as above
   if (found.found() > k_share_begins && !s.oldest_scope && trial == 0) return offer_share(s, walk, found.found());
   // Of the scopes, those that come after what was offered, and before what the walk could not see.
@@ -201,15 +204,18 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
   return {begin, begins_after_call, low, high, stop, &w.frames};
 }
 
-void implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
+/// False: nothing was offered, and not all of the stack was seen.
+bool implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
   // edge implicit-5: before the request is taken away. Who asks anew may interrupt anew.
   w.is_interrupted.store(false, std::memory_order_release);
-  if (std::uint32_t const ready = offer_oldest(w, s, walk)) make_public(w, s, ready);
+  bool saw_all = true;
+  if (std::uint32_t const ready = offer_oldest(w, s, walk, saw_all)) make_public(w, s, ready);
   if (trials.victims_wait.load(std::memory_order_relaxed)) wait_for_thief(s);  // relaxed: as above
-  if (s.number_of_records() == before) return;
+  if (s.number_of_records() == before) return saw_all;
   counted(w.index).publications.bump();
+  return true;
 }
 
 /// As long as one may be on its way.
@@ -248,7 +254,7 @@ void implicit_team::publish(implicit_member& w) noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
   w.begin_change();
-  publish_from(w, walk_of(w, here, true));
+  static_cast<void>(publish_from(w, walk_of(w, here, true)));
   w.end_change();
 }
 
@@ -257,15 +263,17 @@ void implicit_team::publish_callers(implicit_member& w, implicit_returned const&
   frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
                      of.goes_on_at};
   w.begin_change();
-  if (step(at, w.frames.at(at.ip))) publish_from(w, walk_of(w, at, true));
+  if (step(at, w.frames.at(at.ip))) static_cast<void>(publish_from(w, walk_of(w, at, true)));
   w.end_change();
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
   timed const t(counted(w.index).victim_cycles);
   w.begin_change();
-  publish_from(w, walk_of(w, there, false));
+  bool const is_answer = publish_from(w, walk_of(w, there, false));
   w.end_change();
+  // Code without unwind information hides what it holds; it may come back from there, and not fork.
+  if (!is_answer) refuse_interrupt(w);
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {

@@ -162,10 +162,11 @@ class implicit_team final : public runtime::strand_team {
   bool insist_on(implicit_member& victim) noexcept;
   void ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept;
 
-  void publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
+  [[nodiscard]] bool publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
   static void wait_for_thief(implicit_stack const& s) noexcept;
   void make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept;
-  std::uint32_t offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk) noexcept;
+  std::uint32_t offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk,
+                             bool& saw_all) noexcept;
   std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
 
   join_frame_walk walk_of(implicit_member& w, frame_registers const& begin, bool begins_after_call) noexcept;
