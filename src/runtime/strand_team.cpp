@@ -255,7 +255,13 @@ void strand_team::has_offered(strand_member& w) noexcept {
 
 bool strand_team::steal_and_run(unsigned index) {
   strand_member& me = *members_[index];
-  if (!need_spare(me)) return k_steals_are_forced && run_handed_over(me);
+  auto const pass_it_on = [&] {
+    if (sleepers().anybody()) pass_on(index, [this](unsigned of) { return offers_task(*members_[of]); });
+  };
+  if (!need_spare(me)) {
+    pass_it_on();  // to one who may have a stack at hand
+    return k_steals_are_forced && run_handed_over(me);
+  }
   unsigned const all = workers();
   unsigned const first = me.random.next() % all;
   for (unsigned i = 0; i < all; ++i) {
@@ -263,7 +269,7 @@ bool strand_team::steal_and_run(unsigned index) {
     if (victim == index) continue;
     if (detail::strand_task* const task = steal_from(*members_[victim], me)) {
       counted(index).steals.bump();
-      if (sleepers().anybody()) pass_on(index, [this](unsigned of) { return offers_task(*members_[of]); });
+      pass_it_on();
       me.next_task = task;
       me.stack = std::exchange(me.spare, nullptr);
       run_strand(me);
