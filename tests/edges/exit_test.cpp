@@ -25,6 +25,7 @@ TEST(exit_in_a_task, of_a_pool_inside_another_ends_the_process) {
 }
 
 TEST(exit_in_a_signal_handler, on_the_signal_stack_of_a_thread_that_has_joined_ends_the_process) {
+  if (is_thread_sanitized) GTEST_SKIP() << "it has much to say of exit() in a handler";
   expect_quiet_end(run("exit-on-signal-stack"), 15, "");
 }
 
