@@ -72,7 +72,7 @@ scenario const in_first{"fork-in-first", [](int) {
 scenario const asked_for{"fork-in-first-asked-for", [](int) {
                            using filch::channel;
                            pid_t child = -1;
-                           int ran = 0;
+                           std::atomic<int> ran{0};
                            while (child == -1) {
                              channel::pool pool({.workers = 2});
                              ran = 0;
