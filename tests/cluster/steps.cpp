@@ -82,23 +82,36 @@ TEST(cluster_steps, count_the_nodes_of_random_trees_and_end_neither_early_nor_la
   for (std::uint64_t i = 0; i < count && !HasFailure(); ++i) one_run(first + i);
 }
 
+/// A rank that has tasks, and one that asks for them until it is given some.
+struct victim_and_thief {
+  long found = 0;
+  network net{2, 1};
+  stepped_rank victim{net, 0, found};
+  stepped_rank thief{net, 1, found};
+
+  victim_and_thief() {
+    victim.ends.begin_run();
+    thief.ends.begin_run();
+  }
+  void steal(std::size_t spare) {
+    while (thief.mine.tasks.empty()) {
+      thief.ends.idle(thief.mine.tasks, true);
+      victim.ends.poll(victim.mine.tasks, spare);
+    }
+  }
+};
+
 std::size_t length(filch::rank&, std::string const& text) { return text.size(); }
 
 TEST(cluster_steps, an_answer_ends_with_the_task_that_makes_it_some_megabytes_long) {
-  network net(2, 1);
-  long none = 0;
-  stepped_rank victim(net, 0, none);
-  stepped_rank thief(net, 1, none);
-  victim.ends.begin_run();
-  thief.ends.begin_run();
+  victim_and_thief both;
+  auto& victim = both.victim;
+  auto& thief = both.thief;
   // The number of tasks in the next answer, of eight that may go.
   auto const given = [&](std::size_t bytes) {
     for (int i = 0; i < 8; ++i) victim.mine.spawn<&length>(nullptr, std::string(bytes, 'x'));
     auto const before = victim.ends.stats();
-    while (thief.mine.tasks.empty()) {
-      thief.ends.idle(thief.mine.tasks, true);
-      victim.ends.poll(victim.mine.tasks, 8);
-    }
+    both.steal(8);
     EXPECT_EQ(victim.ends.stats().answers, before.answers + 1);
     auto const count = victim.ends.stats().tasks_given - before.tasks_given;
     EXPECT_EQ(thief.mine.tasks.size(), count);
@@ -121,28 +134,22 @@ long number_of(filch::rank&, brittle const& b) { return b.number; }
 TEST(cluster_steps, arguments_that_throw_as_they_travel_spoil_no_others) {
   using when = brittle::when;
   for (when breaks : {when::packed, when::unpacked}) {
-    network net(2, 1);
-    long found = 0;
-    stepped_rank victim(net, 0, found);
-    stepped_rank thief(net, 1, found);
-    victim.ends.begin_run();
-    thief.ends.begin_run();
+    victim_and_thief both;
+    auto& victim = both.victim;
+    auto& thief = both.thief;
     filch::detail::future_value<long> broken;
     filch::detail::future_value<long> whole;
     for (int i = 0; i < 2; ++i) {
       victim.mine.spawn<&number_of>(nullptr, brittle(1, i == 0 ? breaks : when::never));
       victim.mine.spawn<&number_of>(i == 0 ? &broken : &whole, brittle(10, i == 0 ? breaks : when::never));
     }
-    while (thief.mine.tasks.empty()) {
-      thief.ends.idle(thief.mine.tasks, true);
-      victim.ends.poll(victim.mine.tasks, 8);
-    }
+    both.steal(8);
     EXPECT_EQ(thief.mine.tasks.size() + victim.mine.tasks.size(), 2u);
     for (stepped_rank* r : {&thief, &victim}) {
       while (!r->mine.tasks.empty()) r->mine.run_newest();
     }
     while (!broken.ready || !whole.ready) victim.ends.poll(victim.mine.tasks, 0);
-    EXPECT_EQ(found, 1);
+    EXPECT_EQ(both.found, 1);
     EXPECT_EQ(broken.failure, "broken");
     EXPECT_EQ(whole.value, 10);
     EXPECT_EQ((breaks == when::packed ? victim : thief).ends.take_failure(), "broken");
@@ -152,18 +159,12 @@ TEST(cluster_steps, arguments_that_throw_as_they_travel_spoil_no_others) {
 brittle breaks_on_the_way_home(filch::rank&) { return {1, brittle::when::unpacked}; }
 
 TEST(cluster_steps, a_result_that_throws_as_it_is_unpacked_fails_its_future) {
-  network net(2, 1);
-  long none = 0;
-  stepped_rank victim(net, 0, none);
-  stepped_rank thief(net, 1, none);
-  victim.ends.begin_run();
-  thief.ends.begin_run();
+  victim_and_thief both;
+  auto& victim = both.victim;
+  auto& thief = both.thief;
   filch::detail::future_value<brittle> result;
   victim.mine.spawn<&breaks_on_the_way_home>(&result);
-  while (thief.mine.tasks.empty()) {
-    thief.ends.idle(thief.mine.tasks, true);
-    victim.ends.poll(victim.mine.tasks, 1);
-  }
+  both.steal(1);
   thief.mine.run_newest();
   while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
   EXPECT_EQ(result.failure, "broken");
