@@ -240,17 +240,8 @@ void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) 
 
 // ---- thieves ----------------------------------------------------------------------------------
 
-bool strand_team::task_is_public(unsigned worker) noexcept {
-  if (!sleepers().anybody() || !sleepers().wake_one_for(worker)) return false;
-  counted(worker).wakeups.bump();
-  return true;
-}
-
 void strand_team::has_offered(strand_member& w) noexcept {
-  if (task_is_public(w.index)) w.forks_for_woken = forks_for_woken();
-  if (w.forks_for_woken == 0) return;
-  --w.forks_for_woken;
-  ask(w);
+  if (offers_next(w.index, w.forks_for_woken)) ask(w);
 }
 
 bool strand_team::steal_and_run(unsigned index) {

@@ -74,10 +74,7 @@ class strand_team : public team {
   void add_to(pool_stats& sum) const noexcept override;
 
   strand_member& member(unsigned i) const noexcept { return *members_[i]; }
-  /// After an offer: wakes one who sleeps; false: nobody does.
-  bool task_is_public(unsigned worker) noexcept;
-  /// After an offer by its owner: the same. What is forked next is for others who sleep, or were woken and are on
-  /// their way: they would ask for it too late, perhaps.
+  /// After an offer by its owner.
   void has_offered(strand_member& w) noexcept;
   /// Where steals are forced: hands over whatever the worker's strand offers, as if thieves had come first.
   void hand_over_offers(strand_member& w) noexcept;

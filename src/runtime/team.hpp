@@ -85,6 +85,21 @@ class team {
     }
   }
 
+  /// After an offer: wakes one who sleeps; false: nobody does.
+  bool task_is_public(unsigned worker) noexcept {
+    if (!idle_.anybody() || !idle_.wake_one_for(worker)) return false;
+    counters_[worker].wakeups.bump();
+    return true;
+  }
+  /// After an offer by its owner: the same. True: its next fork is for others who sleep, or were woken and are on
+  /// their way; they would ask for it too late, perhaps. `unasked` are so many more.
+  bool offers_next(unsigned worker, unsigned& unasked) noexcept {
+    if (task_is_public(worker)) unasked = forks_for_woken();
+    if (unasked == 0) return false;
+    --unasked;
+    return true;
+  }
+
   /// What the scheduler knows of a worker, at the start of its space. Behind it is room for at least as much as the
   /// stack, zeroed by the kernel.
   template <class Member> Member* make_member(unsigned worker) {

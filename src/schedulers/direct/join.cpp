@@ -24,7 +24,7 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
   if (&t < w.public_end.load(std::memory_order_relaxed)) {
     // edge direct-1, and idle-1: seq_cst, before the look for sleepers.
     t.state.store(k_task, std::memory_order_seq_cst);
-    w.team->task_is_public(w);
+    w.team->has_offered(w);
   } else if (w.split.load(std::memory_order_relaxed) == direct_raised()) {
     w.team->publish(w, &t + 1);
   }
@@ -59,19 +59,11 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   static_cast<void>(w.split.exchange(first + count, std::memory_order_seq_cst));
   w.inlined_in_a_row = 0;
   counted(w.index).publications.bump();
-  task_is_public(w);
+  has_offered(w);
 }
 
-/// A task of w's was just made public: if anybody sleeps, wakes one. What is forked next is for others who sleep, or
-/// were woken and are on their way: they would ask for it too late, perhaps.
-void direct_team::task_is_public(direct_member& w) noexcept {
-  if (sleepers().anybody() && sleepers().wake_one_for(w.index)) {
-    counted(w.index).wakeups.bump();
-    w.forks_for_woken = forks_for_woken();
-  }
-  if (w.forks_for_woken == 0) return;
-  --w.forks_for_woken;
-  ask(w);
+void direct_team::has_offered(direct_member& w) noexcept {
+  if (offers_next(w.index, w.forks_for_woken)) ask(w);
 }
 
 join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept {

@@ -42,7 +42,7 @@ class direct_team final : public runtime::team {
 
   // The owner's slow paths.
   void publish(direct_member& w, direct_task* below) noexcept;
-  void task_is_public(direct_member& w) noexcept;
+  void has_offered(direct_member& w) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
