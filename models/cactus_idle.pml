@@ -18,8 +18,9 @@
 #define SPLIT 1
 #define REQUEST 2  /* the pointer `split` */
 #define SLEEPERS 3
-#define WAITS(p) (4 + (p))
-#define WORDS 7
+#define LOOKING 4
+#define WAITS(p) (5 + (p))
+#define WORDS 8
 
 /* what the request's word says */
 #define QUIET 0
@@ -29,6 +30,7 @@
 #include "tso.pml"
 
 bool busy[PROCS];      /* in a task that lasts until nothing else can move */
+bool late[PROCS];      /* was woken, or begins, and has not asked by the time when nothing else can move */
 bool done[FORKS + 1];  /* the task that was in this place was stolen, and has come to its end */
 byte head;             /* the owner's; global for the observer to see */
 byte split;            /* what the owner last stored */
@@ -52,7 +54,29 @@ inline ask_owner(me, tmp) {
 
 #define OFFERS_TASK (mem[TAIL] < mem[SPLIT])
 
+inline may_be_late(me) {
+  if
+  :: late[me] = true; !late[me]
+  :: skip
+  fi
+}
+
 /* ---- the owner ---- */
+
+/* Do more workers look for tasks than the owner offers? `count` and `taken` are zero afterwards. */
+inline asks_for_others(count, taken) {
+#ifdef MUTANT_ASKS_FOR_SLEEPERS_ONLY
+  LOAD(OWNER, SLEEPERS, count);
+#else
+  LOAD(OWNER, LOOKING, count);
+#endif
+  LOAD(OWNER, TAIL, taken);
+  if
+  :: split < taken + count -> ask_owner(OWNER, count)
+  :: else
+  fi;
+  atomic { count = 0; taken = 0 }
+}
 
 inline publish(below) {
   LOAD(OWNER, REQUEST, s);
@@ -71,16 +95,15 @@ inline publish(below) {
 #else
   STORE_SC(OWNER, SPLIT, split);
 #endif
-#ifdef MUTANT_PUBLISHES_WITHOUT_WAKING
-  skip
-#else
-  task_is_public(OWNER, i, s)
+#ifndef MUTANT_PUBLISHES_WITHOUT_WAKING
+  task_is_public(OWNER, i, s);
 #endif
+  asks_for_others(i, s)
 }
 
 inline take_request_away(leaves) {
-#ifdef MUTANT_LOOKS_FOR_SLEEPERS_FIRST
-  LOAD(OWNER, SLEEPERS, i);
+#ifdef MUTANT_LOOKS_FIRST
+  LOAD(OWNER, LOOKING, i);
 #endif
 #ifdef MUTANT_MAKES_QUIET_BY_PLAIN_STORE
   STORE(OWNER, REQUEST, leaves);
@@ -88,16 +111,17 @@ inline take_request_away(leaves) {
   STORE_SC(OWNER, REQUEST, leaves);
 #endif
   was_quiet = was_quiet || leaves == QUIET;
-#ifndef MUTANT_LOOKS_FOR_SLEEPERS_FIRST
-  LOAD(OWNER, SLEEPERS, i);
-#endif
-#ifndef MUTANT_DROPS_REQUEST
+#ifdef MUTANT_LOOKS_FIRST
   if
   :: i > 0 -> ask_owner(OWNER, i)
   :: else
   fi;
-#endif
   i = 0
+#else
+#ifndef MUTANT_DROPS_REQUEST
+  asks_for_others(i, s)
+#endif
+#endif
 }
 
 /* The join of the newest task. Below head all that is older is joined later. */
@@ -165,6 +189,9 @@ proctype owner() {
 proctype thief(byte me) {
   byte t, s, i;
 
+#ifndef AWAKE_AT_FIRST
+  may_be_late(me);
+#endif
 look:
   atomic {
     DRAINED(me) ->
@@ -173,8 +200,9 @@ look:
     :: else -> goto nothing
     fi
   };
+  has_work(me);
   LOAD(me, SPLIT, s);
-#ifndef VARIANT_NO_TRIP_WIRE
+#ifndef MUTANT_NO_TRIP_WIRE
   if
   :: t + 1 == s -> ask_owner(me, s)
   :: else
@@ -201,12 +229,18 @@ look:
 
 nothing:
   ask_owner(me, s);
-#ifndef MUTANT_ASKS_BEFORE_ANNOUNCING
+#ifndef MUTANT_COUNTED_AFTER_ASKING
+  looks_for_tasks(me);
+#endif
+#ifndef VARIANT_ASKS_BEFORE_ANNOUNCING
   announce(me, FOR_ANYTHING, s);
   ask_owner(me, s);
 #else
   ask_owner(me, s);
   announce(me, FOR_ANYTHING, s);
+#endif
+#ifdef MUTANT_COUNTED_AFTER_ASKING
+  looks_for_tasks(me);
 #endif
 #ifndef MUTANT_SLEEPS_WITHOUT_A_LAST_LOOK
   if
@@ -214,7 +248,8 @@ nothing:
   :: atomic { !OFFERS_TASK -> s = 0 }
   fi;
 #endif
-  end: DRAINED(me) && !ASLEEP(me) -> goto look
+  end: DRAINED(me) && !ASLEEP(me) -> may_be_late(me);
+  goto look
 }
 
 /* ---- the observer: when nothing can move ---- */
@@ -229,20 +264,24 @@ proctype observer() {
        count_is_right = mem[SLEEPERS] == ASLEEP(0) + ASLEEP(1) + ASLEEP(2);
        assert(count_is_right);
        count_is_right = false;
-       sleeper_misses_task = (ASLEEP(1) || ASLEEP(2)) && OFFERS_TASK;
+       sleeper_misses_task = (ASLEEP(1) || ASLEEP(2)) && !late[1] && !late[2] && OFFERS_TASK;
        assert(!sleeper_misses_task);
-       /* The owner's next fork must lead to the slow path. */
-       fork_passes_sleeper_by = (ASLEEP(1) || ASLEEP(2)) && busy[OWNER] && mem[REQUEST] == QUIET;
+       /* The owner's next fork must lead to the slow path, unless as many are public as workers sleep, or are late. */
+       fork_passes_sleeper_by = busy[OWNER] && mem[REQUEST] == QUIET &&
+           ASLEEP(1) + ASLEEP(2) + late[1] + late[2] > mem[SPLIT] - mem[TAIL];
        assert(!fork_passes_sleeper_by);
        /* Nor does it take a next fork, where all were made while a request stood. */
-       sleeper_waits_for_a_fork = (ASLEEP(1) || ASLEEP(2)) && busy[OWNER] && !was_quiet && split < head;
+       sleeper_waits_for_a_fork =
+           (ASLEEP(1) || ASLEEP(2) || late[1] || late[2]) && busy[OWNER] && !was_quiet && split < head;
        assert(!sleeper_waits_for_a_fork);
        /* Somebody's task ends. If nobody has one, all is over. */
        if
        :: busy[0] -> busy[0] = false
        :: busy[1] -> busy[1] = false
        :: busy[2] -> busy[2] = false
-       :: !busy[0] && !busy[1] && !busy[2] -> assert(finished); break
+       :: late[1] -> late[1] = false
+       :: late[2] -> late[2] = false
+       :: !busy[0] && !busy[1] && !busy[2] && !late[1] && !late[2] -> assert(finished); break
        fi
      }
   od
@@ -250,7 +289,14 @@ proctype observer() {
 
 init {
   atomic {
+#ifdef AWAKE_AT_FIRST
+    was_quiet = true;
+#else
     mem[REQUEST] = STANDING;  /* for workers that have yet to come */
+    mem[LOOKING] = 2;
+    looks[1] = true;
+    looks[2] = true;
+#endif
     run owner();
     run thief(1);
     run thief(2);

@@ -30,13 +30,15 @@
 #define PUBLIC_END (SLOTS + 1)
 #define SPLIT (SLOTS + 2)
 #define SLEEPERS (SLOTS + 3)
-#define WAITS(p) (SLOTS + 4 + (p))
-#define WORDS (SLOTS + 7)
+#define LOOKING (SLOTS + 4)
+#define WAITS(p) (SLOTS + 5 + (p))
+#define WORDS (SLOTS + 8)
 #define RAISED 255
 
 #include "tso.pml"
 
 bool busy[PROCS];   /* in a task that lasts until nothing else can move */
+bool late[PROCS];   /* was woken, or begins, and has not asked by the time when nothing else can move */
 byte top;           /* the owner's; global for the observer to see */
 byte joining;       /* 1 + the place that the owner sleeps for */
 bool finished;
@@ -88,7 +90,29 @@ inline offers_task(me, bot, tmp) {
   atomic { bot = 0; if :: tmp != TASK -> tmp = EMPTY :: else fi }
 }
 
+inline may_be_late(me) {
+  if
+  :: late[me] = true; !late[me]
+  :: skip
+  fi
+}
+
 /* ---- the owner ---- */
+
+/* Do more workers look for tasks than the owner offers below `end`? `count` and `bot` are zero afterwards. */
+inline asks_for_others(end, count, bot) {
+#ifdef MUTANT_ASKS_FOR_SLEEPERS_ONLY
+  LOAD(OWNER, SLEEPERS, count);
+#else
+  LOAD(OWNER, LOOKING, count);
+#endif
+  LOAD(OWNER, BOT, bot);
+  if
+  :: end < bot + count -> ask_owner(OWNER, count)
+  :: else
+  fi;
+  atomic { count = 0; bot = 0 }
+}
 
 inline publish(below) {
   i = public_end;
@@ -104,31 +128,31 @@ inline publish(below) {
 #else
   STORE_SC(OWNER, SPLIT, public_end);
 #endif
-  task_is_public(OWNER, i, s)
+  task_is_public(OWNER, i, s);
+  asks_for_others(public_end, s, i)
 }
 
 inline privatise() {
   STORE(OWNER, PUBLIC_END, t);
   public_end = t;
-#ifdef MUTANT_PRIVATISE_LOOKS_FOR_SLEEPERS_FIRST
-  LOAD(OWNER, SLEEPERS, s);
+#ifdef MUTANT_PRIVATISE_LOOKS_FIRST
+  LOAD(OWNER, LOOKING, s);
+  LOAD(OWNER, BOT, i);
   if
-  :: s > 0 -> STORE_SC(OWNER, SPLIT, RAISED)
+  :: t < i + s -> STORE_SC(OWNER, SPLIT, RAISED)
   :: else -> STORE_SC(OWNER, SPLIT, t)
-  fi
+  fi;
+  atomic { s = 0; i = 0 }
 #else
   STORE_SC(OWNER, SPLIT, t);
 #ifndef MUTANT_PRIVATISE_DROPS_REQUEST
-  LOAD(OWNER, SLEEPERS, s);
-  if
-  :: s > 0 -> STORE_SC(OWNER, SPLIT, RAISED)
-  :: else
-  fi
+  asks_for_others(t, s, i)
 #endif
 #endif
 }
 
 inline sleep_until_done() {
+  looks_for_tasks(OWNER);
 #ifndef MUTANT_ANNOUNCES_AFTER_ASKING_TO_BE_WOKEN
   announce(OWNER, FOR_ONE, s);
 #endif
@@ -190,7 +214,7 @@ again:
 #endif
   STORE(OWNER, STATE(t), EMPTY);
 joined:
-  skip
+  has_work(OWNER)
 }
 
 proctype owner() {
@@ -205,7 +229,8 @@ proctype owner() {
      :: t >= s -> skip
      :: t < s && t < public_end ->
         STORE_TASK(OWNER, STATE(t), TASK);
-        task_is_public(OWNER, i, s)
+        task_is_public(OWNER, i, s);
+        asks_for_others(t + 1, s, i)
      :: t < s && t >= public_end -> publish(top)
      fi;
      /* What it does next may last. */
@@ -242,6 +267,7 @@ proctype owner() {
 proctype thief(byte me) {
   byte b, s, i;
 
+  may_be_late(me);
 look:
   skip;
   LOAD(me, BOT, b);
@@ -268,6 +294,7 @@ look:
   fi;
   STORE(me, STATE(b), STOLEN);
   STORE_BOT(me, BOT, b + 1);
+  has_work(me);
 #ifndef MUTANT_NO_TRIP_WIRE
   LOAD(me, PUBLIC_END, s);
   if
@@ -307,9 +334,15 @@ look:
 
 nothing:
   atomic { b = 0; s = 0 };
+#ifndef MUTANT_COUNTED_AFTER_ASKING
+  looks_for_tasks(me);
+#endif
   announce(me, FOR_ANYTHING, s);
 #ifndef MUTANT_SLEEPS_WITHOUT_REQUEST
   ask_owner(me, s);
+#endif
+#ifdef MUTANT_COUNTED_AFTER_ASKING
+  looks_for_tasks(me);
 #endif
 #ifndef MUTANT_SLEEPS_WITHOUT_LAST_LOOK
   offers_task(me, b, s);
@@ -321,7 +354,8 @@ nothing:
   :: else
   fi;
 #endif
-  end: DRAINED(me) && !ASLEEP(me) -> goto look
+  end: DRAINED(me) && !ASLEEP(me) -> may_be_late(me);
+  goto look
 }
 
 /* ---- the observer: when nothing can move ---- */
@@ -337,10 +371,12 @@ proctype observer() {
        assert(count_is_right);
        count_is_right = false;
        sleeper_misses_task =
-           (ASLEEP(1) || ASLEEP(2)) && mem[BOT] < mem[PUBLIC_END] && mem[STATE(mem[BOT])] == TASK;
+           (ASLEEP(1) || ASLEEP(2)) && !late[1] && !late[2] && mem[BOT] < mem[PUBLIC_END] && mem[STATE(mem[BOT])] == TASK;
        assert(!sleeper_misses_task);
-       /* Private tasks are not for the taking; but the owner's next fork must lead to the slow path. */
-       fork_passes_sleeper_by = (ASLEEP(1) || ASLEEP(2)) && busy[OWNER] && top >= mem[SPLIT];
+       /* Private tasks are not for the taking; but the owner's next fork must lead to the slow path, unless as many
+          are public as workers sleep, or are late. */
+       fork_passes_sleeper_by = busy[OWNER] && top >= mem[SPLIT] &&
+           ASLEEP(1) + ASLEEP(2) + late[1] + late[2] > mem[PUBLIC_END] - mem[BOT];
        assert(!fork_passes_sleeper_by);
        joiner_misses_result = joining != 0 && mem[STATE(joining - 1)] == DONE;
        assert(!joiner_misses_result);
@@ -349,7 +385,9 @@ proctype observer() {
        :: busy[0] -> busy[0] = false
        :: busy[1] -> busy[1] = false
        :: busy[2] -> busy[2] = false
-       :: !busy[0] && !busy[1] && !busy[2] -> assert(finished); break
+       :: late[1] -> late[1] = false
+       :: late[2] -> late[2] = false
+       :: !busy[0] && !busy[1] && !busy[2] && !late[1] && !late[2] -> assert(finished); break
        fi
      }
   od
@@ -357,6 +395,10 @@ proctype observer() {
 
 init {
   atomic {
+    mem[SPLIT] = RAISED;  /* for workers that have yet to come */
+    mem[LOOKING] = 2;
+    looks[1] = true;
+    looks[2] = true;
     run owner();
     run thief(1);
     run thief(2);

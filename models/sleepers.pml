@@ -29,6 +29,28 @@ inline count_sleeper(me, tmp) {
 #endif
 }
 
+#ifdef LOOKING
+bool looks[PROCS];  /* counted in the word LOOKING */
+
+inline looks_for_tasks(me) {
+  atomic {
+    if
+    :: !looks[me] && DRAINED(me) -> mem[LOOKING]++; looks[me] = true
+    :: looks[me]
+    fi
+  }
+}
+
+inline has_work(me) {
+  atomic {
+    if
+    :: looks[me] && DRAINED(me) -> mem[LOOKING]--; looks[me] = false
+    :: !looks[me]
+    fi
+  }
+}
+#endif
+
 inline announce(me, reason, tmp) {
 #ifdef MUTANT_WORD_BEFORE_COUNT
   STORE_WORD(me, WAITS(me), reason);

@@ -2,11 +2,24 @@
 
 #include "os/linux/futex.hpp"
 
+#include <utility>
+
 namespace filch::runtime {
 
 idle::idle(unsigned workers) : workers_(workers), places_(std::make_unique<place[]>(workers)) {}
 
+void idle::looks(unsigned me) noexcept {
+  // relaxed: who wakes this worker, or answers its request, has acquired that.
+  if (!std::exchange(places_[me].looks, true)) looking_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void idle::has_work(unsigned me) noexcept {
+  // edge idle-3: release, what this worker has taken.
+  if (std::exchange(places_[me].looks, false)) looking_.fetch_sub(1, std::memory_order_release);
+}
+
 void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
+  looks(me);
   // The count first: it must never be too low, and whoever finds the word below takes one off it.
   // edge idle-1: both before the last look for work; pairs with anybody() and the look at the words.
   sleepers_.fetch_add(1, std::memory_order_seq_cst);

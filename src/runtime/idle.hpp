@@ -11,7 +11,14 @@ class idle {
  public:
   explicit idle(unsigned workers);
 
-  /// Worker `me` is about to sleep until there is anything to do. It must look once more for work after
+  /// Worker `me` looks for tasks, or is about to: until it has one it is counted, awake or asleep.
+  void looks(unsigned me) noexcept;
+  void has_work(unsigned me) noexcept;
+  /// How many look for tasks. Whoever sleeps, was woken or has yet to come is among them.
+  /// edge idle-3: acquire, what those took who are no longer.
+  std::uint32_t looking() const noexcept { return looking_.load(std::memory_order_acquire); }
+
+  /// Worker `me`, who looks, is about to sleep until there is anything to do. It must look once more for work after
   /// this, and then call retract() or sleep().
   void announce(unsigned me) noexcept { announce_as(me, k_for_anything); }
   /// The same for a worker that waits in a join and may only run what `thief` offers.
@@ -39,6 +46,7 @@ class idle {
 
   struct alignas(64) place {
     std::atomic<std::uint32_t> waits{k_awake};
+    bool looks = false;  // the worker's own, once its thread runs
   };
 
   void announce_as(unsigned me, std::uint32_t what) noexcept;
@@ -47,6 +55,7 @@ class idle {
   unsigned const workers_;
   std::unique_ptr<place[]> places_;
   alignas(64) std::atomic<unsigned> sleepers_{0};
+  std::atomic<std::uint32_t> looking_{0};
 };
 
 }  // namespace filch::runtime

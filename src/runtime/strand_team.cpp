@@ -240,8 +240,8 @@ void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) 
 
 // ---- thieves ----------------------------------------------------------------------------------
 
-void strand_team::has_offered(strand_member& w) noexcept {
-  if (offers_next(w.index, w.forks_for_woken)) ask(w);
+void strand_team::has_offered(strand_member& w, bool was_asked) noexcept {
+  if (offers_next(w.index, was_asked, w.unasked, [&] { return untaken(w); })) ask(w);
 }
 
 bool strand_team::steal_and_run(unsigned index) {
@@ -260,6 +260,7 @@ bool strand_team::steal_and_run(unsigned index) {
     if (victim == index) continue;
     if (detail::strand_task* const task = steal_from(*members_[victim], me)) {
       counted(index).steals.bump();
+      has_work(index);
       pass_it_on();
       me.next_task = task;
       me.stack = std::exchange(me.spare, nullptr);
@@ -273,7 +274,7 @@ bool strand_team::steal_and_run(unsigned index) {
 }
 
 void strand_team::ask_everybody(unsigned me) noexcept {
-  members_[me]->forks_for_woken = forks_for_woken();  // when it is woken, others are, too
+  members_[me]->unasked = most_unasked();
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me) ask(*members_[i]);
   }
@@ -327,6 +328,7 @@ bool strand_team::run_handed_over(strand_member& me) noexcept {
   // Others may sleep, and what is left be for them alone.
   if (handed_over_.any()) task_is_public(me.index);
   if (!work.stack) return false;
+  has_work(me.index);
   if (work.task) counted(me.index).steals.bump();
   me.next_task = work.task;
   me.stack = work.stack;

@@ -33,7 +33,7 @@ struct alignas(64) strand_member : detail::strand_worker {
 
   // owner
   alignas(64) random_numbers random;
-  unsigned forks_for_woken = 0;   // so many of the next ones are asked for already
+  unsigned unasked = 0;           // so many more it may offer to those who have yet to ask
   strand_stack* home = nullptr;   // where the worker looks for work
   strand_stack* stack = nullptr;  // of the strand that it runs
   strand_stack* spare = nullptr;
@@ -75,7 +75,12 @@ class strand_team : public team {
 
   strand_member& member(unsigned i) const noexcept { return *members_[i]; }
   /// After an offer by its owner.
-  void has_offered(strand_member& w) noexcept;
+  void has_offered(strand_member& w, bool was_asked) noexcept;
+  /// Of its owner, after it has taken a request away: does somebody sleep, or come, for whom it has nothing?
+  bool should_ask_itself(strand_member& w) noexcept {
+    return sleepers().anybody() || offers_unasked(w.unasked, [&] { return untaken(w); });
+  }
+  bool offers_task(strand_member const& victim) const noexcept { return untaken(victim) != 0; }
   /// Where steals are forced: hands over whatever the worker's strand offers, as if thieves had come first.
   void hand_over_offers(strand_member& w) noexcept;
 
@@ -83,7 +88,8 @@ class strand_team : public team {
   /// Takes a task, or asks for one. Where steals are forced, the victim may be the thief.
   virtual detail::strand_task* steal_from(strand_member& victim, strand_member& me) noexcept = 0;
   virtual void ask(strand_member& victim) noexcept = 0;
-  virtual bool offers_task(strand_member const& victim) const noexcept = 0;
+  /// How many of its offers nobody has taken.
+  virtual std::uint32_t untaken(strand_member const& victim) const noexcept = 0;
   /// The worker is about to go on with the strand on w.stack.
   virtual void takes_up(strand_member&) noexcept {}
   /// The worker runs no strand any more.

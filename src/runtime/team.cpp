@@ -27,6 +27,8 @@ constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
 constexpr unsigned k_looks_between_yields = 8;
 constexpr unsigned k_relaxes_between_looks = 16;
+// From so many on, a microsecond or two, owners hear of it.
+constexpr unsigned k_looks_until_counted = 4;
 
 constexpr std::size_t k_smallest_fallback_stack = std::size_t{1} << 20;
 
@@ -155,9 +157,11 @@ void team::start() {
 
 bool team::start_thread(unsigned i) {
   try {
+    idle_.looks(i);  // on behalf of the thread, which may take its time
     threads_.emplace_back([this, i] { thread_main(i); });
     return true;
   } catch (std::system_error const& e) {
+    idle_.has_work(i);
     std::string const what = "filch: could not start the thread of worker " + std::to_string(i) + " of " +
                              std::to_string(settings_.workers) + " (" + os::describe_errno(e.code().value()) + ")";
     if (!tolerate_missing_threads_) {
@@ -242,6 +246,7 @@ void team::run_call(unsigned, void (*call)(void*), void* argument) { call(argume
 void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   using clock = std::chrono::steady_clock;
   auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
+  unsigned const looks_until_counted = oversubscribed_ ? 0 : k_looks_until_counted;  // it may be long until the next
   unsigned looks = 0;
   clock::time_point since{};
   clock::time_point next_to_insist{};
@@ -252,6 +257,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
       looks = 0;
       continue;
     }
+    if (looks == looks_until_counted) idle_.looks(me);
     if (looks % k_looks_between_clock_reads == 0) {
       auto const now = clock::now();
       if (looks == 0) {
@@ -271,6 +277,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
     }
     pause_between_looks(looks++);
   }
+  idle_.has_work(me);
 }
 
 void team::pause_between_looks(unsigned looks) const noexcept {
@@ -388,6 +395,7 @@ bool team::run_visitor(unsigned me) {
     if (line_.empty()) return false;
     v = take_from_line(line_.begin());
   }
+  idle_.has_work(me);
   run_call(
       me,
       [](void* p) {

@@ -91,14 +91,29 @@ class team {
     counters_[worker].wakeups.bump();
     return true;
   }
-  /// After an offer by its owner: the same. True: its next fork is for others who sleep, or were woken and are on
-  /// their way; they would ask for it too late, perhaps. `unasked` are so many more.
-  bool offers_next(unsigned worker, unsigned& unasked) noexcept {
-    if (task_is_public(worker)) unasked = forks_for_woken();
+  /// After an offer by its owner, asked for or not: the same. True: the next fork is for others who look for tasks
+  /// (offers_unasked).
+  template <class Untaken>
+  bool offers_next(unsigned worker, bool was_asked, unsigned& unasked, Untaken const& untaken) noexcept {
+    if (task_is_public(worker) || (was_asked && !oversubscribed_)) unasked = most_unasked();
+    return offers_unasked(unasked, untaken);
+  }
+  /// Do more workers look for tasks than the owner offers, untaken()? They would ask too late, perhaps: who was woken
+  /// is on the way for some time. Where others use its processor it does not come at once, so an owner does not offer
+  /// without end what it then takes back: `unasked` are so many more.
+  template <class Untaken> bool offers_unasked(unsigned& unasked, Untaken const& untaken) noexcept {
     if (unasked == 0) return false;
+    // edge idle-3: first who looks, then what is left. Who takes the one leaves the others after that.
+    std::uint32_t const looking = idle_.looking();
+    if (untaken() >= looking) return false;
     --unasked;
     return true;
   }
+  /// From when it wakes somebody, or may be woken itself with others: in the time that they need an owner can hardly
+  /// fork and join more often. With more workers than processors they come when they come.
+  unsigned most_unasked() const noexcept { return oversubscribed_ ? workers() - 1 : 1024; }
+  /// Of the scheduler's thief, after it has taken a task.
+  void has_work(unsigned me) noexcept { idle_.has_work(me); }
 
   /// What the scheduler knows of a worker, at the start of its space. Behind it is room for at least as much as the
   /// stack, zeroed by the kernel.
@@ -106,8 +121,6 @@ class team {
     static_assert(std::is_trivially_destructible_v<Member> && sizeof(Member) <= k_most_member_bytes);
     return ::new (static_cast<void*>(space(worker).middle())) Member;
   }
-  /// How many of its next forks a worker offers unasked, after one that woke a sleeper: for all others who may sleep.
-  unsigned forks_for_woken() const noexcept { return workers() > 2 ? workers() - 2 : 0; }
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }

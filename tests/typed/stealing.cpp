@@ -4,6 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <initializer_list>
+#include <type_traits>
 
 namespace filch_test {
 namespace {
@@ -40,8 +42,8 @@ TYPED_TEST(stealing, does_not_happen_on_one_worker) {
 }
 
 /// Parts that wait for each other, as many as there are workers, begun by fork(part) while all but the caller sleep.
-template <class S> void expect_all_begin(auto const& fork) {
-  for (unsigned workers : {3u, 4u, 8u}) {
+template <class S> void expect_all_begin(auto const& fork, std::initializer_list<unsigned> numbers = {3, 4, 8}) {
+  for (unsigned workers : numbers) {
     for (std::size_t round = 0; round < scaled(20); ++round) {
       typename S::pool pool({.workers = workers});
       ASSERT_TRUE(eventually([&] { return pool.stats().sleeps == workers - 1; }));
@@ -58,13 +60,30 @@ template <class S> void expect_all_begin(auto const& fork) {
   }
 }
 
+template <class S> void nest(unsigned parts, auto const& part) {
+  if (parts == 1) return part();
+  filch::join<S>([&] { nest<S>(parts - 1, part); }, [&] { part(); });
+}
+
 TYPED_TEST(stealing, begins_with_all_who_sleep_where_the_oldest_fork_is_the_outermost) {
   if constexpr (steals<TypeParam>) {
-    auto const nest = [](auto const& self, unsigned parts, auto const& part) -> void {
-      if (parts == 1) return part();
-      filch::join<TypeParam>([&] { self(self, parts - 1, part); }, [&] { part(); });
-    };
-    expect_all_begin<TypeParam>([&](unsigned parts, auto const& part) { nest(nest, parts, part); });
+    expect_all_begin<TypeParam>([](unsigned parts, auto const& part) { nest<TypeParam>(parts, part); });
+  }
+}
+
+TYPED_TEST(stealing, begins_with_those_who_were_woken_for_what_is_done_before_they_come) {
+  // A part in a channel's task answers nobody, and the tree before it answered whoever had asked.
+  constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
+  if constexpr (steals<TypeParam> && !answers_late) {
+    // No more than there are processors: else who was woken may come at any time, and owners do not wait for it.
+    unsigned const workers = typename TypeParam::pool().workers();
+    if (workers < 2) GTEST_SKIP() << "needs two processors";
+    expect_all_begin<TypeParam>(
+        [](unsigned parts, auto const& part) {
+          fib<TypeParam>(12);
+          nest<TypeParam>(parts, part);
+        },
+        {workers});
   }
 }
 

@@ -83,11 +83,11 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
   }
 }
 
-/// Nothing is offered for it. While somebody sleeps, it is made anew.
+/// Nothing is offered for it. While somebody sleeps, or is on the way, it is made anew.
 void cactus_team::take_request_away(cactus_member& w, strand_task** leaves) noexcept {
   // edge cactus-4: before the look for sleepers.
   static_cast<void>(w.split.exchange(leaves, std::memory_order_seq_cst));
-  if (sleepers().anybody()) ask(w);
+  if (should_ask_itself(w)) ask(w);
 }
 
 /// Answers a request: makes the oldest private tasks public, of those below `below`. The request goes on standing for
@@ -100,7 +100,8 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
     // With it the task's place is gone: its join asks take_back().
     static_cast<cactus_task*>(w.base[i])->meeting = {0, w.index, nullptr};
   }
-  if (is_raised(w)) {
+  bool const was_asked = is_raised(w);
+  if (was_asked) {
     // edge cactus-4: before the offer: who asks when all of it is taken already asks anew.
     static_cast<void>(w.split.exchange(strand_standing(), std::memory_order_seq_cst));
     w.taken_back_in_a_row = 0;
@@ -110,7 +111,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
   counted(w.index).publications.bump();
-  has_offered(w);
+  has_offered(w, was_asked);
 }
 
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first

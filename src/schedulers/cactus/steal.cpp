@@ -32,10 +32,10 @@ strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_
   return task;
 }
 
-bool cactus_team::offers_task(runtime::strand_member const& victim) const noexcept {
+std::uint32_t cactus_team::untaken(runtime::strand_member const& victim) const noexcept {
   // edge idle-1: in order after the announcement.
   auto const now = cactus_public::of(static_cast<cactus_member const&>(victim).open.load(std::memory_order_seq_cst));
-  return now.tail < now.split;
+  return now.split - now.tail;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

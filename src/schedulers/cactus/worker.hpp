@@ -63,7 +63,7 @@ class cactus_team final : public runtime::strand_team {
   void take_request_away(cactus_member& w, strand_task** leaves) noexcept;
   strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
-  bool offers_task(runtime::strand_member const& victim) const noexcept override;
+  std::uint32_t untaken(runtime::strand_member const& victim) const noexcept override;
 
   std::uint32_t places_ = 0;
 };

@@ -16,6 +16,11 @@ constexpr unsigned k_inlined_until_private = 8;
 
 direct_member& member(direct_worker& w) noexcept { return static_cast<direct_member&>(w); }
 
+/// How many tasks nobody has taken, where all below `end` are public.
+auto untaken(direct_member const& w, direct_task const* end) noexcept {
+  return [&w, end] { return static_cast<std::uintptr_t>(end - w.bot.load(std::memory_order_relaxed)); };
+}
+
 }  // namespace
 
 void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
@@ -24,7 +29,7 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
   if (&t < w.public_end.load(std::memory_order_relaxed)) {
     // edge direct-1, and idle-1: seq_cst, before the look for sleepers.
     t.state.store(k_task, std::memory_order_seq_cst);
-    w.team->has_offered(w);
+    w.team->has_offered(w, false, &t + 1);
   } else if (w.split.load(std::memory_order_relaxed) == direct_raised()) {
     w.team->publish(w, &t + 1);
   }
@@ -59,11 +64,12 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   static_cast<void>(w.split.exchange(first + count, std::memory_order_seq_cst));
   w.inlined_in_a_row = 0;
   counted(w.index).publications.bump();
-  has_offered(w);
+  has_offered(w, true, first + count);
 }
 
-void direct_team::has_offered(direct_member& w) noexcept {
-  if (offers_next(w.index, w.forks_for_woken)) ask(w);
+/// Tasks up to `end` are public.
+void direct_team::has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept {
+  if (offers_next(w.index, was_asked, w.unasked, untaken(w, end))) ask(w);
 }
 
 join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept {
@@ -104,9 +110,9 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
   // Nothing lies above t, and t is ours: no place from t on holds a task. release: edge direct-4.
   w.public_end.store(&t, std::memory_order_release);
   // edge direct-5: as in publish(), but nothing was offered for the request that this may take away. While
-  // somebody sleeps it stands: the next task will be public, and wake it.
+  // somebody sleeps, or is on the way, it stands: the next task will be public, and wake it.
   static_cast<void>(w.split.exchange(&t, std::memory_order_seq_cst));
-  if (sleepers().anybody()) ask(w);
+  if (sleepers().anybody() || offers_unasked(w.unasked, untaken(w, &t))) ask(w);
 }
 
 /// Until the thief is done, runs what it offers (leapfrogging), then sleeps. Returns the final state.
@@ -119,6 +125,7 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
     std::uintptr_t const state = t.state.load(std::memory_order_acquire);
     if (state == k_returned || state == k_threw) {
       // A wake-up meant for this worker may have come while it was about to sleep: it wakes another then.
+      has_work(w.index);
       if (sleepers().anybody()) pass_on(w);
       return state;
     }

@@ -32,7 +32,8 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     m->end = base + room / sizeof(direct_task);
     m->bot.store(base, std::memory_order_relaxed);
     m->public_end.store(base, std::memory_order_relaxed);
-    m->split.store(base, std::memory_order_relaxed);
+    // A request stands from the start, for workers that have yet to come.
+    m->split.store(workers() > 1 ? direct_raised() : base, std::memory_order_relaxed);
     m->team = this;
     m->index = i;
     m->random = runtime::random_numbers(i);

@@ -40,6 +40,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   // The trip wire: the highest public task went, the owner should publish more.
   if (t + 1 >= victim.public_end.load(std::memory_order_relaxed)) ask(victim);
   counted(me.index).steals.bump();
+  has_work(me.index);
   if (sleepers().anybody()) pass_on(me);
 
   bool const returned = t->run(*t, t->payload);
@@ -70,7 +71,7 @@ bool direct_team::steal_and_run(unsigned index) {
 }
 
 void direct_team::ask_everybody(unsigned me) noexcept {
-  members_[me]->forks_for_woken = forks_for_woken();  // when it is woken, others are, too
+  members_[me]->unasked = most_unasked();
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me) ask(*members_[i]);
   }

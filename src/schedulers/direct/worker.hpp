@@ -28,7 +28,7 @@ struct alignas(k_cache_line) direct_member : direct_worker {
 
   // owner
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
-  unsigned forks_for_woken = 0;                         // so many of the next ones will be public
+  unsigned unasked = 0;                                 // so many more it may offer to those who have yet to ask
   runtime::random_numbers random;
   direct_worker* outer = nullptr;  // what the thread was before it became this worker
 };
@@ -42,7 +42,7 @@ class direct_team final : public runtime::team {
 
   // The owner's slow paths.
   void publish(direct_member& w, direct_task* below) noexcept;
-  void has_offered(direct_member& w) noexcept;
+  void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.

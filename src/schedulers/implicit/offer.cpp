@@ -241,12 +241,12 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
     break;
   }
   // edge implicit-4: takes the request away, before the offer: who asks when this is taken already asks anew.
-  static_cast<void>(w.poll.exchange(k_not_asked, std::memory_order_seq_cst));
+  bool const was_asked = w.poll.exchange(k_not_asked, std::memory_order_seq_cst) == k_asked;
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
   while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
-  has_offered(w);
+  has_offered(w, was_asked);
 }
 
 void implicit_team::publish(implicit_member& w) noexcept {
@@ -289,8 +289,8 @@ bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
                                       std::memory_order_acquire)) {
       continue;
     }
-    // edge implicit-4: while somebody sleeps, a request stands wherever nothing is offered.
-    if (now.tail == now.head - 1 && sleepers().anybody()) ask(w);
+    // edge implicit-4: while somebody sleeps, or is on the way, a request stands wherever nothing is offered.
+    if (now.tail == now.head - 1 && should_ask_itself(w)) ask(w);
     return true;
   }
 }

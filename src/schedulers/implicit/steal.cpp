@@ -81,12 +81,12 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   return &r;
 }
 
-bool implicit_team::offers_task(runtime::strand_member const& victim) const noexcept {
+std::uint32_t implicit_team::untaken(runtime::strand_member const& victim) const noexcept {
   implicit_stack const* const s = static_cast<implicit_member const&>(victim).offers.load(std::memory_order_seq_cst);
-  if (!s) return false;
+  if (!s) return 0;
   // edge idle-1: in order after the announcement.
   implicit_public const now = implicit_public::of(s->open.load(std::memory_order_seq_cst));
-  return now.tail < now.head;
+  return now.head - now.tail;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -154,7 +154,7 @@ class implicit_team final : public runtime::strand_team {
   strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
   static strand_meeting& run_and_ask(strand_task& task) noexcept;
-  bool offers_task(runtime::strand_member const& victim) const noexcept override;
+  std::uint32_t untaken(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member& w) noexcept override;
   void is_free(runtime::strand_member& w) noexcept override;
   bool insist(unsigned me) noexcept override;
