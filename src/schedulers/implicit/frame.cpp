@@ -6,7 +6,8 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-void implicit_frame::begin() noexcept {
+// Never inlined, as optimisers of whole programs do: its own frame says where its caller's calls are.
+[[gnu::noinline]] void implicit_frame::begin() noexcept {
   worker_ = &strand_self();
   if (worker_->kind != strand_kind::implicit) return;
   stack_ = static_cast<implicit_member*>(worker_)->offers.load(std::memory_order_relaxed);
