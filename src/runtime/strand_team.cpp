@@ -274,7 +274,7 @@ bool strand_team::steal_and_run(unsigned index) {
 }
 
 void strand_team::ask_everybody(unsigned me) noexcept {
-  members_[me]->unasked = most_unasked();
+  members_[me]->unasked.left = most_unasked();
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me) ask(*members_[i]);
   }

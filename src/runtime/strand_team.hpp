@@ -33,7 +33,7 @@ struct alignas(64) strand_member : detail::strand_worker {
 
   // owner
   alignas(64) random_numbers random;
-  unsigned unasked = 0;           // so many more it may offer to those who have yet to ask
+  unasked_offers unasked;
   strand_stack* home = nullptr;   // where the worker looks for work
   strand_stack* stack = nullptr;  // of the strand that it runs
   strand_stack* spare = nullptr;

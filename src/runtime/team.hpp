@@ -16,9 +16,16 @@
 #include <new>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace filch::runtime {
+
+/// What a worker may still offer to those who have yet to ask.
+struct unasked_offers {
+  unsigned left = 0;
+  bool asked_itself = false;  // the request that stands is the worker's own
+};
 
 /// Worker 0 is the thread that calls enter(); workers 1 and up are threads of the team.
 class team {
@@ -94,19 +101,21 @@ class team {
   /// After an offer by its owner, asked for or not: the same. True: the next fork is for others who look for tasks
   /// (offers_unasked).
   template <class Untaken>
-  bool offers_next(unsigned worker, bool was_asked, unsigned& unasked, Untaken const& untaken) noexcept {
-    if (task_is_public(worker) || (was_asked && !oversubscribed_)) unasked = most_unasked();
-    return offers_unasked(unasked, untaken);
+  bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken) noexcept {
+    bool const by_others = was_asked && !std::exchange(more.asked_itself, false);
+    if (task_is_public(worker) || (by_others && !oversubscribed_)) more.left = most_unasked();
+    return offers_unasked(more, untaken);
   }
   /// Do more workers look for tasks than the owner offers, untaken()? They would ask too late, perhaps: who was woken
   /// is on the way for some time. Where others use its processor it does not come at once, so an owner does not offer
-  /// without end what it then takes back: `unasked` are so many more.
-  template <class Untaken> bool offers_unasked(unsigned& unasked, Untaken const& untaken) noexcept {
-    if (unasked == 0) return false;
+  /// without end what it then takes back.
+  template <class Untaken> bool offers_unasked(unasked_offers& more, Untaken const& untaken) noexcept {
+    if (more.left == 0) return false;
     // edge idle-3: first who looks, then what is left. Who takes the one leaves the others after that.
     std::uint32_t const looking = idle_.looking();
     if (untaken() >= looking) return false;
-    --unasked;
+    --more.left;
+    more.asked_itself = true;
     return true;
   }
   /// From when it wakes somebody, or may be woken itself with others: in the time that they need an owner can hardly

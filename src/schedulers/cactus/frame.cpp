@@ -67,7 +67,7 @@ void cactus_frame::drain() noexcept {
       task->run(*task);
     } else {
       meeting_.begun_on = w.index;
-      team_of(w).wait_at(meeting_, std::exchange(pending_, 0));
+      team_of(w).meet_thieves(meeting_, std::exchange(pending_, 0));
     }
   }
   remember_top();

@@ -44,8 +44,14 @@ void cactus_pushed_slow() noexcept {
 cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
   cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // which fork() may have hidden
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
-  team_of(w).wait_at(meeting, 1);
+  team_of(w).meet_thieves(meeting, 1);
   return cactus_outcome::met;
+}
+
+void cactus_team::meet_thieves(strand_meeting& m, unsigned stolen) noexcept {
+  wait_at(m, stolen);
+  // Another worker has just come to the end of what it took, and the next fork may come before it asks.
+  ask(runtime::this_member());
 }
 
 /// Takes the newest task off, if it was not stolen.

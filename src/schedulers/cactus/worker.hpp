@@ -52,6 +52,8 @@ class cactus_team final : public runtime::strand_team {
   // The owner's slow paths.
   void publish(cactus_member& w, std::uint32_t below) noexcept;
   bool take_back(cactus_member& w) noexcept;
+  /// Waits until so many stolen parts have arrived. Continues on any thread.
+  void meet_thieves(strand_meeting& m, unsigned stolen) noexcept;
   void start_over_if_far(cactus_member& w) noexcept;
   bool has_room(cactus_member& w) noexcept;
 

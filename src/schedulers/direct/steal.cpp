@@ -71,7 +71,7 @@ bool direct_team::steal_and_run(unsigned index) {
 }
 
 void direct_team::ask_everybody(unsigned me) noexcept {
-  members_[me]->unasked = most_unasked();
+  members_[me]->unasked.left = most_unasked();
   for (unsigned i = 0; i < workers(); ++i) {
     if (i != me) ask(*members_[i]);
   }

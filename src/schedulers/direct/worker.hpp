@@ -28,7 +28,7 @@ struct alignas(k_cache_line) direct_member : direct_worker {
 
   // owner
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
-  unsigned unasked = 0;                                 // so many more it may offer to those who have yet to ask
+  runtime::unasked_offers unasked;
   runtime::random_numbers random;
   direct_worker* outer = nullptr;  // what the thread was before it became this worker
 };
