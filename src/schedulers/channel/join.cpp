@@ -97,7 +97,7 @@ bool channel_team::may_run_others(channel_member const& w) const noexcept {
 void channel_team::give_back_received(channel_member& w) noexcept {
   if (!w.is_asking && w.received.is_empty()) return;
   withdraw(w);
-  decline(std::exchange(w.received, {}), w.index);
+  decline(w, std::exchange(w.received, {}));
   requests_[w.index].reopen();
 }
 

@@ -64,7 +64,7 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     void* argument;
     channel_team& team;
     channel_member& w;
-  } run{call, argument, *this, *members_[me]};
+  } run{call, argument, *this, self(me)};
   channel_member& w = run.w;
   census_.update();
   requests_[me].reopen();
@@ -81,7 +81,7 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         &run);
   });
   if (!alive()) return;
-  decline(std::exchange(w.received, {}), me);
+  decline(w, std::exchange(w.received, {}));
   requests_[me].close();
   if (census_.arrive()) {
     for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
@@ -90,9 +90,9 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
 
 /// The thief becomes a worker like one that was entered: its call may last, and nobody waits for tasks meanwhile.
 void channel_team::run_call(unsigned me, void (*call)(void*), void* argument) {
-  channel_member& w = *members_[me];
+  channel_member& w = self(me);
   withdraw(w);
-  decline(std::exchange(w.received, {}), me);
+  decline(w, std::exchange(w.received, {}));
   requests_[me].reopen();
   call(argument);
 }

@@ -192,15 +192,15 @@ void channel_team::withdraw(channel_member& w) noexcept {
   for (runtime::spin_wait spin(oversubscribed());; spin.once()) {
     if (auto const late = mine.receive()) {
       w.detached.append(late->detached);
-      decline(*late, w.index);
+      decline(w, *late);
       return;
     }
     if (!alive()) runtime::child_can_t_go_on();
   }
 }
 
-void channel_team::decline(batch b, unsigned me) noexcept {
-  while (!b.is_empty()) finish(*members_[me], *--b.last, b.owner, future_state::declined);
+void channel_team::decline(channel_member& w, batch b) noexcept {
+  while (!b.is_empty()) finish(w, *--b.last, b.owner, future_state::declined);
 }
 
 /// *t may be gone afterwards.
@@ -249,19 +249,19 @@ void channel_team::become_idle(channel_member& w) noexcept {
   for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
 }
 
-bool channel_team::steal_and_run(unsigned index) {
-  channel_member& me = *members_[index];
-  if (run_received(me) || run_detached(me)) return true;
-  if (me.bell.has_rung()) serve(me);
-  ask(me, me.last_victim);
-  become_idle(me);
-  counted(index).failed_steals.bump();
+bool channel_team::steal_and_run(unsigned me) {
+  channel_member& w = self(me);
+  if (run_received(w) || run_detached(w)) return true;
+  if (w.bell.has_rung()) serve(w);
+  ask(w, w.last_victim);
+  become_idle(w);
+  counted(me).failed_steals.bump();
   return false;
 }
 
 void channel_team::ask_everybody(unsigned me) noexcept {
-  ask_all(*members_[me]);
-  become_idle(*members_[me]);
+  ask_all(self(me));
+  become_idle(self(me));
 }
 
 /// Tasks are not seen, they come: the request is with everybody.

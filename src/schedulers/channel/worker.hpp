@@ -72,6 +72,9 @@ class channel_team final : public runtime::team {
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
 
+  /// For the hooks above, each called by the thread that is worker `me`. Nobody gets at another worker.
+  channel_member& self(unsigned me) noexcept { return *members_[me]; }
+
   // Victim.
   answer answer_to(channel_member& w, request r) noexcept;
   batch give(channel_member& w, request r) noexcept;
@@ -87,7 +90,7 @@ class channel_team final : public runtime::team {
   void withdraw(channel_member& w) noexcept;
   bool run_received(channel_member& w) noexcept;
   bool run_detached(channel_member& w) noexcept;
-  void decline(batch b, unsigned me) noexcept;
+  void decline(channel_member& w, batch b) noexcept;
   void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
   // Owner.
   bool may_run_others(channel_member const& w) const noexcept;
