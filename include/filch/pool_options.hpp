@@ -24,9 +24,9 @@ enum class steal_amount : unsigned char {
   half,
 };
 
-/// Whom a thief of `channel` asks first.
+/// Whom a thief of `channel` asks first; one that waits in a join first asks the worker that has its task.
 enum class victim_order : unsigned char {
-  last,     ///< who gave it something the last time, then any
+  last,     ///< who gave it tasks the last time, whoever forked them; then any
   random,   ///< any
   nearest,  ///< the worker whose index is nearest to its own: with `pin`, the nearest processor
 };

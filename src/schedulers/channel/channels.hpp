@@ -125,6 +125,7 @@ struct batch {
   channel_task* first = nullptr;
   channel_task* last = nullptr;  // behind the last one
   unsigned owner = 0;
+  unsigned from = 0;  // who sends them, perhaps not their owner
   detached_list detached{};
 
   std::size_t size() const noexcept { return static_cast<std::size_t>(last - first) + detached.size(); }

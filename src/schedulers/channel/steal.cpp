@@ -66,13 +66,13 @@ batch channel_team::give(channel_member& w, request r) noexcept {
   if (!w.received.is_empty()) {
     channel_task* const first = w.received.first;
     w.received.first += share_of(w.received.size());
-    return {first, w.received.first, w.received.owner, {}};
+    return {first, w.received.first, w.received.owner, w.index, {}};
   }
-  if (w.top <= w.bottom) return {.detached = w.detached.take(share_of(w.detached.size()))};
+  if (w.top <= w.bottom) return {.from = w.index, .detached = w.detached.take(share_of(w.detached.size()))};
   channel_task* const first = w.bottom;
   w.bottom += share_of(static_cast<std::size_t>(w.top - w.bottom));
   for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
-  return {first, w.bottom, w.index, {}};
+  return {first, w.bottom, w.index, w.index, {}};
 }
 
 /// To the next victim; back to the thief where there is none, or the request has been everywhere.
@@ -191,6 +191,7 @@ void channel_team::withdraw(channel_member& w) noexcept {
   }
   for (runtime::spin_wait spin(oversubscribed());; spin.once()) {
     if (auto const late = mine.receive()) {
+      remember_giver(w, *late);
       w.detached.append(late->detached);
       decline(w, *late);
       return;
@@ -208,6 +209,11 @@ void channel_team::finish(channel_member& w, channel_task& t, unsigned owner, fu
   if (t.future.send(s) && sleepers().wake(owner)) counted(w.index).wakeups.bump();
 }
 
+/// None of a message whose tasks their owner took back.
+void channel_team::remember_giver(channel_member& w, batch const& b) noexcept {
+  if (asked_for().victims == victim_order::last && b.size() != 0) w.last_victim = b.from;
+}
+
 bool channel_team::run_received(channel_member& w) noexcept {
   if (w.received.is_empty()) {
     if (!w.is_asking || !tasks_[w.index].has_message()) return false;
@@ -217,9 +223,9 @@ bool channel_team::run_received(channel_member& w) noexcept {
     w.answered = std::chrono::steady_clock::now();
     w.tasks_in_answer = static_cast<unsigned>(message->size());
     w.detached.append(message->detached);
-    w.received = {message->first, message->last, message->owner, {}};
+    w.received = {message->first, message->last, message->owner, message->from, {}};
+    remember_giver(w, *message);
     if (w.received.is_empty()) return run_detached(w);
-    if (asked_for().victims == victim_order::last) w.last_victim = w.received.owner;
   }
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;

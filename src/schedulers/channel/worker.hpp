@@ -31,7 +31,7 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   batch received;          // tasks of another worker that this one has taken over: older than all of its own
   detached_list detached;  // its own, or received
   runtime::random_numbers random;
-  unsigned last_victim = k_nobody;  // who sent the last tasks
+  unsigned last_victim = k_nobody;  // who gave it the last tasks, their owner or not
 
   // its steal request
   request mine{};
@@ -91,6 +91,7 @@ class channel_team final : public runtime::team {
   bool run_received(channel_member& w) noexcept;
   bool run_detached(channel_member& w) noexcept;
   void decline(channel_member& w, batch b) noexcept;
+  void remember_giver(channel_member& w, batch const& b) noexcept;
   void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
   // Owner.
   bool may_run_others(channel_member const& w) const noexcept;

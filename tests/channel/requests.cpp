@@ -1,0 +1,212 @@
+// Whom steal requests go to, when they are sent, and how they come back. An early request stays with its first victim
+// while the last task that was received runs: there it is looked for.
+#include "stealing.hpp"
+
+#include <array>
+#include <atomic>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+using S = filch::channel;
+using filch::steal_amount;
+using filch::victim_order;
+
+enum class order { none, poll, look, leave };
+
+/// Workers that do as they are told. Those other than worker 0 are held in detached tasks, for which no early
+/// requests are sent; their request channels are open.
+class obedient {
+ public:
+  static constexpr unsigned k_most_workers = 5;
+
+  explicit obedient(filch::pool_options const& options) : pool(options) {}
+
+  /// Worker 0: puts each of the others into a task, and nobody asks any more.
+  void hold_others() {
+    for (unsigned i = 1; i < pool.workers(); ++i) {
+      unsigned const before = held_;
+      S::detach([this] {
+        ++held_;
+        obey();
+      });
+      EXPECT_TRUE(eventually([&] {
+        S::poll();
+        return held_ > before;
+      }));
+    }
+  }
+  /// Until it may leave.
+  void obey() {
+    unsigned const me = S::worker_index();
+    for (order what = order::none; what != order::leave; told_[me] = order::none) {
+      EXPECT_TRUE(eventually([&] { return (what = told_[me]) != order::none; })) << "nothing to do for " << me;
+      if (what == order::none) return;
+      if (what == order::poll) S::poll();
+      if (what == order::look) sees_request_[me] = S::wanted();
+    }
+  }
+  void tell(unsigned worker, order what) {
+    told_[worker] = what;
+    EXPECT_TRUE(eventually([&] { return told_[worker] == order::none; })) << worker << " does nothing";
+  }
+  void tell_others(order what) {
+    for (unsigned i = 0; i < pool.workers(); ++i) {
+      if (i != S::worker_index()) tell(i, what);
+    }
+  }
+  /// Who but the caller has a request that is to be answered.
+  std::vector<unsigned> asked_others() {
+    tell_others(order::look);
+    std::vector<unsigned> asked;
+    for (unsigned i = 0; i < pool.workers(); ++i) {
+      if (i != S::worker_index() && sees_request_[i]) asked.push_back(i);
+    }
+    return asked;
+  }
+  /// Polls, until it gives something.
+  void give() {
+    auto const before = pool.stats().publications;
+    EXPECT_TRUE(eventually([&] {
+      S::poll();
+      return pool.stats().publications > before;
+    })) << "nobody takes anything";
+  }
+
+  S::pool pool;
+
+ private:
+  std::atomic<unsigned> held_{0};
+  std::array<std::atomic<order>, k_most_workers> told_{};
+  std::array<std::atomic<bool>, k_most_workers> sees_request_{};
+};
+
+using victims = std::vector<unsigned>;
+
+/// Whom the thief, of five workers that ask for half, has asked while it runs the second of two tasks that worker 0
+/// gave it; and how many requests it sent for that.
+victims asked_by(unsigned thief, obedient& all, std::uint64_t* sent = nullptr) {
+  victims asked;
+  all.pool.run([&] {
+    all.hold_others();
+    std::uint64_t requests = 0;
+    filch::scope<S>([&](auto& s) {
+      s.spawn([&] {
+        EXPECT_EQ(S::worker_index(), thief);
+        // What it left with others before it got this is out of date: they take it away.
+        all.tell_others(order::poll);
+        requests = all.pool.stats().requests;
+      });
+      s.spawn([&] {
+        EXPECT_EQ(S::worker_index(), thief);
+        if (sent) *sent = all.pool.stats().requests - requests;
+        asked = all.asked_others();
+        all.tell_others(order::leave);
+      });
+      s.spawn([] {});
+      all.tell(thief, order::leave);
+      all.give();
+      all.obey();
+    });
+  });
+  return asked;
+}
+
+TEST(requests, go_to_the_nearest_worker_where_that_is_asked_for) {
+  obedient all(
+      {.workers = 5, .amount = steal_amount::half, .victims = victim_order::nearest, .early_requests = true});
+  for (unsigned thief : {1u, 2u, 3u, 4u}) EXPECT_EQ(asked_by(thief, all), victims{thief - 1}) << "by " << thief;
+}
+
+TEST(requests, go_to_who_gave_the_last_tasks) {
+  obedient all({.workers = 5, .amount = steal_amount::half, .victims = victim_order::last, .early_requests = true});
+  for (int round = 0; round < 5; ++round) {
+    for (unsigned thief : {1u, 2u, 3u, 4u}) EXPECT_EQ(asked_by(thief, all), victims{0}) << "by " << thief;
+  }
+}
+
+TEST(requests, go_to_who_gave_the_last_tasks_and_not_to_their_owner) {
+  obedient all({.workers = 5, .amount = steal_amount::half, .victims = victim_order::last, .early_requests = true});
+  constexpr unsigned k_giver = 2;
+  constexpr unsigned k_thief = 4;
+  victims asked;
+  all.pool.run([&] {
+    all.hold_others();
+    filch::scope<S>([&](auto& s) {
+      s.spawn([&] {
+        EXPECT_EQ(S::worker_index(), k_giver);
+        all.tell(k_thief, order::leave);
+        all.give();
+        all.obey();
+      });
+      s.spawn([&] {
+        EXPECT_EQ(S::worker_index(), k_thief);
+        all.tell_others(order::poll);
+      });
+      s.spawn([&] {
+        EXPECT_EQ(S::worker_index(), k_thief);
+        asked = all.asked_others();
+        all.tell_others(order::leave);
+      });
+      for (int i = 3; i < 8; ++i) s.spawn([] {});
+      all.tell(k_giver, order::leave);
+      all.give();  // four
+      all.obey();
+    });
+  });
+  EXPECT_EQ(asked, victims{k_giver});
+}
+
+TEST(requests, go_to_any_worker_where_that_is_asked_for) {
+  // In one pool: each begins with the same random numbers.
+  obedient all({.workers = 5, .amount = steal_amount::half, .victims = victim_order::random, .early_requests = true});
+  std::array<bool, 4> went_to{};
+  EXPECT_TRUE(eventually([&] {
+    victims const asked = asked_by(4, all);
+    EXPECT_EQ(asked.size(), 1u);
+    for (unsigned i : asked) went_to.at(i) = true;
+    return went_to == std::array{true, true, true, true} || testing::Test::HasFailure();
+  }));
+}
+
+TEST(requests, are_sent_before_the_last_task_runs_only_where_that_is_asked_for) {
+  std::uint64_t sent = 0;
+  obedient early({.workers = 5, .amount = steal_amount::half, .early_requests = true});
+  EXPECT_EQ(asked_by(2, early, &sent).size(), 1u);
+  EXPECT_EQ(sent, 1u);
+  obedient late({.workers = 5, .amount = steal_amount::half, .early_requests = false});
+  EXPECT_EQ(asked_by(2, late, &sent).size(), 0u);
+  EXPECT_EQ(sent, 0u);
+}
+
+TEST(requests, come_back_where_nobody_has_anything) {
+  obedient all({.workers = 2, .amount = steal_amount::half, .early_requests = true});
+  all.pool.run([&] {
+    all.hold_others();
+    std::uint64_t returns = 0;
+    std::uint64_t forwards = 0;
+    filch::scope<S>([&](auto& s) {
+      s.spawn([&] { all.tell(0, order::poll); });
+      s.spawn([&] {
+        returns = all.pool.stats().returns;
+        forwards = all.pool.stats().forwards;
+        all.tell(0, order::poll);  // has sent what it had, and runs the last one: back to who asked, that is, here
+        EXPECT_EQ(all.pool.stats().forwards, forwards + 1);
+        EXPECT_EQ(all.pool.stats().returns, returns) << "before the thief looked";
+        all.tell(0, order::leave);
+      });
+      s.spawn([&] {
+        EXPECT_EQ(S::worker_index(), 0u);
+        all.obey();
+        EXPECT_TRUE(eventually([&] { return all.pool.stats().returns > returns; })) << "it did not come back";
+        EXPECT_EQ(all.pool.stats().returns, returns + 1);
+      });
+      all.tell(1, order::leave);
+      all.give();
+    });
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
