@@ -39,6 +39,8 @@ class way {
     r.steals = each(before_.steals, after.steals);
     r.requests = each(before_.requests, after.requests);
     r.forwards = each(before_.forwards, after.forwards);
+    r.returns = each(before_.returns, after.returns);
+    r.updates = each(before_.updates, after.updates);
     double const answers = each(before_.publications, after.publications);
     if (answers > 0) r.tasks_per_answer = each(before_.tasks_sent, after.tasks_sent) / answers;
   }
@@ -133,20 +135,25 @@ nlohmann::ordered_json to_json(channels_row const& r) {
   j["steals"] = r.steals;
   j["requests"] = r.requests;
   j["forwards"] = r.forwards;
+  j["returns"] = r.returns;
+  j["updates"] = r.updates;
   j["tasks_per_answer"] = r.tasks_per_answer;
   return j;
 }
 
 void print_channels_head() {
-  fmt::print("{:<20} {:>3}  {:<23} {:>10} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9} {:>12}\n", "workload", "P", "way",
-             "seconds", "speed-up", "of ideal", "to direct", "steals", "requests", "forwards", "tasks/answer");
+  fmt::print("{:<20} {:>3}  {:<23} {:>10} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>12}\n", "workload", "P",
+             "way", "seconds", "speed-up", "of ideal", "to direct", "steals", "requests", "forwards", "returned",
+             "updates", "tasks/answer");
 }
 
 void print_channels_row(channels_row const& r) {
-  fmt::print("{:<20} {:>3}  {:<23} {:>10.6f} {:>8.3f} {:>7.1f}% {:>9.3f} {:>9.1f} {:>9.1f} {:>9.1f} {:>12}\n",
-             r.workload + "=" + r.size, r.workers, r.way, r.seconds, r.speedup, 100 * r.of_ideal, r.to_direct,
-             r.steals, r.requests, r.forwards,
-             r.tasks_per_answer > 0 ? fmt::format("{:.1f}", r.tasks_per_answer) : "");
+  fmt::print(
+      "{:<20} {:>3}  {:<23} {:>10.6f} {:>8.3f} {:>7.1f}% {:>9.3f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} "
+      "{:>12}\n",
+      r.workload + "=" + r.size, r.workers, r.way, r.seconds, r.speedup, 100 * r.of_ideal, r.to_direct, r.steals,
+      r.requests, r.forwards, r.returns, r.updates,
+      r.tasks_per_answer > 0 ? fmt::format("{:.1f}", r.tasks_per_answer) : "");
   std::fflush(stdout);
 }
 

@@ -23,6 +23,8 @@ struct channels_row {
   double steals = 0;
   double requests = 0;
   double forwards = 0;
+  double returns = 0;
+  double updates = 0;
   double tasks_per_answer = 0;  // zero: no answers
 };
 
