@@ -13,10 +13,11 @@ class channel_team;
 extern template class FILCH_API pool_of<channel_team>;
 }  // namespace detail
 
-/// Work stealing in which nothing but channels is shared: a worker's tasks are its own, and it sends some to a thief
-/// that asks, at a fork, a join or a poll. A fork that nobody waits for costs what it does under `direct`. A task
-/// that runs long without any of the three should call filch::poll, or nobody gets what was forked before it. A
-/// worker that waits for a task that it sent away runs others, so a lock held across a join can meet itself.
+/// Work stealing in which workers share channels only, and who sleeps: a worker's tasks are its own, and it sends
+/// some to a thief that asks, at a fork, a join or a poll. A fork that nobody waits for costs what it does under
+/// `direct`. A task that runs long without any of the three should call filch::poll, or nobody gets what was forked
+/// before it. A worker that waits for a task that it sent away runs others, so a lock held across a join can meet
+/// itself.
 struct channel {
   static constexpr std::string_view name = "channel";
 

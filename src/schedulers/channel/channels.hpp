@@ -1,5 +1,6 @@
-// The channels between workers, and what travels in them: the only things that two workers of a channel team share.
-// The bell and the future, which fast paths touch, are in channel_words.hpp. Edges: protocol.md beside this file.
+// The channels between workers, and what travels in them: all that two workers of a channel team share, but for who
+// sleeps. The bell and the future, which fast paths touch, are in channel_words.hpp. Edges: protocol.md beside this
+// file.
 #pragma once
 
 #include <filch/detail/channel_task.hpp>
