@@ -2,17 +2,13 @@
 install(TARGETS filch EXPORT filch_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS filch_cluster EXPORT filch_cluster_targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT filch_cluster_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
 set(not_installed "")
-if(FILCH_HAS_CLUSTER)
-  install(TARGETS filch_cluster EXPORT filch_cluster_targets
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  install(EXPORT filch_cluster_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
-else()
-  foreach(name IN ITEMS cluster mpi_transport packing rank transport)
-    list(APPEND not_installed PATTERN "${name}.hpp" EXCLUDE)
-  endforeach()
-  list(APPEND not_installed PATTERN "cluster_*.hpp" EXCLUDE)
+if(NOT FILCH_HAS_MPI)
+  set(not_installed PATTERN "mpi_transport.hpp" EXCLUDE)
 endif()
 install(DIRECTORY include/filch DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" ${not_installed})
 install(FILES "${PROJECT_BINARY_DIR}/include/filch/config.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/filch")

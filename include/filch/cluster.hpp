@@ -12,8 +12,8 @@ namespace filch::inline FILCH_ABI {
 
 /// Settings of a rank.
 struct cluster_options {
-  /// Workers of this rank's pool. 0: FILCH_NUM_THREADS, else as many as the transport says (mpi_transport: the
-  /// processors that this rank does not share with others), else as pool_options says.
+  /// Workers of this rank's pool. 0: FILCH_NUM_THREADS, else as many as the transport says (the processors
+  /// that this rank does not share with others), else as pool_options says.
   unsigned workers = 0;
   /// Seconds that a rank may not answer before it is named and all end; 0: for ever.
   unsigned patience = 5;
@@ -111,10 +111,10 @@ template <class T, class Op> struct fold_of {
 
 }  // namespace detail
 
-/// The processes of one program that share its tasks: ranks, each with a pool of S. All of them make a cluster and
-/// call the same functions of it in the same order; each call returns on all of them. One at a time in a process,
-/// unless each has a transport of its own. One after the other may use one transport if that has begin_cluster(), as
-/// mpi_transport has.
+/// The processes of one program, or threads of a process, that share its tasks: ranks, each with a pool of S. All of
+/// them make a cluster and call the same functions of it in the same order; each call returns on all of them. One at
+/// a time in a process, unless each has a transport of its own. One after the other may use one transport if that has
+/// begin_cluster(), as mpi_transport and thread_transport have.
 ///
 ///     int main() {
 ///       filch::mpi_transport mpi;
@@ -146,7 +146,7 @@ template <scheduler S = default_scheduler> class cluster {
   /// ends them.
   ~cluster() = default;
 
-  /// This process's number, 0 to ranks() - 1.
+  /// This rank's number, 0 to ranks() - 1.
   int rank() const noexcept { return base_.ends().rank(); }
   int ranks() const noexcept { return base_.ends().ranks(); }
 

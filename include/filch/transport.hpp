@@ -27,7 +27,8 @@ using message = std::vector<std::byte>;
 /// others receive between these calls of theirs. Ranks are not at the same call at once. Without it a transport
 /// serves one cluster; one that hands its calls on to another transport has to hand on this one, too.
 ///
-/// Calls come from any thread, one at a time. `filch::mpi_transport` is a model.
+/// Calls come from any thread, one at a time. Models: `filch::thread_transport`, between threads of a process, and
+/// `filch::mpi_transport`.
 template <class T>
 concept transport = requires(T& t, T const& fixed, int to, message m, std::string_view text) {
   { fixed.rank() } noexcept -> std::same_as<int>;

@@ -1,10 +1,12 @@
-// Ranks in one process, and a network between them that delivers in any order, drawn from a seed.
+// Ranks that are threads, and a network between them that delivers in any order, drawn from a seed.
 #pragma once
 
 #include "seeds.hpp"
 
 #include <filch/cluster.hpp>
+#include <filch/thread_transport.hpp>
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -14,36 +16,13 @@
 
 namespace filch_test {
 
+/// Between threads, with a seed for its ports; keeps what end_all() was told.
 class network {
  public:
-  network(int ranks, std::uint64_t seed) : boxes_(static_cast<std::size_t>(ranks)), random_(seed) {}
+  network(int ranks, std::uint64_t seed) : threads_(ranks), seed_(seed) {}
 
-  int ranks() const noexcept { return static_cast<int>(boxes_.size()); }
-  void send(int to, filch::message m, unsigned cluster) {
-    std::lock_guard const lock(mutex_);
-    box_of(to, cluster).push_back(std::move(m));
-  }
-  /// Any of those that wait, or none yet.
-  std::optional<filch::message> receive(int rank, unsigned cluster) {
-    std::lock_guard const lock(mutex_);
-    auto& box = box_of(rank, cluster);
-    if (box.empty() || random_() % 4 == 0) return std::nullopt;
-    std::swap(box[random_() % box.size()], box.back());
-    filch::message m = std::move(box.back());
-    box.pop_back();
-    return m;
-  }
-  bool is_empty(int rank, unsigned cluster) {
-    std::lock_guard const lock(mutex_);
-    return box_of(rank, cluster).empty();
-  }
-  bool is_empty() {
-    std::lock_guard const lock(mutex_);
-    for (auto const& clusters : boxes_) {
-      if (!std::all_of(clusters.begin(), clusters.end(), [](auto const& box) { return box.empty(); })) return false;
-    }
-    return true;
-  }
+  filch::thread_network& threads() noexcept { return threads_; }
+  std::uint64_t seed() const noexcept { return seed_; }
   void end_all(std::string_view text) {
     std::lock_guard const lock(mutex_);
     last_words_ = text;
@@ -54,38 +33,44 @@ class network {
   }
 
  private:
-  using messages = std::vector<filch::message>;
-
-  messages& box_of(int rank, unsigned cluster) {
-    auto& clusters = boxes_[static_cast<std::size_t>(rank)];
-    if (clusters.size() <= cluster) clusters.resize(cluster + 1);
-    return clusters[cluster];
-  }
-
+  filch::thread_network threads_;
+  std::uint64_t const seed_;
   std::mutex mutex_;
-  std::vector<std::vector<messages>> boxes_;  // of each rank, for each cluster
-  std::mt19937_64 random_;
   std::string last_words_;
 };
 
-/// One rank's place in it.
+/// One rank's place in it: messages arrive in any order, drawn from the seed.
 class port {
  public:
-  port(network& net, int rank) noexcept : net_(net), rank_(rank) {}
-  int rank() const noexcept { return rank_; }
-  int ranks() const noexcept { return net_.ranks(); }
+  port(network& net, int rank)
+      : net_(net), threads_(net.threads(), rank), random_(combine(net.seed(), static_cast<std::uint64_t>(rank))) {}
+  int rank() const noexcept { return threads_.rank(); }
+  int ranks() const noexcept { return threads_.ranks(); }
   void begin_cluster() {
-    EXPECT_TRUE(net_.is_empty(rank_, cluster_)) << "a message of the cluster before was left behind";
-    ++cluster_;
+    EXPECT_TRUE(is_empty()) << "a message of the cluster before was left behind";
+    threads_.begin_cluster();
   }
-  void send(int to, filch::message m) { net_.send(to, std::move(m), cluster_); }
-  std::optional<filch::message> receive() { return net_.receive(rank_, cluster_); }
+  void send(int to, filch::message m) { threads_.send(to, std::move(m)); }
+  /// Any of those that wait, or none yet.
+  std::optional<filch::message> receive() {
+    if (is_empty() || random_() % 4 == 0) return std::nullopt;
+    std::swap(waiting_[random_() % waiting_.size()], waiting_.back());
+    filch::message m = std::move(waiting_.back());
+    waiting_.pop_back();
+    return m;
+  }
   void end_all(std::string_view text) { net_.end_all(text); }
+
+  bool is_empty() {
+    while (auto m = threads_.receive()) waiting_.push_back(std::move(*m));
+    return waiting_.empty();
+  }
 
  private:
   network& net_;
-  int const rank_;
-  unsigned cluster_ = 0;
+  filch::thread_transport threads_;
+  std::mt19937_64 random_;
+  std::vector<filch::message> waiting_;
 };
 static_assert(filch::transport<port>);
 
@@ -94,10 +79,10 @@ static_assert(filch::transport<port>);
 template <class S, class F>
 void on_ranks(int ranks, unsigned workers, std::uint64_t seed, F f, unsigned clusters = 1) {
   network net(ranks, seed);
+  std::deque<port> ports;
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r) {
-    threads.emplace_back([&, r] {
-      port here(net, r);
+    threads.emplace_back([&, &here = ports.emplace_back(net, r)] {
       for (unsigned i = 0; i < clusters; ++i) {
         filch::cluster<S> cluster(here, {.workers = workers, .patience = 0});
         f(cluster);
@@ -105,7 +90,8 @@ void on_ranks(int ranks, unsigned workers, std::uint64_t seed, F f, unsigned clu
     });
   }
   for (auto& t : threads) t.join();
-  EXPECT_TRUE(net.is_empty()) << "a message was left behind";
+  for (port& here : ports) EXPECT_TRUE(here.is_empty()) << "a message was left behind";
+  EXPECT_EQ(net.threads().under_way(), 0u) << "a message of an earlier cluster was left behind";
 }
 
 /// A tree whose shape follows from its seed: the number of nodes varies from 1 to some thousands.

@@ -123,33 +123,44 @@ for lacking in -std=c++17 -fno-exceptions; do
     grep -m 1 error: | grep -q '"filch needs '
 done
 
-# The part over MPI, where it was built.
-if [ -f "$work/prefix-OFF/lib/cmake/filch/filch_cluster_targets.cmake" ]; then
-  mkdir -p "$work/cluster"
-  cat >"$work/cluster/main.cpp" <<'CODE'
+# Clusters: between threads without MPI, and over MPI, where it was built.
+mkdir -p "$work/cluster"
+cat >"$work/cluster/threads.cpp" <<'CODE'
 #include <filch/cluster.hpp>
-#include <filch/mpi_transport.hpp>
+#include <filch/thread_transport.hpp>
 
 static long one(filch::rank&, int n) { return n; }
 
 int main() {
-  filch::mpi_transport mpi;
-  filch::cluster<> ranks(mpi);
+  filch::thread_network network(1);
+  filch::thread_transport threads(network, 0);
+  filch::cluster<> ranks(threads);
   return ranks.fold<&one>(std::plus<>(), 1) == 1 ? 0 : 1;
 }
 CODE
-  cat >"$work/cluster/CMakeLists.txt" <<'CODE'
+sed 's/thread_transport threads(network, 0)/mpi_transport threads/; s/thread_transport/mpi_transport/; /thread_network/d' \
+  "$work/cluster/threads.cpp" >"$work/cluster/mpi.cpp"
+cat >"$work/cluster/CMakeLists.txt" <<'CODE'
 cmake_minimum_required(VERSION 3.25)
 project(consumer CXX)
-find_package(filch REQUIRED COMPONENTS cluster)
-add_executable(consumer main.cpp)
-target_link_libraries(consumer PRIVATE filch::cluster)
+find_package(filch REQUIRED COMPONENTS cluster ${WITH})
+foreach(name IN ITEMS threads ${WITH})
+  add_executable(${name} ${name}.cpp)
+  target_link_libraries(${name} PRIVATE filch::cluster)
+endforeach()
 CODE
-  what="find_package, cluster"
-  cmake -S "$work/cluster" -B "$work/cluster" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_PREFIX_PATH="$work/prefix-OFF" >/dev/null
-  cmake --build "$work/cluster" >/dev/null
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster/consumer"
+cluster() {  # cluster SHARED [cmake arguments]
+  cmake -S "$work/cluster" -B "$work/cluster-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_PREFIX_PATH="$work/prefix-$1" "${@:2}" >/dev/null &&
+    cmake --build "$work/cluster-$1" >/dev/null && "$work/cluster-$1/threads"
+}
+what="find_package, cluster, without MPI"
+cluster ON
+if cluster ON -DWITH=mpi 2>/dev/null; then false; fi
+if [ -f "$work/prefix-OFF/include/filch/mpi_transport.hpp" ]; then
+  what="find_package, cluster, with MPI"
+  cluster OFF -DWITH=mpi
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster-OFF/mpi"
 fi
 
 strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"

@@ -1,0 +1,83 @@
+// Messages between ranks that are threads of one process.
+#pragma once
+
+#include <filch/pool_options.hpp>
+#include <filch/transport.hpp>
+
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace filch::inline FILCH_ABI {
+
+/// What ranks that are threads of this process have in common: the messages on their way. Needs no MPI.
+///
+///     filch::thread_network network(2);
+///     auto const program = [&](int rank) {
+///       filch::thread_transport threads(network, rank);
+///       filch::cluster<> ranks(threads);
+///       ...
+///     };
+///     std::thread other(program, 1);
+///     program(0);
+///     other.join();
+class FILCH_API thread_network {
+ public:
+  /// Throws setup_error where there are fewer than one.
+  explicit thread_network(int ranks);
+  thread_network(thread_network const&) = delete;
+  thread_network& operator=(thread_network const&) = delete;
+  ~thread_network() = default;
+
+  int ranks() const noexcept { return static_cast<int>(boxes_.size()); }
+  /// Messages that were sent and not received: none once all clusters have ended. From any thread.
+  std::size_t under_way() const;
+
+ private:
+  friend class thread_transport;
+  struct letter {
+    unsigned cluster;
+    message bytes;
+  };
+  /// A rank's. The sender of a message puts it here.
+  struct alignas(64) mailbox {
+    std::mutex mutable mutex;
+    std::deque<letter> letters;  // under mutex
+  };
+  std::vector<mailbox> boxes_;
+};
+
+/// A rank's place in a thread_network. Serves any number of clusters, one after the other.
+///
+/// A message costs a lock of the receiver's mailbox at each end, and is not copied. Messages of one rank to another
+/// keep their order.
+class FILCH_API thread_transport {
+ public:
+  /// The network must outlive it, and has one of them for each rank. Throws setup_error where there is no such rank.
+  thread_transport(thread_network& network, int rank);
+  thread_transport(thread_transport const&) = delete;
+  thread_transport& operator=(thread_transport const&) = delete;
+  ~thread_transport() = default;
+
+  /// See filch::transport.
+  void begin_cluster() noexcept { ++cluster_; }
+  int rank() const noexcept { return rank_; }
+  int ranks() const noexcept { return network_.ranks(); }
+  /// Throws std::bad_alloc; the message is lost then.
+  void send(int to, message m);
+  std::optional<message> receive();
+  /// A line on stderr, then std::abort: where each rank is can be seen in a debugger.
+  [[noreturn]] void end_all(std::string_view text);
+
+  /// Processors of this process, divided by the number of ranks; at least 1.
+  unsigned workers() const noexcept;
+
+ private:
+  thread_network& network_;
+  int const rank_;
+  unsigned cluster_ = 0;  // of the messages that are sent and received
+};
+
+static_assert(transport<thread_transport>);
+
+}  // namespace filch::inline FILCH_ABI

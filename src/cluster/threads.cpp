@@ -1,0 +1,66 @@
+// The transport between threads.
+#include <sched.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filch/thread_transport.hpp>
+#include <string>
+
+namespace filch::inline FILCH_ABI {
+namespace {
+
+std::size_t checked(int ranks) {
+  if (ranks < 1) throw setup_error("filch: a network of " + std::to_string(ranks) + " ranks");
+  return static_cast<std::size_t>(ranks);
+}
+
+}  // namespace
+
+thread_network::thread_network(int ranks) : boxes_(checked(ranks)) {}
+
+std::size_t thread_network::under_way() const {
+  std::size_t sum = 0;
+  for (mailbox const& box : boxes_) {
+    std::lock_guard const lock(box.mutex);
+    sum += box.letters.size();
+  }
+  return sum;
+}
+
+thread_transport::thread_transport(thread_network& network, int rank) : network_(network), rank_(rank) {
+  if (rank >= 0 && rank < ranks()) return;
+  throw setup_error("filch: rank " + std::to_string(rank) + " in a network of " + std::to_string(ranks()));
+}
+
+void thread_transport::send(int to, message m) {
+  auto& box = network_.boxes_[static_cast<std::size_t>(to)];
+  std::lock_guard const lock(box.mutex);
+  box.letters.push_back({cluster_, std::move(m)});
+}
+
+std::optional<message> thread_transport::receive() {
+  auto& box = network_.boxes_[static_cast<std::size_t>(rank_)];
+  std::lock_guard const lock(box.mutex);
+  // Those of the next cluster wait for it.
+  auto const found = std::find_if(box.letters.begin(), box.letters.end(),
+                                  [this](auto const& letter) { return letter.cluster == cluster_; });
+  if (found == box.letters.end()) return std::nullopt;
+  message bytes = std::move(found->bytes);
+  box.letters.erase(found);
+  return bytes;
+}
+
+void thread_transport::end_all(std::string_view text) {
+  std::fprintf(stderr, "filch: rank %d: %.*s; ending all ranks\n", rank_, static_cast<int>(text.size()), text.data());
+  std::fflush(stderr);
+  std::abort();
+}
+
+unsigned thread_transport::workers() const noexcept {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);  // where it fails, none: then one worker
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&mine) / ranks()));
+}
+
+}  // namespace filch::inline FILCH_ABI
