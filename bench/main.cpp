@@ -14,7 +14,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 namespace bench {
@@ -318,19 +321,32 @@ void show_stealing(options const& o) {
 #endif
 
 #if BENCH_WITH_CLUSTER
+bool mentions_cluster(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](std::string_view text) { return text.find("cluster") != text.npos; });
+}
+
 /// In every process that mpirun started.
-int run_cluster(options const& o) {
+int run_cluster(filch::mpi_transport& mpi, options const& o) {
   if (o.format == "csv") throw bad_request("cluster has no csv");
   if (o.quick) throw bad_request("cluster has no --quick");
   auto const workers = o.workers.empty() ? std::vector<unsigned>{0} : wanted_workers(o);
   if (workers.size() > 1) throw bad_request("cluster wants one number of workers");
   unsigned const pairs =
       o.repeat.empty() ? k_pairs : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
-  return measure_cluster({o.workloads, workers[0], pairs, o.format == "json"});
+  return measure_cluster(mpi, {o.workloads, workers[0], pairs, o.format == "json"});
 }
 #endif
 
-int main_of(int argc, char** argv) {
+/// Sets `speaks` to false where another rank says what goes wrong on all.
+int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
+#if BENCH_WITH_CLUSTER
+  // Before the request is read: it may be wrong.
+  std::optional<filch::mpi_transport> mpi;
+  if (mentions_cluster(argc, argv)) {
+    mpi.emplace();
+    speaks = mpi->rank() == 0;
+  }
+#endif
   options o;
   CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
   app.add_flag("--list", o.list, "name the workloads, their sizes and the schedulers");
@@ -391,7 +407,7 @@ int main_of(int argc, char** argv) {
   }
 #endif
 #if BENCH_WITH_CLUSTER
-  if (o.schedulers == std::vector<std::string>{"cluster"}) return run_cluster(o);
+  if (mpi && o.schedulers == std::vector<std::string>{"cluster"}) return run_cluster(*mpi, o);
 #endif
   auto const rows = run(o);
   if (o.format == "json") {
@@ -408,9 +424,11 @@ int main_of(int argc, char** argv) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
+  bool speaks = true;
   try {
-    return bench::main_of(argc, argv);
+    return bench::main_of(argc, argv, speaks);
   } catch (std::exception const& e) {
+    if (!speaks) return 1;
     std::string line = e.what();
     for (char& c : line) c = c == '\n' ? ' ' : c;
     std::fprintf(stderr, "filch-bench: %s\n", line.c_str());

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <chrono>
 #include <filch/cluster.hpp>
-#include <filch/mpi_transport.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -235,8 +234,7 @@ void measure_all(cluster_request const& request, clusters& ranks) {
 
 }  // namespace
 
-int measure_cluster(cluster_request const& request) {
-  filch::mpi_transport mpi;
+int measure_cluster(filch::mpi_transport& mpi, cluster_request const& request) {
   clusters ranks(mpi, {.workers = request.workers});
   try {
     measure_all(request, ranks);

@@ -1,6 +1,7 @@
 // filch-bench --scheduler cluster, started with mpirun.
 #pragma once
 
+#include <filch/mpi_transport.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,9 @@ struct cluster_request {
   bool as_json = false;
 };
 
-/// Collective. Only rank 0 prints, errors too. Returns the exit code.
-int measure_cluster(cluster_request const& request);
+/// Collective. Only rank 0 prints, errors too. Returns the exit code. Throws on all ranks what was wrong before there
+/// was a cluster.
+int measure_cluster(filch::mpi_transport& mpi, cluster_request const& request);
 /// Lines for --list.
 void list_cluster_workloads();
 
