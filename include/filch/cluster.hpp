@@ -17,6 +17,9 @@ struct cluster_options {
   unsigned workers = 0;
   /// Seconds that a rank may not answer before it is named and all end; 0: for ever.
   unsigned patience = 5;
+  /// Seconds that a rank may make its cluster later than the others, before it is named and all end; 0, or where
+  /// patience is 0: for ever.
+  unsigned arrival = 60;
 };
 
 namespace detail {
@@ -127,12 +130,12 @@ template <class T, class Op> struct fold_of {
 /// some answers with half of them, the oldest. Idle ranks look for messages and sleep between looks, up to a
 /// millisecond.
 ///
-/// A rank that does not answer for `patience` seconds ends all of them, with a line on stderr that names it. So does
-/// a failing transport.
+/// A rank that does not answer for `patience` seconds, or comes more than `arrival` seconds later than the next one,
+/// ends all of them, with a line on stderr that names it. So does a failing transport.
 template <scheduler S = default_scheduler> class cluster {
  public:
-  /// Waits for all ranks to come here. The transport must outlive the cluster. Throws setup_error where an option or
-  /// an environment variable makes no sense, or the system refuses a thread.
+  /// Waits for all ranks to come here, options.arrival seconds at most. The transport must outlive the cluster.
+  /// Throws setup_error where an option or an environment variable makes no sense, or the system refuses a thread.
   template <transport T>
   explicit cluster(T& carrier, cluster_options options = {})
       : base_(std::make_unique<detail::transport_of<T>>(carrier), options), pool_([&] {

@@ -73,11 +73,12 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
 reduction_part failed_part() { return failed_with(text_of_current_exception()); }
 
 struct cluster_base::parts {
-  parts(std::unique_ptr<any_transport> carrier, unsigned seconds)
+  parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
       : transport(std::move(carrier)),
-        ends(*transport, seconds * endpoint::k_ticks_per_second),
+        ends(*transport, options.patience * endpoint::k_ticks_per_second,
+             options.arrival * endpoint::k_ticks_per_second),
         guard(ends),
-        patience(seconds) {}
+        patience(options.patience) {}
   std::unique_ptr<any_transport> transport;
   endpoint ends;
   watchman guard;
@@ -91,7 +92,7 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
     throw setup_error("filch: two functions that are spawned have one name: " + std::string(kind->name));
   }
   carrier->begin_cluster();
-  parts_ = std::make_unique<parts>(std::move(carrier), options.patience);
+  parts_ = std::make_unique<parts>(std::move(carrier), options);
   reduce({}, [](message, message) { return message(); });
   ends().all_are_here();
 }

@@ -40,11 +40,12 @@ struct task_header {
 
 }  // namespace
 
-endpoint::endpoint(any_transport& carrier, unsigned silence)
+endpoint::endpoint(any_transport& carrier, unsigned silence, unsigned arrival)
     : transport_(carrier),
       me_(carrier.rank()),
       ranks_(carrier.ranks()),
       silence_(silence),
+      arrival_(silence > 0 ? arrival : 0),
       random_(0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(me_ + 1)) {}
 
 endpoint::~endpoint() = default;
@@ -459,6 +460,7 @@ void endpoint::hand_on(reduction_part sum) {
 void endpoint::all_are_here() {
   std::lock_guard const lock(mutex_);
   expecting_ = ranks_ > 1;
+  silent_ = 0;  // what it was until now was absence
 }
 
 void endpoint::tick() {
@@ -481,15 +483,24 @@ void endpoint::tick() {
 void endpoint::watch() {
   if (std::exchange(heard_, false)) {
     silent_ = 0;
-  } else if (expecting_ && silence_ > 0 && ++silent_ > silence_) {
-    expecting_ = false;
-    end_over_silence();
+  } else if (unsigned const most = expecting_ ? silence_ : arrival_; most > 0 && ++silent_ > most) {
+    silent_ = 0;
+    if (expecting_) {
+      end_over_silence();
+    } else {
+      end_over_absence();
+    }
   }
 }
 
 void endpoint::end_over_silence() {
   transport_.end_all("rank " + std::to_string(before()) + " has not answered for " +
                      std::to_string(silence_ / k_ticks_per_second) + " s");
+}
+
+void endpoint::end_over_absence() {
+  transport_.end_all("rank " + std::to_string(before()) + " has not made its cluster " +
+                     std::to_string(arrival_ / k_ticks_per_second) + " s after this rank (cluster_options::arrival)");
 }
 
 void endpoint::begin_closing() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A rank that gets a signal, or an exception, in the middle of a run or before, that stops as the cluster ends, or sends
 # too long a message, ends the others within 10 seconds, with a message that names it, and leaves no process behind.
-#   ends_all.sh MPIEXEC PROGRAM KILL|STOP|FAREWELL|EARLY|THROW|ALONE|LONG RANK RANKS
+#   ends_all.sh MPIEXEC PROGRAM KILL|STOP|LATE|FAREWELL|EARLY|THROW|ALONE|LONG RANK RANKS
 set -uo pipefail
 mpiexec=$1 program=$2 signal=$3 rank=$4 ranks=$5
 folder=$(mktemp -d)
@@ -46,6 +46,9 @@ if [ "$signal" = STOP ] || [ "$signal" = FAREWELL ]; then
 fi
 if [ "$signal" = EARLY ] || [ "$signal" = THROW ] || [ "$signal" = ALONE ]; then
   grep -q "^filch: rank $rank: an exception leaves this rank, and not the others; ending" <<<"$output" || failed "no line of ours"
+fi
+if [ "$signal" = LATE ]; then
+  grep -q "^filch: rank .*: rank $rank has not made its cluster 6 s after this rank" <<<"$output" || failed "no line of ours"
 fi
 if [ "$signal" = LONG ]; then
   grep -q "^filch: rank $rank: a message of 2147483648 bytes, where MPI takes" <<<"$output" || failed "no line of ours"

@@ -6,6 +6,7 @@
 //   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
 //   mpi_program ALONE RANK            an exception that leaves one rank, while others wait for it in a reduction
 //   mpi_program LONG RANK             that rank sends a message that is too long for MPI
+//   mpi_program LATE RANK             that rank stops before its cluster
 //   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
 //   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
 #include "network.hpp"
@@ -97,7 +98,9 @@ int main_of(int argc, char** argv) {
     }
     return all_right ? 0 : 1;
   }
-  filch::cluster<> ranks(mpi, {.workers = 1});
+  bool const is_late = argc == 3 && std::strcmp(argv[1], "LATE") == 0;
+  if (is_late && mpi.rank() == std::atoi(argv[2])) std::raise(SIGSTOP);
+  filch::cluster<> ranks(mpi, {.workers = 1, .arrival = is_late ? 6u : 60u});
   if (argc == 4 && std::strcmp(argv[1], "trees") == 0) {
     return count_trees(ranks, std::strtoull(argv[2], nullptr, 0), std::strtoull(argv[3], nullptr, 0)) ? 0 : 1;
   }

@@ -58,8 +58,9 @@ class FILCH_API endpoint {
   static constexpr unsigned k_bounds = 64;
   enum class outcome { work, nothing, refused, ended };
 
-  /// `silence`: how many ticks the rank before may be silent; 0: for ever.
-  endpoint(any_transport& carrier, unsigned silence);
+  /// `silence`: how many ticks the rank before may be silent; 0: for ever. `arrival`: how many before its first
+  /// heartbeat.
+  endpoint(any_transport& carrier, unsigned silence, unsigned arrival = 0);
   endpoint(endpoint const&) = delete;
   endpoint& operator=(endpoint const&) = delete;
   ~endpoint();
@@ -169,6 +170,7 @@ class FILCH_API endpoint {
   void judge_wave();
   void watch();
   void end_over_silence();
+  void end_over_absence();
   void send(int to, message m);
   void send_basic(int to, message m);
   void send_outcome(int home, cluster_future* future, std::optional<std::string> const& failure,
@@ -185,6 +187,7 @@ class FILCH_API endpoint {
   int const me_;
   int const ranks_;
   unsigned const silence_;
+  unsigned const arrival_;
 
   // any worker
   std::atomic<bool> overdue_{false};
