@@ -19,7 +19,7 @@ struct cluster_options {
   unsigned patience = 5;
   /// Seconds that a rank may make its cluster later than the others, before it is named and all end; 0, or where
   /// patience is 0: for ever.
-  unsigned arrival = 60;
+  unsigned arrival = 300;
 };
 
 namespace detail {
