@@ -5,9 +5,10 @@
 //   offer        a continuation that was made public, in a record that thieves find
 //   landing pad  where the exception tables say that a join frame goes on, should f throw a `continuation`
 //
-// Nobody throws one. Who offers a frame runs its landing pad, as the unwinder would, as far as the destructor of
-// implicit_offering, which writes down what g is and how to go on from there. From then on the frame continues at
-// its landing pad, never where f returns to; the return barrier sees to that.
+// Nobody throws one. Who takes an offer lands in its frame, as the unwinder would: the landing pad is read, or run
+// where it can't be, as far as the destructor of implicit_offering, which says what g is and how to go on from there.
+// From then on the frame continues at its landing pad; a frame in which nobody landed, where f returns to. The return
+// barrier sees to that.
 #pragma once
 
 #include <filch/detail/packet.hpp>
@@ -483,7 +484,7 @@ template <class T> FILCH_INLINE T unseen_read(T const& word) noexcept {
 #endif
 }
 
-/// On the landing pad of a join frame: tells who offers the frame what g is and how to go on. On the way of an
+/// On the landing pad of a join frame: tells who lands there what g is and how to go on. On the way of an
 /// exception that f threw, nothing.
 template <class G, auto Child> struct implicit_offering {
   std::remove_reference_t<G>* g;
