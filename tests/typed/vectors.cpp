@@ -7,8 +7,6 @@
 namespace filch_test {
 namespace {
 
-using S = filch::implicit;
-
 /// A vector in a class, for templates drop the attributes of a bare one.
 template <class T, std::size_t Bytes, std::size_t Alignment = Bytes> struct vector_of {
   typedef T lanes __attribute__((vector_size(Bytes), aligned(Alignment)));
@@ -21,11 +19,6 @@ template <class T, std::size_t Bytes, std::size_t Alignment = Bytes> struct vect
   friend bool operator==(vector_of const& a, vector_of const& b) { return std::memcmp(&a.v, &b.v, Bytes) == 0; }
 };
 
-struct in_parallel {
-  template <class F, class G> auto operator()(F&& f, G&& g) const {
-    return filch::join<S>(static_cast<F&&>(f), static_cast<G&&>(g));
-  }
-};
 struct in_order {
   template <class F, class G> auto operator()(F&& f, G&& g) const {
     auto a = f();
@@ -50,33 +43,50 @@ template <class V, class Join> [[gnu::noinline]] V turn(Join join, int depth, V 
   return a - b + c - d + one;
 }
 
-template <class V> class vectors : public ::testing::Test {};
-using kinds =
-    ::testing::Types<vector_of<float, 8>, vector_of<int, 16>, vector_of<double, 16>, vector_of<double, 32>,
-                     vector_of<long, 32>, vector_of<double, 32, 8>, vector_of<float, 64>, vector_of<long, 64, 8>>;
-TYPED_TEST_SUITE(vectors, kinds);
+/// Calls body.operator()<V>() for each kind of vector.
+template <class Body> void for_each_kind(Body body) {
+  body.template operator()<vector_of<float, 8>>();
+  body.template operator()<vector_of<int, 16>>();
+  body.template operator()<vector_of<double, 16>>();
+  body.template operator()<vector_of<double, 32>>();
+  body.template operator()<vector_of<long, 32>>();
+  body.template operator()<vector_of<double, 32, 8>>();
+  body.template operator()<vector_of<float, 64>>();
+  body.template operator()<vector_of<long, 64, 8>>();
+}
+
+template <class S> class vectors : public ::testing::Test {};
+TYPED_TEST_SUITE(vectors, moving_schedulers, scheduler_names);
 
 TYPED_TEST(vectors, live_through_joins) {
-  constexpr int k_depth = 7;
-  TypeParam const x = TypeParam::all(3);
-  TypeParam const y = TypeParam::all(2);
-  TypeParam const expected = turn(in_order{}, k_depth, x, y);
-  S::pool pool({.workers = 4});
-  std::size_t rounds = 0;
-  EXPECT_TRUE(eventually([&] {
-    EXPECT_TRUE(pool.run([&] { return turn(in_parallel{}, k_depth, x, y); }) == expected);
-    return ++rounds >= scaled(100) && pool.stats().steals >= scaled(50);
-  })) << pool.stats().steals
-      << " steals";
+  using S = TypeParam;
+  for_each_kind([]<class V>() {
+    SCOPED_TRACE(__PRETTY_FUNCTION__);
+    constexpr int k_depth = 7;
+    V const x = V::all(3);
+    V const y = V::all(2);
+    V const expected = turn(in_order{}, k_depth, x, y);
+    typename S::pool pool({.workers = 4});
+    std::size_t rounds = 0;
+    EXPECT_TRUE(eventually([&] {
+      EXPECT_TRUE(pool.run([&] { return turn(plain_join<S>{}, k_depth, x, y); }) == expected);
+      return ++rounds >= scaled(100) && pool.stats().steals >= scaled(50);
+    })) << pool.stats().steals
+        << " steals";
+  });
 }
 
 TYPED_TEST(vectors, live_through_joins_that_are_known_to_be_stolen) {
-  TypeParam const x = TypeParam::all(3);
-  TypeParam const y = TypeParam::all(2);
-  TypeParam const expected = turn(in_order{}, 2, x, y);
-  S::pool pool({.workers = 4});  // both halves of a join wait for thieves of their own
-  EXPECT_TRUE(pool.run([&] { return turn(stolen_join<S>{}, 2, x, y); }) == expected);
-  EXPECT_GE(pool.stats().steals, 6u);
+  using S = TypeParam;
+  for_each_kind([]<class V>() {
+    SCOPED_TRACE(__PRETTY_FUNCTION__);
+    V const x = V::all(3);
+    V const y = V::all(2);
+    V const expected = turn(in_order{}, 2, x, y);
+    typename S::pool pool({.workers = 4});  // both halves of a join wait for thieves of their own
+    EXPECT_TRUE(pool.run([&] { return turn(stolen_join<S>{}, 2, x, y); }) == expected);
+    EXPECT_GE(pool.stats().steals, 6u);
+  });
 }
 
 }  // namespace
