@@ -114,6 +114,22 @@ TEST_F(system_faults, of_address_space_leave_strands_smaller_stacks) {
 }
 #endif
 
+#if FILCH_HAS_CACTUS
+TEST(shadow_stacks, leave_cactus_and_implicit_in_order_with_one_line_and_direct_in_parallel) {
+  if (is_sanitized) GTEST_SKIP() << "the sanitizer replaces the same function";
+  constexpr char const* k_direct = "direct: 665 in parallel, with steals\n";
+  auto const on = run_program(EDGE_FAULTS, {"shadow-stacks", "1"});
+  EXPECT_EQ(on.exit_code, 0) << on;
+  EXPECT_EQ(on.out,
+            std::string("cactus: 665 in order, without steals\nimplicit: 665 in order, without steals\n") + k_direct);
+  EXPECT_EQ(on.error_lines(), 1) << on;
+  EXPECT_TRUE(on.says("shadow stacks are on")) << on;
+  expect_quiet_end(
+      run_program(EDGE_FAULTS, {"shadow-stacks", "0"}), 0,
+      std::string("cactus: 665 in parallel, with steals\nimplicit: 665 in parallel, with steals\n") + k_direct);
+}
+#endif
+
 TEST_F(system_faults, of_nearly_all_address_space_end_in_a_line_or_in_the_answer) {
   for (int mebibytes : {0, 1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64}) {
     auto const e = run("address-space-default", mebibytes);
