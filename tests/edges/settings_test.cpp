@@ -46,7 +46,8 @@ INSTANTIATE_TEST_SUITE_P(
         setting{"FILCH_STACK_SIZE", "17179869184g"}, setting{"FILCH_PIN", "2"}, setting{"FILCH_PIN", "yes"},
         setting{"FILCH_PIN", ""}, setting{"FILCH_STATS", "yes"}, setting{"FILCH_STATS", "2"},
         setting{"FILCH_STATS", ""}, setting{"FILCH_STACK_GIVE_BACK", ""}, setting{"FILCH_STACK_GIVE_BACK", "yes"},
-        setting{"FILCH_STACK_GIVE_BACK", "MADVISE"}, setting{"FILCH_STACK_GIVE_BACK", "madvise,mmap"}));
+        setting{"FILCH_STACK_GIVE_BACK", "MADVISE"}, setting{"FILCH_STACK_GIVE_BACK", "madvise,mmap"},
+        setting{"FILCH_TRACE", "trace.json"}, setting{"FILCH_TRACE", ""}));
 
 TEST(bad_settings, of_any_length_are_told_in_one_short_line) {
   for (std::string const& value :

@@ -1,9 +1,6 @@
 // Compiled without inlining (CMakeLists.txt): pure functions are called where their results are needed, and that must
 // not be a landing pad. tools/inspect-landing-pads looks at this program's.
-#include <gtest/gtest.h>
-#include <filch/filch.hpp>
-
-#include <atomic>
+#include "stealing.hpp"
 
 namespace filch_test {
 namespace {
@@ -46,6 +43,31 @@ TEST(uninlined, callables_that_need_nothing_come_second) {
     });
     ASSERT_EQ(sum, 5 * 8 + 4);
   }
+}
+
+TEST(uninlined, callables_that_need_nothing_are_stolen) {
+  S::pool pool({.workers = 2});
+  std::uint64_t before = 0;
+  auto const wait_for_steal = [&] {
+    EXPECT_TRUE(eventually([&] { return pool.stats().steals > before; })) << "this join's frame was not offered";
+  };
+  auto const prepare = [&] {
+    wait_for_thief<S>();
+    before = pool.stats().steals;
+  };
+  pool.run([&] {
+    prepare();
+    join_through(wait_for_steal, [] {});
+    prepare();
+    join_through(wait_for_steal, [] { return 4L; });
+    prepare();
+    join_through(wait_for_steal, idle{1});
+    large_idle const large{{2}};
+    prepare();
+    join_through(wait_for_steal, large);
+    prepare();
+    join_through(wait_for_steal, large_idle{{3}});
+  });
 }
 
 }  // namespace
