@@ -60,7 +60,7 @@ struct sum {
     auto const after = pool.stats().value();
     all.steals += after.steals - before.steals;
     all.failed_steals += after.failed_steals - before.failed_steals;
-    all.publications += after.publications - before.publications;
+    all.walks += after.walks - before.walks;
     all.walk_cycles += after.walk_cycles - before.walk_cycles;
     all.victim_cycles += after.victim_cycles - before.victim_cycles;
   }
@@ -95,8 +95,8 @@ stealing_row measure_stealing(workload const& w, std::string_view size, contende
   r.seconds = median(with.seconds);
   r.steals = with.each(with.all.steals);
   r.failed_steals = with.each(with.all.failed_steals);
-  r.walks = with.each(with.all.publications);
-  r.walk_ns = sum::ratio(with.all.walk_cycles, with.all.publications) * cycle_ns();
+  r.walks = with.each(with.all.walks);
+  r.walk_ns = sum::ratio(with.all.walk_cycles, with.all.walks) * cycle_ns();
   r.victim_cycles = with.victim_cycles();
   r.victim_cycles_by_one = without.victim_cycles();
   return r;

@@ -12,11 +12,10 @@ namespace filch::inline FILCH_ABI {
 /// idle, a little behind otherwise. FILCH_STATS=1 prints most of them per worker when the process ends.
 ///
 /// What a scheduler does not have stays 0: leapfrogs are of `direct`; suspensions, give-backs and numbers of stacks
-/// are of `cactus` and `implicit`; cycles are of `implicit`; requests and what follows them are of `channel`, whose
-/// publications are answers to requests. A back-off is, under `direct`, a task that a thief
-/// claimed and gave back after the re-check of `bot`; under `channel`, a task that its owner took back before the
-/// thief looked; under `cactus` and `implicit`, one that it lost to the owner or
-/// another thief.
+/// are of `cactus` and `implicit`; walks and cycles are of `implicit`; requests and what follows them are of
+/// `channel`, whose publications are answers to requests. A back-off is, under `direct`, a task that a thief claimed
+/// and gave back after the re-check of `bot`; under `channel`, a task that its owner took back before the thief
+/// looked; under `cactus` and `implicit`, one that it lost to the owner or another thief.
 struct pool_stats {
   std::uint64_t forks = 0;           ///< of `direct`, where the library is built with FILCH_COUNT_FORKS
   std::uint64_t steals = 0;          ///< tasks taken from another worker and run, leapfrogs included
@@ -28,6 +27,7 @@ struct pool_stats {
   std::uint64_t wakeups = 0;         ///< times that a worker woke a sleeping one
   std::uint64_t suspensions = 0;     ///< joins that gave up their stack because a thief was not done
   std::uint64_t give_backs = 0;      ///< times that pages of a stack were returned to the system
+  std::uint64_t walks = 0;           ///< to join frames, those that found nothing to offer included
   std::uint64_t walk_cycles = 0;     ///< of the time-stamp counter, in walks to join frames, while a measurement asks
   std::uint64_t victim_cycles = 0;   ///< the same, that owners spent on offering and taking back, walks included
   std::uint64_t requests = 0;        ///< of `channel`: steal requests sent, to one victim or to all

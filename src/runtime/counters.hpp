@@ -30,6 +30,7 @@ struct alignas(64) counters {
   counter wakeups;
   counter suspensions;
   counter give_backs;
+  counter walks;
   counter walk_cycles;
   counter victim_cycles;
   counter requests;
@@ -48,6 +49,7 @@ struct alignas(64) counters {
     sum.wakeups += wakeups.read();
     sum.suspensions += suspensions.read();
     sum.give_backs += give_backs.read();
+    sum.walks += walks.read();
     sum.walk_cycles += walk_cycles.read();
     sum.victim_cycles += victim_cycles.read();
     sum.requests += requests.read();
@@ -57,6 +59,6 @@ struct alignas(64) counters {
     sum.tasks_sent += tasks_sent.read();
   }
 };
-static_assert(sizeof(counters) == 128);
+static_assert(sizeof(counters) == 192);
 
 }  // namespace filch::runtime

@@ -143,6 +143,7 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
                                           bool& saw_all) noexcept {
   std::uint32_t const first = s.number_of_records();
   oldest_join_frames const found = [&] {
+    counted(w.index).walks.bump();
     timed const t(counted(w.index).walk_cycles);
     return oldest_join_frames(walk);
   }();
