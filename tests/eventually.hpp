@@ -9,8 +9,9 @@ namespace filch_test {
 
 /// Looks until condition() holds, giving the processor away between looks. False after half a minute: far
 /// longer than any machine needs, so that a broken promise fails a test instead of hanging it.
-template <class Condition> bool eventually(Condition condition) {
-  auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+template <class Condition>
+bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(30)) {
+  auto const until = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::yield();
