@@ -30,7 +30,6 @@
 #include "tso.pml"
 
 bool busy[PROCS];      /* in a task that lasts until nothing else can move */
-bool late[PROCS];      /* was woken, or begins, and has not asked by the time when nothing else can move */
 bool done[FORKS + 1];  /* the task that was in this place was stolen, and has come to its end */
 byte head;             /* the owner's; global for the observer to see */
 byte split;            /* what the owner last stored */
@@ -53,13 +52,6 @@ inline ask_owner(me, tmp) {
 }
 
 #define OFFERS_TASK (mem[TAIL] < mem[SPLIT])
-
-inline may_be_late(me) {
-  if
-  :: late[me] = true; !late[me]
-  :: skip
-  fi
-}
 
 /* ---- the owner ---- */
 

@@ -38,7 +38,6 @@
 #include "tso.pml"
 
 bool busy[PROCS];   /* in a task that lasts until nothing else can move */
-bool late[PROCS];   /* was woken, or begins, and has not asked by the time when nothing else can move */
 byte top;           /* the owner's; global for the observer to see */
 byte joining;       /* 1 + the place that the owner sleeps for */
 bool finished;
@@ -88,13 +87,6 @@ inline offers_task(me, bot, tmp) {
   :: else -> tmp = EMPTY
   fi;
   atomic { bot = 0; if :: tmp != TASK -> tmp = EMPTY :: else fi }
-}
-
-inline may_be_late(me) {
-  if
-  :: late[me] = true; !late[me]
-  :: skip
-  fi
 }
 
 /* ---- the owner ---- */

@@ -31,6 +31,14 @@ inline count_sleeper(me, tmp) {
 
 #ifdef LOOKING
 bool looks[PROCS];  /* counted in the word LOOKING */
+bool late[PROCS];   /* was woken, or begins, and has not asked by the time when nothing else can move */
+
+inline may_be_late(me) {
+  if
+  :: late[me] = true; !late[me]
+  :: skip
+  fi
+}
 
 inline looks_for_tasks(me) {
   atomic {

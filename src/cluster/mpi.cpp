@@ -1,7 +1,8 @@
 // The transport over MPI. No call in here waits for another rank but those that begin and end MPI.
+#include "cluster/process.hpp"
+
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <deque>
 #include <exception>
 #include <filch/detail/cluster_share.hpp>
@@ -12,7 +13,6 @@
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
-#include <sched.h>
 
 namespace filch::inline FILCH_ABI {
 namespace {
@@ -44,9 +44,7 @@ void begin_mpi() {
 
 /// Processors of this process, divided among the ranks of this host that may use the same ones.
 unsigned own_processors(MPI_Comm all) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  sched_getaffinity(0, sizeof mine, &mine);  // where it fails, none: then one worker
+  cpu_set_t const mine = detail::affinity();
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   int ranks = 0;
@@ -54,7 +52,8 @@ unsigned own_processors(MPI_Comm all) {
   std::vector<cpu_set_t> masks(static_cast<std::size_t>(ranks));
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks.data(), sizeof mine, MPI_BYTE, host);
   MPI_Comm_free(&host);
-  auto const sharing = std::count_if(masks.begin(), masks.end(), [&](cpu_set_t& m) { return CPU_EQUAL(&m, &mine); });
+  auto const sharing =
+      std::count_if(masks.begin(), masks.end(), [&](cpu_set_t const& m) { return CPU_EQUAL(&m, &mine); });
   return static_cast<unsigned>(std::max<std::ptrdiff_t>(1, CPU_COUNT(&mine) / sharing));
 }
 
@@ -78,8 +77,7 @@ struct mpi_transport::parts {
 };
 
 void mpi_transport::parts::end_all(std::string_view text) const {
-  std::fprintf(stderr, "filch: rank %d: %.*s; ending all ranks\n", rank, static_cast<int>(text.size()), text.data());
-  std::fflush(stderr);
+  detail::say_that_all_end(rank, text);
   MPI_Abort(all, 1);
 }
 

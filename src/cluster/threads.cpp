@@ -1,9 +1,10 @@
 // The transport between threads.
-#include <sched.h>
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <filch/thread_transport.hpp>
+
+#include "cluster/process.hpp"
+
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 
 namespace filch::inline FILCH_ABI {
@@ -51,15 +52,12 @@ std::optional<message> thread_transport::receive() {
 }
 
 void thread_transport::end_all(std::string_view text) {
-  std::fprintf(stderr, "filch: rank %d: %.*s; ending all ranks\n", rank_, static_cast<int>(text.size()), text.data());
-  std::fflush(stderr);
+  detail::say_that_all_end(rank_, text);
   std::abort();
 }
 
 unsigned thread_transport::workers() const noexcept {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  sched_getaffinity(0, sizeof mine, &mine);  // where it fails, none: then one worker
+  cpu_set_t const mine = detail::affinity();
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&mine) / ranks()));
 }
 

@@ -76,9 +76,8 @@ class strand_team : public team {
   strand_member& member(unsigned i) const noexcept { return *members_[i]; }
   /// After an offer by its owner.
   void has_offered(strand_member& w, bool was_asked) noexcept;
-  /// Of its owner, after it has taken a request away: does somebody sleep, or come, for whom it has nothing?
   bool should_ask_itself(strand_member& w) noexcept {
-    return sleepers().anybody() || offers_unasked(w.unasked, [&] { return untaken(w); });
+    return team::should_ask_itself(w.unasked, [&] { return untaken(w); });
   }
   bool offers_task(strand_member const& victim) const noexcept { return untaken(victim) != 0; }
   /// Where steals are forced: hands over whatever the worker's strand offers, as if thieves had come first.

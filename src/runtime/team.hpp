@@ -118,6 +118,10 @@ class team {
     more.asked_itself = true;
     return true;
   }
+  /// Of an owner, after it has taken a request away: does somebody sleep, or come, for whom it has nothing?
+  template <class Untaken> bool should_ask_itself(unasked_offers& more, Untaken const& untaken) noexcept {
+    return idle_.anybody() || offers_unasked(more, untaken);
+  }
   /// From when it wakes somebody, or may be woken itself with others: in the time that they need an owner can hardly
   /// fork and join more often. With more workers than processors they come when they come.
   unsigned most_unasked() const noexcept { return oversubscribed_ ? workers() - 1 : 1024; }

@@ -185,37 +185,37 @@ TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others
   EXPECT_EQ(above.ends.parts_to_fold().size(), 2u);
 }
 
+/// A rank whose watchman is the test.
+struct watched {
+  watched(network& net, int rank, unsigned silence, unsigned arrival = 0)
+      : here(net, rank), carrier(here), ends(carrier, silence, arrival) {}
+  port here;
+  filch::detail::transport_of<port> carrier;
+  endpoint ends;
+};
+constexpr unsigned k_silence = 20;
+
 TEST(cluster_steps, a_rank_that_falls_silent_while_others_come_is_named_by_the_next_one) {
   network net(2, 1);
-  port of_zero(net, 0);
-  port of_one(net, 1);
-  filch::detail::transport_of<port> carrier_of_zero(of_zero);
-  filch::detail::transport_of<port> carrier_of_one(of_one);
-  constexpr unsigned k_silence = 20;
-  endpoint zero(carrier_of_zero, k_silence);
-  endpoint one(carrier_of_one, k_silence);
-  for (int i = 0; i < 100; ++i) zero.tick();
+  watched zero(net, 0, k_silence);
+  watched one(net, 1, k_silence);
+  for (int i = 0; i < 100; ++i) zero.ends.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) zero.tick(), one.tick();
+  for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) one.tick();
+  for (int i = 0; i < 100; ++i) one.ends.tick();
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 2 s");
 }
 
 TEST(cluster_steps, a_rank_that_never_comes_is_named_by_the_next_one) {
-  constexpr unsigned k_silence = 20;
   constexpr unsigned k_arrival = 600;
   for (unsigned const silence : {k_silence, 0u}) {
     network net(3, 1);
-    port of_zero(net, 0);
-    port of_two(net, 2);
-    filch::detail::transport_of<port> carrier_of_zero(of_zero);
-    filch::detail::transport_of<port> carrier_of_two(of_two);
-    endpoint zero(carrier_of_zero, silence, k_arrival);
-    endpoint two(carrier_of_two, silence, k_arrival);
-    for (unsigned i = 0; i < k_arrival; ++i) zero.tick(), two.tick();
+    watched zero(net, 0, silence, k_arrival);
+    watched two(net, 2, silence, k_arrival);
+    for (unsigned i = 0; i < k_arrival; ++i) zero.ends.tick(), two.ends.tick();
     EXPECT_EQ(net.last_words(), "");
-    for (unsigned i = 0; i < 100; ++i) zero.tick(), two.tick();
+    for (unsigned i = 0; i < 100; ++i) zero.ends.tick(), two.ends.tick();
     EXPECT_EQ(net.last_words(),
               silence == 0 ? "" : "rank 1 has not made its cluster 60 s after this rank (cluster_options::arrival)");
   }
@@ -223,37 +223,24 @@ TEST(cluster_steps, a_rank_that_never_comes_is_named_by_the_next_one) {
 
 TEST(cluster_steps, a_rank_that_comes_late_is_silent_from_then_on_only) {
   network net(2, 1);
-  port of_zero(net, 0);
-  port of_one(net, 1);
-  filch::detail::transport_of<port> carrier_of_zero(of_zero);
-  filch::detail::transport_of<port> carrier_of_one(of_one);
-  constexpr unsigned k_silence = 20;
-  endpoint one(carrier_of_one, k_silence, 600);
-  for (int i = 0; i < 500; ++i) one.tick();
-  endpoint zero(carrier_of_zero, k_silence, 600);
-  one.all_are_here();  // before a heartbeat of the other
-  for (unsigned i = 0; i < k_silence; ++i) one.tick();
+  watched one(net, 1, k_silence, 600);
+  for (int i = 0; i < 500; ++i) one.ends.tick();
+  watched zero(net, 0, k_silence, 600);
+  one.ends.all_are_here();  // before a heartbeat of the other
+  for (unsigned i = 0; i < k_silence; ++i) one.ends.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) zero.tick(), one.tick();
+  for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) one.tick();
+  for (int i = 0; i < 100; ++i) one.ends.tick();
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 2 s");
 }
 
 TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
   network net(3, 1);
-  constexpr unsigned k_silence = 20;
-  struct watched {
-    watched(network& net, int rank) : here(net, rank), carrier(here), ends(carrier, k_silence) {
-      ends.all_are_here();
-    }
-    port here;
-    filch::detail::transport_of<port> carrier;
-    endpoint ends;
-  };
-  watched zero(net, 0);
-  watched one(net, 1);
-  watched two(net, 2);
+  watched zero(net, 0, k_silence);
+  watched one(net, 1, k_silence);
+  watched two(net, 2, k_silence);
+  for (watched* rank : {&zero, &one, &two}) rank->ends.all_are_here();
   for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick(), two.ends.tick();
   EXPECT_EQ(net.last_words(), "");
   for (int i = 0; i < 100 && net.last_words().empty(); ++i) zero.ends.tick(), two.ends.tick();

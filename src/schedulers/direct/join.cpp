@@ -112,7 +112,7 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
   // edge direct-5: as in publish(), but nothing was offered for the request that this may take away. While
   // somebody sleeps, or is on the way, it stands: the next task will be public, and wake it.
   static_cast<void>(w.split.exchange(&t, std::memory_order_seq_cst));
-  if (sleepers().anybody() || offers_unasked(w.unasked, untaken(w, &t))) ask(w);
+  if (should_ask_itself(w.unasked, untaken(w, &t))) ask(w);
 }
 
 /// Until the thief is done, runs what it offers (leapfrogging), then sleeps. Returns the final state.
