@@ -99,6 +99,38 @@ TYPED_TEST(stealing, begins_with_those_who_were_woken_for_what_is_done_before_th
   }
 }
 
+TYPED_TEST(stealing, begins_with_the_thief_of_the_join_before) {
+  // Which is done when the join is, and asks only then; its own request was answered in the tree.
+  constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
+  if constexpr (steals<TypeParam> && !answers_late) {
+    if (typename TypeParam::pool().workers() < 2) GTEST_SKIP() << "needs two processors";
+    if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "thieves ask too late, however fast owners are";
+    constexpr int rounds = 100;
+    std::atomic<int> late{0};
+    typename TypeParam::pool pool({.workers = 2});
+    for (int round = 0; round < rounds; ++round) {
+      std::atomic<unsigned> begun{0};
+      std::atomic<bool> tree_is_done{false};
+      pool.run([&] {
+        stolen_join<TypeParam>{}(
+            [&] {
+              fib<TypeParam>(12);
+              tree_is_done = true;
+            },
+            [&] {
+              while (!tree_is_done) {
+              }
+            });
+        nest<TypeParam>(2, [&] {
+          ++begun;
+          if (!eventually([&] { return begun == 2; }, std::chrono::milliseconds(20))) ++late;
+        });
+      });
+    }
+    EXPECT_LE(late, rounds / 10) << "of " << rounds;
+  }
+}
+
 TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_scope) {
   if constexpr (steals<TypeParam>) {
     expect_all_begin<TypeParam>([](unsigned parts, auto const& part) {
