@@ -147,6 +147,14 @@ TEST(interrupts, that_came_where_the_stack_cannot_be_walked_come_again) {
   });
 }
 
+TEST(interrupts, come_after_a_request_that_was_looked_at_where_the_stack_cannot_be_walked) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  expect_answer_after([](auto const& f) {
+    std::function<void()> stay = [&f] { filch::stay(f); };
+    call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &stay);
+  });
+}
+
 /// The rest of each of `depth` joins, one inside the other, and the innermost child: each calls arrive().
 void nest_joins(unsigned depth, auto const& arrive) {
   if (depth == 0) return arrive();

@@ -58,7 +58,7 @@ bool interrupted(ucontext_t const& context) {
   // the worker has taken it up, so it knows its thread's exceptions.
   refuses = refuses || w.exceptions->uncaught != 0;
   if (refuses) {
-    team_of(w).refuse_interrupt(w);
+    team_of(w).refuse(w);
   } else {
     team_of(w).publish_interrupted(w, there);
   }
@@ -97,7 +97,7 @@ bool implicit_team::insist_on(implicit_member& victim) noexcept {
 }
 
 /// Who insisted, or saw that somebody had, may sleep by now: one sleeper has to come again.
-void implicit_team::refuse_interrupt(implicit_member& w) noexcept {
+void implicit_team::refuse(implicit_member& w) noexcept {
   w.refused_at.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
   // edge implicit-5: before the look at who sleeps.
   w.is_interrupted.store(false, std::memory_order_seq_cst);

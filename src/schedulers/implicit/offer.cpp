@@ -205,7 +205,8 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
   return {begin, begins_after_call, low, high, stop, &w.frames};
 }
 
-/// False: nothing was offered, and not all of the stack was seen.
+/// False: nothing was offered, and not all of the stack was seen: code without unwind information hides what the
+/// worker holds. It may come back from there, and not fork.
 bool implicit_team::publish_from(implicit_member& w, join_frame_walk const& walk) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   std::uint32_t const before = s.number_of_records();
@@ -255,8 +256,10 @@ void implicit_team::publish(implicit_member& w) noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
   w.begin_change();
-  static_cast<void>(publish_from(w, walk_of(w, here, true)));
+  bool const is_answer = publish_from(w, walk_of(w, here, true));
   w.end_change();
+  if (!is_answer) [[unlikely]]
+    refuse(w);
 }
 
 void implicit_team::publish_callers(implicit_member& w, implicit_returned const& of) noexcept {
@@ -264,8 +267,10 @@ void implicit_team::publish_callers(implicit_member& w, implicit_returned const&
   frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
                      of.goes_on_at};
   w.begin_change();
-  if (step(at, w.frames.at(at.ip))) static_cast<void>(publish_from(w, walk_of(w, at, true)));
+  bool const is_answer = step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true));
   w.end_change();
+  if (!is_answer) [[unlikely]]
+    refuse(w);
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
@@ -273,8 +278,7 @@ void implicit_team::publish_interrupted(implicit_member& w, frame_registers cons
   w.begin_change();
   bool const is_answer = publish_from(w, walk_of(w, there, false));
   w.end_change();
-  // Code without unwind information hides what it holds; it may come back from there, and not fork.
-  if (!is_answer) refuse_interrupt(w);
+  if (!is_answer) refuse(w);
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {

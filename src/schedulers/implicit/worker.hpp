@@ -139,8 +139,8 @@ class implicit_team final : public runtime::strand_team {
   void publish_callers(implicit_member& w, implicit_returned const& of) noexcept;
   /// The same, in the handler of a signal that interrupted the worker there.
   void publish_interrupted(implicit_member& w, frame_registers const& there) noexcept;
-  /// In that handler, where nothing may be offered at this moment.
-  void refuse_interrupt(implicit_member& w) noexcept;
+  /// Where nothing can be offered at this moment, but may be later.
+  void refuse(implicit_member& w) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
 
