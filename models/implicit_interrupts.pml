@@ -1,6 +1,7 @@
 /* The implicit scheduler's interrupts: a victim that offers a part of what it holds when it is asked, and may not fork
    for ever; thieves that ask, insist, sleep, and trip the wire; under total store order. Words as in
-   src/schedulers/implicit/protocol.md. What is checked, and what is not: README.md. */
+   src/schedulers/implicit/protocol.md. With LIVE, whether it ends well where something always moves: sequentially
+   consistent, and the victim does not fork. What is checked, and what is not: README.md. */
 
 #ifndef HELD
 #define HELD 2  /* continuations that the victim holds in the beginning */
@@ -20,6 +21,11 @@
 
 #include "tso.pml"
 
+#ifdef LIVE
+#undef STORE
+#define STORE STORE_SC
+#endif
+
 byte held = HELD;  /* not offered yet: the victim's alone */
 bool pending;  /* a signal, on its way to the victim */
 bool busy;  /* is_busy */
@@ -36,9 +42,8 @@ inline wake_one(by) {
   fi
 }
 
-/* The handler, where nothing may be offered. */
+/* Where nothing may be offered. */
 inline refuse() {
-  pending = false;
   refused = true;
 #ifdef MUTANT_LOOKS_BEFORE_CLEARING
   wake_one(VICTIM);
@@ -56,7 +61,7 @@ inline refuse() {
 /* While the victim publishes. In the handler all signals are blocked. */
 inline maybe_refuse() {
   if
-  :: pending && busy -> refuse()
+  :: pending && busy -> pending = false; refuse()
   :: true
   fi
 }
@@ -88,24 +93,46 @@ inline publish_from() {
 
 proctype victim() {
   byte p;
-  bool forked, threw;
+  bool threw;
+#ifdef LIVE
+  bool forked = true, refused_once;
+#else
+  bool forked;
+#endif
 
   /* It may do each once, at any time. Then it does not fork any more. */
   end: do
   :: !forked ->
-     /* A fork, or a frame that goes on: the poll. */
+     /* A fork, or the end of a stay, in which interrupts are forgotten: the poll. */
+     do
+     :: pending -> pending = false; STORE_SC(VICTIM, INTERRUPTED, 0)
+     :: true -> break
+     od;
+     skip;
      LOAD(VICTIM, POLL, p);
      if
      :: p == 1 ->
         atomic { busy = true; p = 0 };
         publish_from();
         busy = false
+     :: p == 1 ->
+        /* Code without unwind information hides it all. */
+        p = 0;
+#ifndef MUTANT_LOOKS_IN_VAIN_IN_SILENCE
+        refuse()
+#else
+        skip
+#endif
      :: p == 0
      fi;
      forked = true
   :: !threw ->
      do
-     :: pending -> refuse()
+#ifdef LIVE
+     :: pending && !refused_once -> refused_once = true; pending = false; refuse()
+#else
+     :: pending -> pending = false; refuse()
+#endif
      :: true -> break
      od;
      threw = true
@@ -132,6 +159,12 @@ inline insist_on() {
   fi;
   atomic { p = 0; o = 0 }
 }
+
+#ifdef MUTANT_SLEEPS_THOUGH_IT_COULD_NOT_INSIST
+#define COMES_AGAIN (mem[OPEN] > 0)
+#else
+#define COMES_AGAIN (mem[OPEN] > 0 || again)
+#endif
 
 proctype thief(byte me) {
   byte p, o;
@@ -173,8 +206,8 @@ look:
 #endif
      /* The last look. */
      if
-     :: atomic { DRAINED(me) && (mem[OPEN] > 0 || again) -> mem[ASLEEP(me)] = 0 }
-     :: mem[OPEN] == 0 && !again
+     :: atomic { DRAINED(me) && COMES_AGAIN -> mem[ASLEEP(me)] = 0 }
+     :: !COMES_AGAIN
      fi;
      again = false;
      endsleep: mem[ASLEEP(me)] == 0
@@ -186,24 +219,35 @@ done:
 
 proctype clock() {
   end: do
+#ifndef MUTANT_REFUSED_FOR_EVER
   :: refused -> refused = false
+#else
+  :: false
+#endif
   od
 }
 
+#ifdef LIVE
+/* No thief sleeps for ever. */
+ltl answered { !<>[](SOMEBODY_SLEEPS && (held > 0 || mem[OPEN] > 0)) }
+#else
 /* When nothing can move any more. */
 proctype observer() {
   timeout -> assert(!(SOMEBODY_SLEEPS && (held > 0 || mem[OPEN] > 0)))
 }
+#endif
 
 init {
   atomic {
     run victim();
     run thief(1);
     run thief(2);
+#ifndef LIVE
     run drain(0);
     run drain(1);
     run drain(2);
-    run clock();
-    run observer()
+    run observer();
+#endif
+    run clock()
   }
 }
