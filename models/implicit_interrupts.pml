@@ -1,7 +1,7 @@
 /* The implicit scheduler's interrupts: a victim that offers a part of what it holds when it is asked, and may not fork
    for ever; thieves that ask, insist, sleep, and trip the wire; under total store order. Words as in
-   src/schedulers/implicit/protocol.md. With LIVE, whether it ends well where something always moves: sequentially
-   consistent, and the victim does not fork. What is checked, and what is not: README.md. */
+   src/schedulers/implicit/protocol.md. With TAKES_UP, the victim is free at first, and then forks once. With LIVE,
+   whether it ends well where something always moves: sequentially consistent, and the victim does not fork. What is checked, and what is not: README.md. */
 
 #ifndef HELD
 #define HELD 2  /* continuations that the victim holds in the beginning */
@@ -17,7 +17,8 @@
 #define OPEN 1  /* how many are offered */
 #define INTERRUPTED 2
 #define ASLEEP(p) (2 + (p))
-#define WORDS 5
+#define THREAD 5  /* whether it runs a strand */
+#define WORDS 6
 
 #include "tso.pml"
 
@@ -26,7 +27,7 @@
 #define STORE STORE_SC
 #endif
 
-byte held = HELD;  /* not offered yet: the victim's alone */
+byte held;  /* not offered yet: the victim's alone */
 bool pending;  /* a signal, on its way to the victim */
 bool busy;  /* is_busy */
 bool refused;  /* a moment ago */
@@ -93,13 +94,32 @@ inline publish_from() {
 
 proctype victim() {
   byte p;
-  bool threw;
 #ifdef LIVE
-  bool forked = true, refused_once;
+  bool forked = true, threw, refused_once;
+#elif defined(TAKES_UP)
+  bool forked = true, threw = true;
 #else
-  bool forked;
+  bool forked, threw;
 #endif
 
+#ifdef TAKES_UP
+  /* It was free. Then it forks, once. */
+  STORE(VICTIM, THREAD, 1);
+#ifdef MUTANT_TAKES_UP_BY_PLAIN_STORES
+  STORE(VICTIM, INTERRUPTED, 0);
+#else
+  STORE_SC(VICTIM, INTERRUPTED, 0);
+#endif
+  held = HELD;
+  LOAD(VICTIM, POLL, p);
+  if
+  :: p == 1 ->
+     atomic { busy = true; p = 0 };
+     publish_from();
+     busy = false
+  :: p == 0
+  fi;
+#endif
   /* It may do each once, at any time. Then it does not fork any more. */
   end: do
   :: !forked ->
@@ -143,21 +163,26 @@ proctype victim() {
 inline ask() { STORE_SC(me, POLL, 1) }
 
 inline insist_on() {
+  LOAD(me, THREAD, t);
   LOAD(me, POLL, p);
   LOAD(me, OPEN, o);
   if
-  :: p == 1 && o == 0 ->
+  :: p == 1 && o == 0 && t == 1 ->
      if
      :: refused -> again = true
      :: !refused ->
         if
-        :: atomic { DRAINED(me) && mem[INTERRUPTED] == 0 -> mem[INTERRUPTED] = 1 }; pending = true
+        :: atomic { DRAINED(me) && mem[INTERRUPTED] == 0 -> mem[INTERRUPTED] = 1 };
+           if
+           :: mem[THREAD] == 1 -> pending = true
+           :: mem[THREAD] == 0  /* as if it had not been marked, once it takes up a strand */
+           fi
         :: atomic { DRAINED(me) && mem[INTERRUPTED] == 1 -> skip }
         fi
      fi
   :: else
   fi;
-  atomic { p = 0; o = 0 }
+  atomic { p = 0; o = 0; t = 0 }
 }
 
 #ifdef MUTANT_SLEEPS_THOUGH_IT_COULD_NOT_INSIST
@@ -167,7 +192,7 @@ inline insist_on() {
 #endif
 
 proctype thief(byte me) {
-  byte p, o;
+  byte p, o, t;
   bool last, again;
 
 look:
@@ -239,6 +264,10 @@ proctype observer() {
 
 init {
   atomic {
+#ifndef TAKES_UP
+    mem[THREAD] = 1;
+    held = HELD;
+#endif
     run victim();
     run thief(1);
     run thief(2);

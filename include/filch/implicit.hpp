@@ -29,6 +29,9 @@ struct implicit {
   FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
     if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
       return detail::implicit_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
+      auto* late = &detail::implicit_fork_join_here<F, G>;
+      return late(f, g);
     } else {
       return detail::implicit_fork_join_here<F, G>(f, g);
     }

@@ -26,11 +26,11 @@ void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
   places_[me].waits.store(what, std::memory_order_seq_cst);
 }
 
-void idle::retract(unsigned me) noexcept {
+bool idle::retract(unsigned me) noexcept {
   // edge idle-2: acquire, here and where the exchange fails: who was woken meanwhile passes on what it was woken for.
   std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
   // Whoever changes the word to awake takes the sleeper off the count, once.
-  if (what != k_awake) static_cast<void>(wake_if(me, what));
+  return what != k_awake && wake_if(me, what);
 }
 
 void idle::sleep(unsigned me) noexcept {

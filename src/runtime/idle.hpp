@@ -23,8 +23,8 @@ class idle {
   void announce(unsigned me) noexcept { announce_as(me, k_for_anything); }
   /// The same for a worker that waits in a join and may only run what `thief` offers.
   void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, k_for_one + thief); }
-  /// Work was seen: not going to sleep after all.
-  void retract(unsigned me) noexcept;
+  /// Work was seen: not going to sleep after all. False: somebody has woken `me` already.
+  bool retract(unsigned me) noexcept;
   /// Sleeps until somebody wakes `me`, who may have done so already.
   void sleep(unsigned me) noexcept;
 

@@ -248,6 +248,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
   unsigned const looks_until_counted = oversubscribed_ ? 0 : k_looks_until_counted;  // it may be long until the next
   unsigned looks = 0;
+  bool was_woken = false;
   clock::time_point since{};
   clock::time_point next_to_insist{};
   // edge entry-1: acquire, from who set it. It is looked at again, in order, before every sleep.
@@ -255,6 +256,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
     if (!alive()) child_can_t_go_on();
     if (run_visitor(me) || steal_and_run(me)) {
       looks = 0;
+      was_woken = false;
       continue;
     }
     if (looks == looks_until_counted) idle_.looks(me);
@@ -270,7 +272,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
         next_to_insist = now + spin_time / 8;
       }
       if (now - since >= spin_time) {
-        sleep_until_work(me, stop);
+        was_woken = sleep_until_work(me, stop);
         looks = 0;
         continue;
       }
@@ -278,6 +280,8 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
     pause_between_looks(looks++);
   }
   idle_.has_work(me);
+  // Perhaps not for this: who leaves has somebody else look.
+  if (was_woken && idle_.anybody()) static_cast<void>(idle_.wake_one());
 }
 
 void team::pause_between_looks(unsigned looks) const noexcept {
@@ -289,18 +293,18 @@ void team::pause_between_looks(unsigned looks) const noexcept {
   }
 }
 
-void team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
+bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   idle_.announce(me);
   ask_everybody(me);
   bool const comes_again = !insist(me);
   // edge idle-1: the last look, after the announcement.
   if (comes_again || stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
       sees_work(me)) {
-    idle_.retract(me);
-    return;
+    return !idle_.retract(me);
   }
   counted(me).sleeps.bump();
   idle_.sleep(me);
+  return true;
 }
 
 // ---- the way in -------------------------------------------------------------------------------

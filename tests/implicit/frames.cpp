@@ -197,6 +197,38 @@ TEST(frames, of_two_scopes_in_one_function_have_an_order) {
   });
 }
 
+/// Its constructor is a call of its own, as where nothing is inlined.
+struct frame_in_a_class : S::frame {
+  [[gnu::noinline]] frame_in_a_class() { asm volatile(""); }
+};
+
+TEST(frames, of_scopes_are_older_than_the_joins_in_them_wherever_they_are_constructed) {
+  S::pool pool({.workers = 3});
+  for (int i = 0; i < 20; ++i) {
+    gate spawned_runs;
+    gate g_runs;
+    gate end;
+    bool joined = false;
+    pool.run([&] {
+      frame_in_a_class scope;
+      scope.spawn([&] {
+        spawned_runs.open();
+        EXPECT_TRUE(end.pass());
+      });
+      filch::join<S>(
+          [&] {
+            EXPECT_TRUE(spawned_runs.pass());
+            EXPECT_TRUE(g_runs.pass());
+          },
+          [&] { g_runs.open(); });
+      joined = true;  // while the older task runs
+      end.open();
+      scope.sync();
+    });
+    EXPECT_TRUE(joined);
+  }
+}
+
 TEST(frames, are_resumed_in_the_right_order_when_many_were_offered) {
   S::pool pool({.workers = 3});
   struct deep {

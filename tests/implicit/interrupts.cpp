@@ -4,6 +4,7 @@
 #include "stealing.hpp"
 
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -153,6 +155,87 @@ TEST(interrupts, come_after_a_request_that_was_looked_at_where_the_stack_cannot_
     std::function<void()> stay = [&f] { filch::stay(f); };
     call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &stay);
   });
+}
+
+/// Calls body() on a stack of its own making.
+void call_on_fiber(std::function<void()> const& body) {
+  static thread_local std::function<void()> const* current;
+  static thread_local ucontext_t here;
+  static thread_local ucontext_t there;
+  std::vector<char> stack(std::size_t{256} << 10);
+  current = &body;
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack.data();
+  there.uc_stack.ss_size = stack.size();
+  there.uc_link = &here;
+  makecontext(&there, [] { (*current)(); }, 0);
+  swapcontext(&here, &there);
+}
+
+TEST(interrupts, come_after_a_request_that_was_looked_at_on_another_stack) {
+  if constexpr (is_sanitized) GTEST_SKIP() << "sanitizers are not told of the stack";
+  expect_answer_after([](auto const& f) { call_on_fiber([&f] { filch::stay(f); }); });
+}
+
+TEST(interrupts, come_after_a_scope_that_hid_what_is_older) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  S::pool pool({.workers = 2});
+  for (int i = 0; i < 5; ++i) {
+    gate busy;
+    gate spawned;
+    gate inner;
+    std::atomic<std::uint64_t> sleeps{0};
+    gate ran;
+    pool.run([&] {
+      filch::join<S>(
+          [&] {
+            EXPECT_TRUE(busy.pass());
+            filch::join<S>(
+                [&] {
+                  // The inner join lies behind a function that can't be walked past: only the spawned task is
+                  // offered, and while it is not forgotten, nothing that is older.
+                  std::function<void()> scope = [&] {
+                    filch::scope<S>([&](auto& s) {
+                      s.spawn([&] {
+                        sleeps = pool.stats().sleeps;
+                        ran.open();
+                      });
+                      spawned.open();
+                      EXPECT_TRUE(ran.pass());
+                      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps != sleeps; }));
+                    });
+                  };
+                  call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &scope);
+                  EXPECT_TRUE(inner.pass());
+                },
+                [&] { inner.open(); });
+          },
+          [&] {
+            busy.open();
+            EXPECT_TRUE(spawned.pass());
+          });
+    });
+  }
+}
+
+TEST(interrupts, find_more_spawned_tasks_than_a_stack_has_records) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  constexpr std::size_t k_stack = std::size_t{1} << 20;
+  constexpr int k_tasks = 2000;
+  S::pool pool({.workers = 2, .stack_size = k_stack});
+  gate all;
+  std::atomic<int> ran{0};
+  pool.run([&] {
+    filch::scope<S>([&](auto& s) {
+      for (int k = 0; k < k_tasks; ++k) {
+        s.spawn([&] {
+          if (++ran == k_tasks) all.open();
+        });
+      }
+      EXPECT_TRUE(all.pass());  // the thief runs them all
+    });
+  });
+  EXPECT_EQ(ran, k_tasks);
 }
 
 /// The rest of each of `depth` joins, one inside the other, and the innermost child: each calls arrive().

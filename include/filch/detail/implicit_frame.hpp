@@ -16,7 +16,7 @@ class implicit_team;
 /// that is not the newest thing on its stack any more, or from elsewhere, runs in place.
 class implicit_frame : public strand_frame<implicit_frame> {
  public:
-  implicit_frame() noexcept { begin(); }
+  FILCH_INLINE implicit_frame() noexcept { begin(); }
   implicit_frame(implicit_frame const&) = delete;
   implicit_frame& operator=(implicit_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
@@ -55,10 +55,10 @@ class implicit_frame : public strand_frame<implicit_frame> {
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;
-  bool forget_stolen() noexcept;
+  bool make_room() noexcept;
+  void forget_stolen() noexcept;
   waiting& take_oldest() noexcept;
   waiting& take_newest() noexcept;
-  std::uint64_t rank() const noexcept;
   bool may_follow_newest() const noexcept;
   void enlist() noexcept;
   void leave_list() noexcept;
@@ -66,9 +66,10 @@ class implicit_frame : public strand_frame<implicit_frame> {
   strand_meeting meeting_{};
   strand_worker* worker_ = nullptr;  // where it began
   implicit_stack* stack_ = nullptr;  // on which it lies; null: outside implicit's pools
-  std::uint64_t position_ = 0;       // on that stack, just below the frame of who began it
-  std::uint64_t sequence_ = 0;       // of the scopes on that stack: those of one function may lie at one position
-  implicit_frame* older_ = nullptr;  // in the stack's list of frames with tasks that wait, by position
+  std::uint64_t position_ = 0;       // on that stack, below the frame of who began it
+  std::uint64_t rank_ = 0;           // its place among join frames
+  std::uint64_t sequence_ = 0;       // of the scopes on that stack, in which they began
+  implicit_frame* older_ = nullptr;  // in the stack's list of frames with tasks that wait, by sequence
   implicit_frame* newer_ = nullptr;
   waiting* oldest_ = nullptr;
   waiting* newest_ = nullptr;

@@ -24,6 +24,16 @@
 #endif
 #endif
 
+// GCC splits functions that begin with a short way out, as recursions do, and inlines that beginning into their
+// callers: into f's child and behind it into g, whose leaves are no calls then. It splits none that has handlers, so
+// small joins may not be part of the joining function until that is done, which is before it inlines what is called
+// through a pointer.
+#if defined(__clang__)
+#define FILCH_IMPLICIT_INLINED_LATE 0
+#else
+#define FILCH_IMPLICIT_INLINED_LATE 1
+#endif
+
 // The barrier finds the child's result where the calling convention puts it, so compilers must not change the
 // convention for what looks like a function of their own. GCC before 14 drops a result only where it is not used;
 // others also find out that it is always the same, and must think that somebody else may call the child.

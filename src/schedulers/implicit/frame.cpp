@@ -10,8 +10,16 @@ namespace filch::inline FILCH_ABI::detail {
 [[gnu::noinline]] void implicit_frame::begin() noexcept {
   worker_ = &strand_self();
   if (worker_->kind != strand_kind::implicit) return;
-  stack_ = static_cast<implicit_member*>(worker_)->offers.load(std::memory_order_relaxed);
-  position_ = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  auto& w = static_cast<implicit_member&>(*worker_);
+  auto const address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
+  position_ = address(__builtin_frame_address(0));
+  std::uint64_t const high = address(w.stack->memory().high());
+  // On a stack of the caller's own making: tasks run where they are spawned.
+  if (position_ < address(w.stack->memory().low()) || position_ >= high) return;
+  stack_ = w.offers.load(std::memory_order_relaxed);
+  // Where it lies: above the stack pointer of whose scope it is, below that of whoever called that. Elsewhere, on the
+  // heap say: the call of this pushed a return address and a frame pointer.
+  rank_ = address(this) > position_ && address(this) < high ? address(this) : position_ + 16;
   sequence_ = stack_->scopes++;
 }
 
@@ -22,25 +30,22 @@ implicit_frame::where implicit_frame::place_for_next() noexcept {
   if (w.kind != strand_kind::implicit) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.load(std::memory_order_relaxed) != stack_) return where::foreign;
   if (!may_follow_newest()) return where::here;
-  return waiting_ + offered_ < k_pending_most || forget_stolen() ? where::for_others : where::here;
+  return waiting_ + offered_ < k_pending_most || make_room() ? where::for_others : where::here;
 }
 
-/// Its place among join frames, which are ranked by the stack pointer that they go on with: the higher the older, and
-/// of equals the scope is the older one. The call of begin() pushed a return address and a frame pointer.
-std::uint64_t implicit_frame::rank() const noexcept { return position_ + 16; }
-
-/// False where something newer was offered already: what is older would come too late.
+/// False where something newer was offered already: what is older would come too late. Join frames are ranked by the
+/// stack pointer that they go on with, the higher the older; of equals the scope is the older one.
 bool implicit_frame::may_follow_newest() const noexcept {
   implicit_record const* const newest = stack_->newest();
   if (!newest) return true;
-  if (rank() != newest->rank || newest->what == implicit_record::kind::join) return rank() < newest->rank;
-  return sequence_ >= newest->scope;
+  if (newest->what == implicit_record::kind::join) return rank_ < newest->rank;
+  return sequence_ >= newest->scope->sequence_;
 }
 
 void implicit_frame::enlist() noexcept {
   implicit_frame* newer = nullptr;
   implicit_frame* older = stack_->newest_scope;
-  while (older && (older->position_ < position_ || (older->position_ == position_ && older->sequence_ > sequence_))) {
+  while (older && older->sequence_ > sequence_) {
     newer = older;
     older = older->older_;
   }
@@ -56,17 +61,22 @@ void implicit_frame::leave_list() noexcept {
   newer_ = older_ = nullptr;
 }
 
-/// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
-/// runs in place.
-bool implicit_frame::forget_stolen() noexcept {
+/// Full: true if there is room again. Else thieves get more of those that wait, since the next one runs in place.
+bool implicit_frame::make_room() noexcept {
   implicit_member& w = this_member();
   w.begin_change();
-  // Where it may follow the newest offer, and has offers, that one is its own.
-  bool const all = waiting_ == 0 && may_follow_newest() && runtime::strand_team::have_met(meeting_, offered_);
-  if (all) stack_->forget_stolen(std::exchange(offered_, 0));
+  forget_stolen();
+  bool const has_room = waiting_ + offered_ < k_pending_most;
   w.end_change();
-  if (!all) team_of(w).give_to_who_asks(w);
-  return all;
+  if (!has_room) team_of(w).give_to_who_asks(w);
+  return has_room;
+}
+
+/// If all that were offered were stolen and are done, their records are free again.
+void implicit_frame::forget_stolen() noexcept {
+  // Where it may follow the newest offer, and has offers, that one is its own.
+  if (offered_ != 0 && may_follow_newest() && runtime::strand_team::have_met(meeting_, offered_))
+    stack_->forget_stolen(std::exchange(offered_, 0));
 }
 
 void implicit_frame::push(waiting& task) noexcept {
@@ -132,10 +142,13 @@ void implicit_frame::drain() noexcept {
       w.end_change();
       meeting_.begun_on = w.index;
       team.wait_at(meeting_, stolen);
-      this_member().begin_change();
+      implicit_member& now = this_member();
+      now.begin_change();
       // So many of the newest records: of spawned tasks that were stolen nobody needs them any more.
       stack_->forget_stolen(stolen);
-      this_member().end_change();
+      now.end_change();
+      // Who asked while those were the newest got nothing, and sleeps, perhaps.
+      if (now.poll.load(std::memory_order_relaxed) != 0) team.publish(now);
     }
   }
 }

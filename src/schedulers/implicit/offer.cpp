@@ -141,6 +141,10 @@ void land(implicit_record& r) noexcept {
 /// Returns how many are ready.
 std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk,
                                           bool& saw_all) noexcept {
+  // Full: perhaps of tasks that are done.
+  if (implicit_record* const newest = s.number_of_records() == places_ ? s.newest() : nullptr) {
+    if (newest->what == implicit_record::kind::spawned) newest->scope->forget_stolen();
+  }
   std::uint32_t const first = s.number_of_records();
   oldest_join_frames const found = [&] {
     counted(w.index).walks.bump();
@@ -161,14 +165,14 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
   std::size_t frames = 0;
   for (std::uint32_t i = 0; i != count; ++i) {
     implicit_record& r = s.record(first + i);
-    if (scope && (frames == found.found() || scope->rank() >= found.from_oldest(frames).rsp)) {
+    if (scope && (frames == found.found() || scope->rank_ >= found.from_oldest(frames).rsp)) {
       make_ready(r, implicit_record::kind::spawned);
       implicit_frame& f = *scope;
       if (f.waiting_ == 1) scope = f.newer_;
       ++f.offered_;
       r.task = &f.take_oldest();
-      r.rank = f.rank();
-      r.scope = f.sequence_;
+      r.rank = f.rank_;
+      r.scope = &f;
     } else {
       make_ready(r, s, found.from_oldest(frames++));
     }

@@ -57,7 +57,9 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   // edge implicit-2: release, what the strand's owner before wrote in it.
   // relaxed: who interrupts the wrong thread interrupts in vain.
   w.thread.store(calling_thread(), std::memory_order_relaxed);
-  w.is_interrupted.store(false, std::memory_order_relaxed);
+  // edge implicit-5: before the next look at `poll`. A thief that takes this worker for free, or for interrupted, has
+  // asked before that look.
+  static_cast<void>(w.is_interrupted.exchange(false, std::memory_order_seq_cst));
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
   w.offers.store(s, std::memory_order_release);

@@ -48,9 +48,9 @@ struct alignas(64) implicit_record : implicit_offer {
   decltype(strand_task::run) run_g = nullptr;   // join: in the thief
   struct implicit_member* publisher = nullptr;  // join: who that thief asks for more
   strand_task* task = nullptr;                  // spawned: what to run
-  std::uint64_t rank = 0;                  // its place on the stack: the higher the older; see implicit_frame::rank
-  std::uint64_t scope = 0;                 // spawned: sequence_ of its scope
-  struct implicit_stack* stack = nullptr;  // join: that it is a record of
+  std::uint64_t rank = 0;                       // its place on the stack: the higher the older
+  class implicit_frame* scope = nullptr;        // spawned: whose task
+  struct implicit_stack* stack = nullptr;       // join: that it is a record of
 };
 
 /// Which of a stack's records are public: [tail, head). One word, so that every change is one exchange.
