@@ -257,7 +257,7 @@ std::vector<std::string> powers_of_two_workers() {
   return wanted;
 }
 
-/// Figures of paper 3: `channel` against `direct`.
+/// Figures of A. Prell, T. Rauber (Euro-Par 2014): `channel` against `direct`.
 void show_channels(options o) {
   if (o.format == "csv") throw bad_request("--channels has no csv");
   bool const as_json = o.format == "json";

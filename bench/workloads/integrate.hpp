@@ -1,5 +1,5 @@
 // integrate: area under x^3 + x for 0 <= x <= 10000 by recursive halving, every halving forked.
-// Published by: paper 1 (try-catch work stealing), section 5. Answer: x^4/4 + x^2/2 at 10000.
+// Published by: V. Kumar et al., OOPSLA 2012 (try-catch work stealing), section 5. Answer: x^4/4 + x^2/2 at 10000.
 #pragma once
 
 #include "../workload.hpp"

@@ -1,6 +1,7 @@
 // nqueens: how many ways to place n queens on an n x n board, every placement forked, no cut-off.
 //   nqueens        the board as three bit masks (columns, two diagonals)
-//   nqueens-array  the board as an array that each branch copies (Barcelona OpenMP Tasks Suite; paper 1)
+//   nqueens-array  the board as an array that each branch copies (Barcelona OpenMP Tasks Suite; V. Kumar et al.,
+//                  OOPSLA 2012)
 // Answers: the known numbers of solutions, https://oeis.org/A000170.
 #pragma once
 

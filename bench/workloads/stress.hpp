@@ -1,5 +1,5 @@
 // stress: balanced binary trees of tasks, one after the other, with a loop that touches no memory in each leaf:
-// many small parallel regions, so many steals. Published by: paper 5, section IV-A and table I.
+// many small parallel regions, so many steals. Published by: K.-F. Faxen (ICPP 2010), section IV-A and table I.
 // Size is ITERATIONS:HEIGHT. Repetitions are the published ones divided by k_scale. Answer: the number of leaves run.
 #pragma once
 

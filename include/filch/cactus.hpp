@@ -20,6 +20,7 @@ extern template class FILCH_API pool_of<cactus_team>;
 /// stack. No unrelated work ever runs on top of a blocked frame. The code after a join may be on another
 /// thread than the code before it.
 struct cactus {
+  /// See filch::scheduler.
   static constexpr std::string_view name = "cactus";
 
   /// See filch::join.
@@ -44,10 +45,12 @@ struct cactus {
     return w.split.load(std::memory_order_relaxed) == detail::strand_raised() &&
            w.kind == detail::strand_kind::cactus;
   }
+  /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
     return detail::strand_self().kind == detail::strand_kind::cactus ||
            detail::strand_self().kind == detail::strand_kind::staying;
   }
+  /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::strand_worker_index(detail::strand_kind::cactus); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.

@@ -19,6 +19,7 @@ extern template class FILCH_API pool_of<channel_team>;
 /// before it. A worker that waits for a task that it sent away runs others, so a lock held across a join can meet
 /// itself.
 struct channel {
+  /// See filch::scheduler.
   static constexpr std::string_view name = "channel";
 
   /// See filch::join.
@@ -62,14 +63,17 @@ struct channel {
     if (detail::channel_self->top != detail::channel_self->end) detail::channel_barrier(*detail::channel_self);
   }
 
+  /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept { return detail::channel_self->end != nullptr; }
+  /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::channel_worker_index(); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. Small work never leaves the caller.
+/// A fixed number of workers: see detail::pool_of. What `run` is given runs on the calling thread, or, while another
+/// thread is in a run of this pool, perhaps on a worker with nothing to do.
 class channel::pool : public detail::pool_of<detail::channel_team> {
  public:
   using pool_of::pool_of;

@@ -151,6 +151,7 @@ template <scheduler S = default_scheduler> class cluster {
 
   /// This rank's number, 0 to ranks() - 1.
   int rank() const noexcept { return base_.ends().rank(); }
+  /// How many ranks there are, the same on all.
   int ranks() const noexcept { return base_.ends().ranks(); }
 
   /// Runs F(rank&, arguments...) as the first task, with the arguments that rank 0 gives, and all that it spawns.

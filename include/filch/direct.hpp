@@ -20,6 +20,7 @@ extern template class FILCH_API pool_of<direct_team>;
 /// that waits for a stolen task runs what that task forks (leapfrogging), so stack use is that of the
 /// serial program, and a lock held across a join can meet itself.
 struct direct {
+  /// See filch::scheduler.
   static constexpr std::string_view name = "direct";
 
   /// See filch::join.
@@ -38,14 +39,17 @@ struct direct {
     // relaxed: a hint; what it leads to synchronises.
     return detail::direct_self->split.load(std::memory_order_relaxed) == detail::direct_raised() && inside();
   }
+  /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept { return detail::direct_self->end != nullptr; }
+  /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::direct_worker_index(); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. Small work never leaves the caller.
+/// A fixed number of workers: see detail::pool_of. What `run` is given runs on the calling thread, or, while another
+/// thread is in a run of this pool, perhaps on a worker with nothing to do.
 class direct::pool : public detail::pool_of<detail::direct_team> {
  public:
   using pool_of::pool_of;

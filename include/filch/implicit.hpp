@@ -22,6 +22,7 @@ extern template class FILCH_API pool_of<implicit_team>;
 /// instead of its worker, as in filch::cactus. The code after a join may be on another thread than the code before
 /// it.
 struct implicit {
+  /// See filch::scheduler.
   static constexpr std::string_view name = "implicit";
 
   /// See filch::join.
@@ -48,10 +49,12 @@ struct implicit {
     // relaxed: a hint; what it leads to synchronises.
     return w.poll.load(std::memory_order_relaxed) == detail::k_asked && w.kind == detail::strand_kind::implicit;
   }
+  /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
     auto const kind = detail::strand_self().kind;
     return kind == detail::strand_kind::implicit || kind == detail::strand_kind::staying;
   }
+  /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::strand_worker_index(detail::strand_kind::implicit); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.

@@ -24,10 +24,13 @@ class FILCH_API mpi_transport {
 
   /// See filch::transport.
   void begin_cluster() noexcept;
+  /// See filch::transport.
   int rank() const noexcept;
+  /// See filch::transport.
   int ranks() const noexcept;
   /// Ends all ranks where the message is of 2 GiB or more.
   void send(int to, message m);
+  /// See filch::transport. Throws std::bad_alloc.
   std::optional<message> receive();
   /// A line on stderr, then MPI_Abort.
   void end_all(std::string_view text);

@@ -39,6 +39,7 @@ class packer {
 /// Bytes of a message that is being read, which must outlive it.
 class unpacker {
  public:
+  /// Reads from the first byte on.
   explicit unpacker(std::span<std::byte const> bytes) noexcept : left_(bytes) {}
   /// The next `size` bytes. Throws std::length_error where the message is shorter: what reads it is not what wrote
   /// it.

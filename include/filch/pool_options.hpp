@@ -20,8 +20,8 @@ enum class give_back_policy : unsigned char {
 /// How many tasks a thief of `channel` asks a victim for.
 enum class steal_amount : unsigned char {
   adaptive,  ///< half of them where tasks last less than 50 microseconds, or of many where it waits long; else one
-  one,
-  half,
+  one,       ///< one task
+  half,      ///< half of those it has
 };
 
 /// Whom a thief of `channel` asks first; one that waits in a join first asks the worker that has its task.

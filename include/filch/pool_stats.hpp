@@ -17,7 +17,7 @@ namespace filch::inline FILCH_ABI {
 /// and gave back after the re-check of `bot`; under `channel`, a task that its owner took back before the thief
 /// looked; under `cactus` and `implicit`, one that it lost to the owner or another thief.
 struct pool_stats {
-  std::uint64_t forks = 0;           ///< of `direct`, where the library is built with FILCH_COUNT_FORKS
+  std::uint64_t forks = 0;           ///< of `direct`, `channel`, where the library is built with FILCH_COUNT_FORKS
   std::uint64_t steals = 0;          ///< tasks taken from another worker and run, leapfrogs included
   std::uint64_t failed_steals = 0;   ///< looks around all victims that brought nothing
   std::uint64_t backoffs = 0;        ///< of thieves: see above

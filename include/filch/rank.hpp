@@ -7,7 +7,7 @@ namespace filch::inline FILCH_ABI {
 
 /// A number that every rank knows and any task may raise. A handle: pass it to tasks like any other argument.
 struct bound {
-  unsigned id;
+  unsigned id;  ///< its number, in the order of make_bound
 };
 
 /// A task of a cluster, or the op of a fold or a reduction, ended with an exception, here or on another rank. what()
@@ -63,6 +63,7 @@ class rank {
 
   /// This process's number, 0 to ranks() - 1.
   int index() const noexcept { return here_.ends.rank(); }
+  /// How many ranks the cluster has.
   int ranks() const noexcept { return here_.ends.ranks(); }
 
   /// Runs F(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one, the oldest

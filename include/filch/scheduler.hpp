@@ -15,7 +15,8 @@ namespace filch::inline FILCH_ABI {
 ///    Both always run to their end, or throw, before it returns or throws; if both throw, f's exception
 ///    leaves.
 ///  - `S::frame` forks many times: `frame.spawn(f)` any number of times, then `frame.sync()`.
-///  - `S::wanted()` is true while a thief waits for work: two loads and a compare at most. Loops split only then.
+///  - `S::wanted()` is true while a thief waits for work: two loads and a compare where nobody does. Loops split only
+///    then.
 ///  - `S::inside()` is true where joins enter no pool: on a worker of one of S's pools, and inside filch::stay.
 ///  - `S::pool` holds the workers; `pool.run(f)` enters; `S::default_pool()` is the one that a call from
 ///    outside enters.

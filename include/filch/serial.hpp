@@ -14,6 +14,7 @@ namespace filch::inline FILCH_ABI {
 /// Runs everything on the calling thread, in the order in which it is written. A join costs nothing; what
 /// an exception does is the same as under every other scheduler.
 struct serial {
+  /// See filch::scheduler.
   static constexpr std::string_view name = "serial";
 
   /// f, then g; both results. If f throws, g still runs, and then f's exception leaves.
@@ -29,6 +30,7 @@ struct serial {
     frame(frame const&) = delete;
     frame& operator=(frame const&) = delete;
 
+    /// See filch::spawner.
     template <class F> void spawn(F&& f) {
       unsigned const number = spawned_++;
       try {
@@ -39,6 +41,7 @@ struct serial {
         failure_.keep(e, number);
       }
     }
+    /// See filch::spawner.
     void sync() {
       spawned_ = 0;
       failure_.throw_if_any();
@@ -49,19 +52,26 @@ struct serial {
     detail::first_failure failure_;
   };
 
+  /// One worker: the calling thread. Has no threads.
   class pool {
    public:
+    /// Ignores the options, and the environment.
     explicit pool(pool_options = {}) noexcept {}
     /// Calls f here.
     template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
+    /// Always 1.
     unsigned workers() const noexcept { return 1; }
     /// Nothing is counted.
     pool_stats stats() const noexcept { return {}; }
   };
 
+  /// See filch::scheduler.
   static bool wanted() noexcept { return false; }
+  /// See filch::scheduler.
   static bool inside() noexcept { return true; }
+  /// See filch::scheduler.
   static unsigned worker_index() noexcept { return 0; }
+  /// Made at the first call; holds nothing.
   static pool& default_pool() {
     static pool the_pool;
     return the_pool;

@@ -29,6 +29,7 @@ class FILCH_API thread_network {
   thread_network& operator=(thread_network const&) = delete;
   ~thread_network() = default;
 
+  /// How many ranks it was made for.
   int ranks() const noexcept { return static_cast<int>(boxes_.size()); }
   /// Messages that were sent and not received: none once all clusters have ended. From any thread.
   std::size_t under_way() const;
@@ -61,10 +62,13 @@ class FILCH_API thread_transport {
 
   /// See filch::transport.
   void begin_cluster() noexcept { ++cluster_; }
+  /// See filch::transport.
   int rank() const noexcept { return rank_; }
+  /// See filch::transport.
   int ranks() const noexcept { return network_.ranks(); }
   /// Throws std::bad_alloc; the message is lost then.
   void send(int to, message m);
+  /// See filch::transport.
   std::optional<message> receive();
   /// A line on stderr, then std::abort: where each rank is can be seen in a debugger.
   [[noreturn]] void end_all(std::string_view text);

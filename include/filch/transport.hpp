@@ -17,6 +17,7 @@ using message = std::vector<std::byte>;
 
 /// Carries messages between ranks, which are numbered from 0.
 ///
+///  - `t.rank()` is this rank's number, 0 to `t.ranks() - 1`; neither changes, neither throws.
 ///  - `t.send(to, m)` takes a message along. It arrives once, some time, perhaps after later ones; send does not wait
 ///    for that.
 ///  - `t.receive()` returns a message that has arrived, if there is one. It does not wait either.
@@ -26,6 +27,9 @@ using message = std::vector<std::byte>;
 /// clusters apart that follow each other on one transport: what a rank sends between its n-th call and the next one,
 /// others receive between these calls of theirs. Ranks are not at the same call at once. Without it a transport
 /// serves one cluster; one that hands its calls on to another transport has to hand on this one, too.
+///
+/// Also optional: `t.workers()`, how many workers this rank's pool gets where neither cluster_options nor
+/// FILCH_NUM_THREADS says it. Without it, as many as pool_options says.
 ///
 /// Calls come from any thread, one at a time. Models: `filch::thread_transport`, between threads of a process, and
 /// `filch::mpi_transport`.

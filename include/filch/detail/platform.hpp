@@ -10,11 +10,7 @@
 
 #include <filch/config.hpp>
 
-#if defined(FILCH_STATIC)
-#define FILCH_API
-#else
 #define FILCH_API __attribute__((visibility("default")))
-#endif
 
 namespace filch::inline FILCH_ABI::detail {
 inline constexpr unsigned k_no_worker = ~0u;

@@ -84,7 +84,8 @@ template <class R, class Call> bool keep_outcome(void* room, Call&& call) noexce
   }
 }
 
-/// The wrapper of paper 5: what a thief calls. G is the type with which the closure was handed to join.
+/// The wrapper of K.-F. Faxen's paper (ICPP 2010): what a thief calls. G is the type with which the closure was
+/// handed to join.
 template <class G, class Task> bool run_stolen(Task& t, void* outcome) noexcept {
   using R = result_of<G>;
   if constexpr (task_by_value<G>) {
