@@ -57,6 +57,10 @@ class unpacker {
 /// How a T travels: `pack(packer&, T const&)` and `T unpack(unpacker&)`, both static. There for types that are
 /// trivially copyable and no pointers, and for strings, vectors, pairs and tuples of what travels. Specialise it for
 /// types of your own. A pointer inside a trivially copyable type can't be seen, and means nothing to another process.
+///
+/// May throw, and fork. The arguments of tasks, and results that come home, are packed, unpacked, moved and destroyed
+/// while the rank answers nobody else, by any of its threads, in a filch::stay: joins in it run in order. So it must
+/// not enter a pool, nor wait for another task or thread, which may itself wait for this rank's messages.
 template <class T> struct packing;
 
 /// May be an argument or a result of a task that runs on another rank.

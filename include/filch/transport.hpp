@@ -31,8 +31,8 @@ using message = std::vector<std::byte>;
 /// Also optional: `t.workers()`, how many workers this rank's pool gets where neither cluster_options nor
 /// FILCH_NUM_THREADS says it. Without it, as many as pool_options says.
 ///
-/// Calls come from any thread, one at a time. Models: `filch::thread_transport`, between threads of a process, and
-/// `filch::mpi_transport`.
+/// Calls come from any thread, one at a time, and must not fork. Models: `filch::thread_transport`, between threads
+/// of a process, and `filch::mpi_transport`.
 template <class T>
 concept transport = requires(T& t, T const& fixed, int to, message m, std::string_view text) {
   { fixed.rank() } noexcept -> std::same_as<int>;

@@ -1,5 +1,6 @@
 #include <cstring>
 #include <filch/detail/cluster_endpoint.hpp>
+#include <filch/stay.hpp>
 #include <numeric>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -219,23 +220,26 @@ void endpoint::handle_tasks(std::span<std::byte const> bytes) {
   asking_ = false;
   unpacker arguments(bytes.subspan(sizeof(kind)));
   unpacker headers(bytes.subspan(get<std::size_t>(arguments)));
-  for (task_header const& h : get<std::vector<task_header>>(headers)) {
-    cluster_task& t = inbox_.room();
-    t.kind = find_kind(h.kind);
-    if (!t.kind) {
-      transport_.end_all("a task of a function that this rank does not have: do all ranks run the same program?");
-      return;
+  auto const all = get<std::vector<task_header>>(headers);
+  stay([&] {  // packing may fork, and the mutex is held
+    for (task_header const& h : all) {
+      cluster_task& t = inbox_.room();
+      t.kind = find_kind(h.kind);
+      if (!t.kind) {
+        transport_.end_all("a task of a function that this rank does not have: do all ranks run the same program?");
+        return;
+      }
+      t.home = static_cast<std::int32_t>(h.home);
+      t.future = reinterpret_cast<cluster_future*>(static_cast<std::uintptr_t>(h.future));
+      unpacker of_this(arguments.get_bytes(h.size));
+      try {
+        t.kind->unpack(of_this, t);
+        inbox_.push();
+      } catch (...) {
+        give_up(t.home, t.future);
+      }
     }
-    t.home = static_cast<std::int32_t>(h.home);
-    t.future = reinterpret_cast<cluster_future*>(static_cast<std::uintptr_t>(h.future));
-    unpacker of_this(arguments.get_bytes(h.size));
-    try {
-      t.kind->unpack(of_this, t);
-      inbox_.push();
-    } catch (...) {
-      give_up(t.home, t.future);
-    }
-  }
+  });
   arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
 }
 
@@ -244,12 +248,14 @@ void endpoint::handle_result(unpacker& u) {
   auto& future = *reinterpret_cast<cluster_future*>(get<std::uintptr_t>(u));
   bool failed = get<bool>(u);
   auto text = get<std::string>(u);
-  try {
-    if (!failed) future.take_result(future, u);
-  } catch (...) {
-    failed = true;
-    text = text_of_current_exception();
-  }
+  stay([&] {  // packing may fork, and the mutex is held
+    try {
+      if (!failed) future.take_result(future, u);
+    } catch (...) {
+      failed = true;
+      text = text_of_current_exception();
+    }
+  });
   if (failed) future.failure = std::move(text);
   future.set_ready();
   // future may be gone
@@ -305,18 +311,20 @@ std::size_t endpoint::give(steal_request const& request, task_deque& mine, std::
   packing<std::size_t>::pack(p, 0);
   std::vector<task_header> headers;
   std::size_t count = 0;
-  for (; count < most && p.size() < k_bytes_an_answer; ++count) {
-    cluster_task& t = mine.take_oldest();
-    std::size_t const before = p.size();
-    try {
-      t.kind->pack(p, t);
-      headers.push_back({t.kind->id, reinterpret_cast<std::uintptr_t>(t.future), p.size() - before, t.home});
-    } catch (...) {
-      message kept = p.take();
-      p.put_bytes(kept.data(), before);
-      give_up(t.home, t.future);
+  stay([&] {  // packing may fork, and the mutex is held
+    for (; count < most && p.size() < k_bytes_an_answer; ++count) {
+      cluster_task& t = mine.take_oldest();
+      std::size_t const before = p.size();
+      try {
+        t.kind->pack(p, t);
+        headers.push_back({t.kind->id, reinterpret_cast<std::uintptr_t>(t.future), p.size() - before, t.home});
+      } catch (...) {
+        message kept = p.take();
+        p.put_bytes(kept.data(), before);
+        give_up(t.home, t.future);
+      }
     }
-  }
+  });
   std::size_t const place = p.size();
   packing<std::vector<task_header>>::pack(p, headers);
   message m = p.take();

@@ -1,0 +1,127 @@
+// A packing of the user's that forks: the endpoint calls it with its mutex held.
+#include "eventually.hpp"
+#include "network.hpp"
+#include "schedulers.hpp"
+#include "this_thread.hpp"
+
+namespace filch_test {
+namespace {
+
+/// When a `forking` forks: in its packing, or also as it is moved and destroyed.
+enum class forks { never, as_it_is_packed, always };
+std::atomic<forks> forks_now{forks::never};
+std::atomic<int> forks_so_far{0};
+
+/// Expects its joins in order, on the calling thread, and that they enter no pool where it is outside of all.
+template <class S> void fork_at(forks least) noexcept {
+  if (forks_now < least) return;
+  ++forks_so_far;
+  long const thread = this_thread();
+  auto const worker = filch::current_worker<S>();
+  bool first_ran = false;
+  auto const first = [&] {
+    EXPECT_EQ(this_thread(), thread);
+    EXPECT_EQ(filch::current_worker<S>(), worker);
+    // If somebody would take the other side, then now.
+    for (int i = 0; i < 20; ++i) filch::join<S>([] {}, [] {});
+    first_ran = true;
+  };
+  auto const second = [&] {
+    EXPECT_EQ(this_thread(), thread);
+    EXPECT_TRUE(first_ran);
+  };
+  filch::join<S>(first, second);
+  EXPECT_EQ(this_thread(), thread);
+}
+
+template <class S> struct forking {
+  explicit forking(int n) noexcept : number(n) {}
+  forking(forking const& other) noexcept : number(other.number) { fork_at<S>(forks::always); }
+  forking& operator=(forking const&) = delete;
+  ~forking() { fork_at<S>(forks::always); }
+  int number;
+};
+
+}  // namespace
+}  // namespace filch_test
+
+template <class S> struct filch::packing<filch_test::forking<S>> {
+  static void pack(packer& p, filch_test::forking<S> const& f) {
+    packing<int>::pack(p, f.number);
+    filch_test::fork_at<S>(filch_test::forks::as_it_is_packed);
+  }
+  static filch_test::forking<S> unpack(unpacker& u) {
+    int const number = packing<int>::unpack(u);
+    filch_test::fork_at<S>(filch_test::forks::as_it_is_packed);
+    return filch_test::forking<S>(number);
+  }
+};
+
+namespace filch_test {
+namespace {
+
+template <class S> class cluster_packs : public ::testing::Test {
+ protected:
+  ~cluster_packs() override { forks_now = forks::never; }
+};
+TYPED_TEST_SUITE(cluster_packs, all_schedulers, scheduler_names);
+
+struct rank_in_steps {
+  rank_in_steps(network& net, int rank) : here(net, rank), carrier(here), ends(carrier, 0), mine(ends, nullptr) {
+    ends.begin_run();
+  }
+  port here;
+  filch::detail::transport_of<port> carrier;
+  filch::detail::endpoint ends;
+  filch::detail::share mine;
+};
+
+template <class S> forking<S> one_more(filch::rank&, forking<S> const& f) { return forking<S>(f.number + 1); }
+
+TYPED_TEST(cluster_packs, fork_in_order_where_the_thread_is_no_worker) {
+  network net(2, 1);
+  rank_in_steps victim(net, 0);
+  rank_in_steps thief(net, 1);
+  filch::detail::future_value<forking<TypeParam>> result;
+  victim.mine.template spawn<&one_more<TypeParam>>(&result, forking<TypeParam>(1));
+
+  forks_now = forks::always;
+  forks_so_far = 0;
+  while (thief.mine.tasks.empty()) {
+    thief.ends.idle(thief.mine.tasks, true);
+    victim.ends.poll(victim.mine.tasks, 1);
+  }
+  EXPECT_GE(forks_so_far, 4) << "packed and unpacked, and destroyed after that";
+  forks_now = forks::never;
+  thief.mine.run_newest();  // packs the result, outside of the endpoint
+  forks_now = forks::always;
+  forks_so_far = 0;
+  while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
+  EXPECT_GE(forks_so_far, 1) << "unpacked";
+  forks_now = forks::never;
+  EXPECT_EQ(result.value->number, 2);
+}
+
+template <class S> long number_of(filch::rank&, forking<S> const& f) { return f.number; }
+
+constexpr int k_tasks = 200;
+
+/// Spawns them, and polls until the others have got half of them.
+template <class S> long gives_half_away(filch::rank& here) {
+  for (int i = 0; i < k_tasks; ++i) here.spawn<&number_of<S>>(forking<S>(1));
+  EXPECT_TRUE(eventually([&] {
+    here.poll();
+    return forks_so_far >= k_tasks;  // as half of them were packed and unpacked
+  }));
+  return 0;
+}
+
+TYPED_TEST(cluster_packs, fork_in_order_where_workers_would_take_a_side) {
+  forks_now = forks::as_it_is_packed;
+  forks_so_far = 0;
+  on_ranks<TypeParam>(
+      3, 2, 1, [](auto& c) { EXPECT_EQ((c.template fold<&gives_half_away<TypeParam>>(std::plus<>())), k_tasks); });
+}
+
+}  // namespace
+}  // namespace filch_test
