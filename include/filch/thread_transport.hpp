@@ -44,24 +44,28 @@ class FILCH_API thread_network {
   struct alignas(64) mailbox {
     std::mutex mutable mutex;
     std::deque<letter> letters;  // under mutex
+    // Of the messages that its rank sends and receives. The rank's own: calls of a transport do not overlap.
+    unsigned cluster = 0;
   };
   std::vector<mailbox> boxes_;
 };
 
-/// A rank's place in a thread_network. Serves any number of clusters, one after the other.
+/// A rank's place in a thread_network. Serves any number of clusters, one after the other; so may several of one rank
+/// that follow each other.
 ///
 /// A message costs a lock of the receiver's mailbox at each end, and is not copied. Messages of one rank to another
 /// keep their order.
 class FILCH_API thread_transport {
  public:
-  /// The network must outlive it, and has one of them for each rank. Throws setup_error where there is no such rank.
+  /// The network must outlive it, and has one of them at a time for each rank. Throws setup_error where there is no
+  /// such rank.
   thread_transport(thread_network& network, int rank);
   thread_transport(thread_transport const&) = delete;
   thread_transport& operator=(thread_transport const&) = delete;
   ~thread_transport() = default;
 
   /// See filch::transport.
-  void begin_cluster() noexcept { ++cluster_; }
+  void begin_cluster() noexcept { ++mine().cluster; }
   /// See filch::transport.
   int rank() const noexcept { return rank_; }
   /// See filch::transport.
@@ -77,9 +81,10 @@ class FILCH_API thread_transport {
   unsigned workers() const noexcept;
 
  private:
+  thread_network::mailbox& mine() noexcept { return network_.boxes_[static_cast<std::size_t>(rank_)]; }
+
   thread_network& network_;
   int const rank_;
-  unsigned cluster_ = 0;  // of the messages that are sent and received
 };
 
 static_assert(transport<thread_transport>);

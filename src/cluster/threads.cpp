@@ -36,15 +36,15 @@ thread_transport::thread_transport(thread_network& network, int rank) : network_
 void thread_transport::send(int to, message m) {
   auto& box = network_.boxes_[static_cast<std::size_t>(to)];
   std::lock_guard const lock(box.mutex);
-  box.letters.push_back({cluster_, std::move(m)});
+  box.letters.push_back({mine().cluster, std::move(m)});
 }
 
 std::optional<message> thread_transport::receive() {
-  auto& box = network_.boxes_[static_cast<std::size_t>(rank_)];
+  auto& box = mine();
   std::lock_guard const lock(box.mutex);
   // Those of the next cluster wait for it.
   auto const found = std::find_if(box.letters.begin(), box.letters.end(),
-                                  [this](auto const& letter) { return letter.cluster == cluster_; });
+                                  [&box](auto const& letter) { return letter.cluster == box.cluster; });
   if (found == box.letters.end()) return std::nullopt;
   message bytes = std::move(found->bytes);
   box.letters.erase(found);

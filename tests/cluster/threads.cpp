@@ -71,6 +71,25 @@ TEST(cluster_threads, keep_messages_of_the_next_cluster_until_it_has_begun) {
   EXPECT_EQ(network.under_way(), 0u);
 }
 
+TEST(cluster_threads, go_on_in_their_ranks_cluster_when_a_second_one_takes_its_place) {
+  thread_network network(2);
+  thread_transport zero(network, 0);
+  zero.begin_cluster();
+  {
+    thread_transport one(network, 1);
+    one.begin_cluster();
+  }
+  thread_transport again(network, 1);
+  zero.send(1, filch::message(1));
+  EXPECT_EQ(again.receive(), filch::message(1));
+  again.begin_cluster();
+  again.send(0, filch::message(2));
+  EXPECT_EQ(zero.receive(), std::nullopt);
+  zero.begin_cluster();
+  EXPECT_EQ(zero.receive(), filch::message(2));
+  EXPECT_EQ(network.under_way(), 0u);
+}
+
 long sum_below(filch::rank& here, int n) {
   for (int i = 0; i < n; ++i) here.spawn<&sum_below>(i);
   return n;
