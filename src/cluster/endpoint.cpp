@@ -58,17 +58,20 @@ void endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
   if (lock) look(mine, spare, may_ask);
 }
 
-void endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
+bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
-  if (!lock) return;
-  look(mine, 0, may_ask);
+  if (!lock) return false;
+  bool const refused = look(mine, 0, may_ask);
   if (may_take) share_waits_ = mine.empty();
+  return refused;
 }
 
-void endpoint::look(task_deque& mine, std::size_t spare, bool may_ask) {
+/// Returns whether a request of this rank has come back since the last look.
+bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask) {
   polled_ = true;
   overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   receive();
+  bool const refused = std::exchange(refused_, false);
   if (mine.size() < 2) move_arrived(mine);
   send_bounds();
   std::size_t const left = serve(mine, spare);
@@ -78,7 +81,8 @@ void endpoint::look(task_deque& mine, std::size_t spare, bool may_ask) {
     arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
   }
   // The worker's last task begins.
-  if (may_ask && spare == 0 && mine.size() < 2 && shares_.load(std::memory_order_relaxed) == 1) ask();
+  if (may_ask && !refused && spare == 0 && mine.size() < 2 && shares_.load(std::memory_order_relaxed) == 1) ask();
+  return refused;
 }
 
 bool endpoint::take_arrived(task_deque& mine) {
@@ -128,6 +132,7 @@ void endpoint::begin_run() {
   ++runs_begun_;
   received_before_.reset();
   share_waits_ = false;
+  refused_ = false;
 }
 
 endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
@@ -136,6 +141,7 @@ endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
   overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   if (!mine.empty()) return outcome::work;
   receive();
+  bool const refused = std::exchange(refused_, false);
   move_arrived(mine);
   if (!mine.empty()) return outcome::work;
   serve(mine, 0);
@@ -143,7 +149,7 @@ endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
   // Passive from here on, until the mutex is free again.
   if (runs_ended_ < runs_begun_) answer_wave();
   if (runs_ended_ == runs_begun_) return outcome::ended;
-  if (std::exchange(refused_, false)) return outcome::refused;
+  if (refused) return outcome::refused;
   if (may_ask) ask();
   return outcome::nothing;
 }

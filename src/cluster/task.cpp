@@ -118,7 +118,7 @@ void share::wait_for(cluster_future& future) {
       pause.reset();
     } else {
       bool const may_steal = waits_ <= k_thieving_waits;
-      ends.poll_waiting(tasks, may_steal && pause.may_ask(), may_steal);
+      if (ends.poll_waiting(tasks, may_steal && pause.may_ask(), may_steal)) pause.refused();
       if (tasks.empty()) pause.wait();
     }
   }

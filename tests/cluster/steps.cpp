@@ -2,6 +2,8 @@
 // failure can be repeated. FILCH_TEST_SEED=n repeats one, FILCH_TEST_TREES=n sets how many.
 #include "network.hpp"
 
+#include <filch/detail/cluster_pace.hpp>
+
 namespace filch_test {
 namespace {
 
@@ -168,6 +170,83 @@ TEST(cluster_steps, a_result_that_throws_as_it_is_unpacked_fails_its_future) {
   thief.mine.run_newest();
   while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
   EXPECT_EQ(result.failure, "broken");
+}
+
+/// What rank 0 of two hears if rank 1 has no tasks: its requests come back at once. Ends a wait after some looks.
+class mirror {
+ public:
+  static constexpr int k_looks = 64;
+  int rank() const noexcept { return 0; }
+  int ranks() const noexcept { return 2; }
+  void send(int, filch::message m) {
+    if (m.at(0) == k_request) last_ = std::move(m);
+  }
+  std::optional<filch::message> receive() {
+    if (last_) return std::exchange(last_, std::nullopt);
+    if (++looks_ == k_looks && waited_for) waited_for->set_ready();
+    return std::nullopt;
+  }
+  void end_all(std::string_view text) { ADD_FAILURE() << text; }
+
+  filch::detail::cluster_future* waited_for = nullptr;
+
+ private:
+  static constexpr std::byte k_request{0};
+  std::optional<filch::message> last_;
+  int looks_ = 0;
+};
+
+struct refused_rank {
+  refused_rank() {
+    ends.begin_run();
+    ends.share_begins();
+  }
+  mirror here;
+  filch::detail::transport_of<mirror> carrier{here};
+  endpoint ends{carrier, 0};
+  share mine{ends, nullptr};
+};
+
+TEST(cluster_steps, who_waits_for_a_future_pauses_after_each_request_that_comes_back) {
+  namespace pace = filch::detail::pace;
+  using clock = std::chrono::steady_clock;
+  refused_rank r;
+  filch::detail::future_value<void> future;
+  r.here.waited_for = &future;
+  auto const begin = clock::now();
+  r.mine.wait_for(future);
+  auto const took = clock::now() - begin;
+  // One to begin with, then one after each pause. A look and its pause take less than a millisecond, or this shows
+  // less.
+  std::uint64_t most = 1;
+  clock::duration paused = pace::silence_after(0);
+  for (unsigned i = 1; paused <= took; ++i, ++most) paused += pace::silence_after(i);
+  EXPECT_GE(r.ends.stats().requests, 1u);
+  EXPECT_LE(r.ends.stats().requests, most);
+}
+
+TEST(cluster_steps, a_request_that_came_back_is_noted_by_one_look_which_does_not_send_it_again) {
+  refused_rank r;
+  auto& tasks = r.mine.tasks;
+  auto const requests = [&r] { return r.ends.stats().requests; };
+  EXPECT_FALSE(r.ends.poll_waiting(tasks, true, true));
+  EXPECT_EQ(requests(), 1u);
+  EXPECT_TRUE(r.ends.poll_waiting(tasks, true, true));
+  EXPECT_EQ(requests(), 1u);
+  EXPECT_FALSE(r.ends.poll_waiting(tasks, true, true));
+  EXPECT_EQ(requests(), 2u);
+  r.ends.poll(tasks, 0);
+  EXPECT_EQ(requests(), 2u);
+  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::nothing);
+  EXPECT_EQ(requests(), 3u);
+  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::refused);
+  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::nothing);
+  EXPECT_EQ(requests(), 4u);
+  for (int i = 0; i < 2; ++i) r.ends.tick();  // finds it, and is nobody who asks
+  EXPECT_EQ(r.ends.stats().returns, 4u);
+  r.ends.begin_run();
+  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::nothing);
+  EXPECT_EQ(requests(), 5u);
 }
 
 TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others) {

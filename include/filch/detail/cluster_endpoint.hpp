@@ -74,7 +74,9 @@ class FILCH_API endpoint {
   /// is how many of them may go. An empty deque takes what has arrived, and asks for more if there is no other share.
   void poll(task_deque& mine, std::size_t spare, bool may_ask = true);
   /// The same for a share that waits and has no tasks. `may_take`: it would take some of the rank's other shares.
-  void poll_waiting(task_deque& mine, bool may_ask, bool may_take);
+  /// Returns whether a request came back in vain since the last look: then it has not asked, and pauses before it
+  /// may.
+  bool poll_waiting(task_deque& mine, bool may_ask, bool may_take);
   /// Should be polled now, whatever the time?
   bool overdue() const noexcept { return overdue_.load(std::memory_order_relaxed); }  // relaxed: a hint
   /// Did a request go on for want of tasks, and none was answered since?
@@ -160,7 +162,7 @@ class FILCH_API endpoint {
   void handle_result(unpacker& u);
   void give_up(std::int32_t home, cluster_future* future);
   void keep(std::string_view failure);
-  void look(task_deque& mine, std::size_t spare, bool may_ask);
+  bool look(task_deque& mine, std::size_t spare, bool may_ask);
   std::size_t serve(task_deque& mine, std::size_t spare);
   std::size_t give(steal_request const& request, task_deque& mine, std::size_t most);
   void forward(steal_request request);
@@ -202,8 +204,8 @@ class FILCH_API endpoint {
   task_deque inbox_;
   bool share_waits_ = false;  // for tasks of the rank's other shares, which are to leave some in inbox_
   std::vector<steal_request> requests_;
-  bool asking_ = false;  // a request of ours is under way
-  bool refused_ = false;
+  bool asking_ = false;   // a request of ours is under way
+  bool refused_ = false;  // one has come back since the last look
   std::uint64_t random_;
   std::optional<std::string> failure_;
 
