@@ -75,8 +75,7 @@ reduction_part failed_part() { return failed_with(text_of_current_exception()); 
 struct cluster_base::parts {
   parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
       : transport(std::move(carrier)),
-        ends(*transport, options.patience * endpoint::k_ticks_per_second,
-             options.arrival * endpoint::k_ticks_per_second),
+        ends(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
         guard(ends),
         patience(options.patience) {}
   std::unique_ptr<any_transport> transport;

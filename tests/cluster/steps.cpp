@@ -314,6 +314,16 @@ TEST(cluster_steps, a_rank_that_comes_late_is_silent_from_then_on_only) {
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 2 s");
 }
 
+TEST(cluster_steps, no_number_of_seconds_is_shorter_than_a_smaller_one) {
+  EXPECT_EQ(endpoint::ticks_in(0), 0u);
+  EXPECT_EQ(endpoint::ticks_in(5), 5 * endpoint::k_ticks_per_second);
+  constexpr unsigned k_most = std::numeric_limits<unsigned>::max();
+  constexpr unsigned k_fit = k_most / endpoint::k_ticks_per_second;
+  for (unsigned const seconds : {k_fit + 1, 1u << 30, 1u << 31, k_most}) {
+    EXPECT_EQ(endpoint::ticks_in(seconds), endpoint::ticks_in(k_fit)) << seconds;
+  }
+}
+
 TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
   network net(3, 1);
   watched zero(net, 0, k_silence);

@@ -134,12 +134,12 @@ class listener {
   std::atomic<int> heartbeats_{0};
 };
 
-// Watchmen and workers meet in what they share; for sanitizers.
-TEST(cluster_threads, are_watched_while_they_work) {
+/// With two heartbeats on each rank.
+void work_while_watched(filch::cluster_options const& options) {
   thread_network network(3);
-  on_threads(network, [](thread_transport& threads) {
+  on_threads(network, [&options](thread_transport& threads) {
     listener here(threads);
-    filch::cluster<> ranks(here, {.workers = 2});
+    filch::cluster<> ranks(here, options);
     auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     bool goes_on = true;
     while (goes_on) {
@@ -149,6 +149,15 @@ TEST(cluster_threads, are_watched_while_they_work) {
     }
     EXPECT_GE(here.heartbeats(), 2);
   });
+}
+
+// Watchmen and workers meet in what they share; for sanitizers.
+TEST(cluster_threads, are_watched_while_they_work) { work_while_watched({.workers = 2}); }
+
+TEST(cluster_threads, have_more_patience_than_there_are_ticks) {
+  constexpr unsigned k_two_ticks_modulo_all = 1'288'490'189;
+  static_assert(k_two_ticks_modulo_all * filch::detail::endpoint::k_ticks_per_second == 2);
+  work_while_watched({.workers = 1, .patience = k_two_ticks_modulo_all});
 }
 
 int processors() {

@@ -5,8 +5,10 @@
 #include <filch/detail/cluster_task.hpp>
 #include <filch/transport.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -54,9 +56,14 @@ FILCH_API reduction_part failed_part();
 
 class FILCH_API endpoint {
  public:
-  static constexpr int k_ticks_per_second = 10;
+  static constexpr unsigned k_ticks_per_second = 10;
   static constexpr unsigned k_bounds = 64;
   enum class outcome { work, nothing, refused, ended };
+
+  /// Of the watchman; of some ten years, where they are more.
+  static constexpr unsigned ticks_in(unsigned seconds) noexcept {
+    return std::min(seconds, std::numeric_limits<unsigned>::max() / k_ticks_per_second) * k_ticks_per_second;
+  }
 
   /// `silence`: how many ticks the rank before may be silent; 0: for ever. `arrival`: how many before its first
   /// heartbeat.
