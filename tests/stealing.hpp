@@ -131,6 +131,40 @@ template <class S> void expect_waits_nest(typename S::pool& pool, int tasks) {
   EXPECT_EQ(deepest, tasks);
 }
 
+/// Polls until g is open.
+template <class S> void answer_until_open(gate const& g) {
+  EXPECT_TRUE(eventually([&] {
+    S::poll();
+    return g.is_open();
+  }));
+}
+
+/// A thief gets x and another task in one message. x begins, and calls wait(body) with a body that ends when the
+/// other task has run. For pools of two whose thieves ask for half.
+template <class S> void expect_given_back_before(typename S::pool& pool, auto const& wait) {
+  gate others;
+  gate x_begun;
+  gate other_ran;
+  filch::scope<S>([&](auto& s) {
+    // Nobody is there to ask while these are spawned: the thief is in the first.
+    std::uint64_t const before = pool.stats().publications;
+    wait_for_thief<S>();
+    s.spawn([&] { EXPECT_TRUE(others.pass()); });
+    EXPECT_TRUE(eventually([&] {
+      S::poll();
+      return pool.stats().publications > before;
+    }));
+    s.spawn([&] {
+      x_begun.open();
+      wait([&] { EXPECT_TRUE(other_ran.pass()) << "a task lies with a worker that does not run it"; });
+    });
+    s.spawn([&] { other_ran.open(); });
+    for (int i = 0; i < 2; ++i) s.spawn([] {});
+    others.open();
+    answer_until_open<S>(x_begun);
+  });
+}
+
 /// Where tasks lie in an array: scopes within scopes, as many as it takes until it is full, each with as many tasks
 /// as may wait in one. Then body().
 template <class S> void inside_full_scopes(auto const& task, auto const& body, int scopes) {

@@ -1,6 +1,9 @@
 #include <filch/detail/cluster_pace.hpp>
 #include <filch/detail/cluster_share.hpp>
 #include <filch/rank.hpp>
+
+#include "runtime/team.hpp"
+
 #include <thread>
 #include <unordered_map>
 
@@ -110,6 +113,7 @@ bool share::take_back() {
 
 void share::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
+  give_back_tasks();
   ++waits_;
   idle_pause pause;
   while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1

@@ -82,7 +82,7 @@ template <class Stack, class Member> class task_places {
   }
 
   static void begin_stay(staying& s) {
-    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show}), true);
+    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, give_back}), true);
     s.outer = Stack::self();
     answer_who_asks();
     s.top = s.end = &no_room;
@@ -96,7 +96,7 @@ template <class Stack, class Member> class task_places {
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
   static void watch() {
     runtime::watch_forks(leave_pools_in_child);
-    runtime::hide_on_entry({hide, show});
+    runtime::hide_on_entry({hide, show, give_back});
   }
 
  private:
@@ -125,6 +125,7 @@ template <class Stack, class Member> class task_places {
     worker* const w = Stack::self();
     if (w == &outside) return false;
     answer_who_asks();
+    give_back();
     static_assert(sizeof(screen) <= runtime::hideable::k_room && alignof(screen) <= 64);
     Stack::self() = ::new (room) screen(w);
     return true;
@@ -134,6 +135,13 @@ template <class Stack, class Member> class task_places {
     go_back(hiding, hiding->outer);
     std::destroy_at(hiding);
     answer_who_asks();
+  }
+  /// Before a wait for what others run: the tasks that it took over and did not begin, under schedulers that have
+  /// such.
+  static void give_back() noexcept {
+    Member* const m = member_or_null(Stack::self());
+    if (!m) return;
+    if constexpr (requires { m->team->give_back_received(*m); }) m->team->give_back_received(*m);
   }
   /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep.
   static void answer_who_asks() noexcept {

@@ -412,3 +412,15 @@ bool team::run_visitor(unsigned me) {
 }
 
 }  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+void give_back_tasks() noexcept {
+  using namespace runtime;
+  unsigned const n = hideables.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < n; ++i) {
+    if (all_hideable[i].give_back) all_hideable[i].give_back();
+  }
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -188,6 +188,7 @@ struct hideable {
   static constexpr std::size_t k_room = 256;  // aligned to 64
   bool (*hide)(void* room) noexcept;
   void (*show)(void* room) noexcept;
+  void (*give_back)() noexcept = nullptr;  // see detail::give_back_tasks(); hide() does it, too
 };
 /// Once for each scheduler, however often it is asked for.
 void hide_on_entry(hideable);
@@ -214,3 +215,11 @@ inline void relax() noexcept {
 }
 
 }  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The calling thread is about to wait in a loop that is no scheduler's, perhaps for code that waits for tasks which
+/// its worker took over and has not begun: gives these back.
+FILCH_API void give_back_tasks() noexcept;
+
+}  // namespace filch::inline FILCH_ABI::detail

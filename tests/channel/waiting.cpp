@@ -110,6 +110,65 @@ struct pile {
   }
 };
 
+TEST(waiting, leaves_nothing_with_the_waiter_that_was_not_begun) {
+  S::pool pool({.workers = 3, .amount = filch::steal_amount::half});
+  pool.run([&] {
+    auto const waiter = filch::current_worker<S>();
+    gate first_begun;
+    gate second_begun;
+    gate spawned;
+    gate on_top_begun;
+    gate second_sent;
+    gate spawned_ran;
+    auto const runs_on_top_of_the_wait = [&] {
+      EXPECT_EQ(filch::current_worker<S>(), waiter);
+      // Who has second asks once it has sent the answer. From here on nobody else does: one is here, one in first.
+      std::uint64_t const before = pool.stats().requests;
+      on_top_begun.open();
+      EXPECT_TRUE(eventually([&] { return pool.stats().requests > before; }));
+      second_sent.open();
+    };
+    auto const first = [&] {
+      first_begun.open();
+      EXPECT_TRUE(second_begun.pass());
+      filch::scope<S>([&](auto& s) {
+        // Nobody asks: the waiter is in the other side of second. It gets half of these when it does.
+        s.spawn(runs_on_top_of_the_wait);
+        for (int i = 0; i < 3; ++i) s.spawn([] {});
+        spawned.open();
+        answer_until_open<S>(on_top_begun);
+        EXPECT_TRUE(second_sent.pass());
+      });
+      spawned_ran.open();
+    };
+    auto const second = [&] {
+      second_begun.open();
+      EXPECT_TRUE(on_top_begun.pass());
+    };
+    filch::join<S>(
+        [&] {
+          answer_until_open<S>(first_begun);
+          filch::join<S>(
+              [&] {
+                answer_until_open<S>(second_begun);
+                EXPECT_TRUE(spawned.pass());
+              },
+              second);
+          // The wait is over. One of those that were spawned was taken over in it, and not begun.
+          EXPECT_TRUE(spawned_ran.pass()) << "a task lies with a worker that does not run it";
+        },
+        first);
+  });
+}
+
+TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
+  for (bool const early : {false, true}) {
+    S::pool pool({.workers = 2, .amount = filch::steal_amount::half, .early_requests = early});
+    S::pool another({.workers = 1});
+    pool.run([&] { expect_given_back_before<S>(pool, [&](auto const& body) { another.run(body); }); });
+  }
+}
+
 TEST(waiting, piles_up_on_half_of_the_stack) {
   for (filch::steal_amount const amount : {filch::steal_amount::one, filch::steal_amount::half}) {
     for (bool const early : {false, true}) {

@@ -2,8 +2,10 @@
 #include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"
+#include "stealing.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace filch_test {
 namespace {
@@ -140,6 +142,28 @@ TYPED_TEST(cluster_waits, take_tasks_of_the_ranks_other_shares) {
   slow_has_begun = &begun;
   on_ranks<TypeParam>(
       1, 2, 1, [](auto& c) { EXPECT_EQ((c.template fold<&waits_for_a_half<TypeParam>>(std::plus<>())), 111); });
+}
+
+std::function<void()> const* body_of_calls = nullptr;
+long calls(filch::rank&) {
+  (*body_of_calls)();
+  return 1;
+}
+long gets_on_a_thief(filch::rank& here) {
+  filch::channel::pool pool({.workers = 2, .amount = filch::steal_amount::half});
+  long sum = 0;
+  pool.run([&] {
+    expect_given_back_before<filch::channel>(pool, [&](std::function<void()> const& body) {
+      body_of_calls = &body;
+      sum = here.async<&calls>().get();
+    });
+  });
+  return sum;
+}
+
+TEST(cluster_waits_of_channel, leave_no_task_with_the_waiter_that_was_not_begun) {
+  on_ranks<filch::channel>(1, 1, 1,
+                           [](auto& c) { EXPECT_EQ((c.template fold<&gets_on_a_thief>(std::plus<>())), 1); });
 }
 
 // Two ranks, the first with two workers. Each task but the last waits for its child, which another worker runs: x the

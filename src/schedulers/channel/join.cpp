@@ -74,8 +74,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
       looks = 0;
     }
   }
-  withdraw(w);
-  requests_[w.index].reopen();
+  give_back_received(w);
   future_state const state = t.future.peek();
   w.top = w.bottom = &t;
   w.bell.move(&t + 1, &t);
@@ -93,11 +92,14 @@ bool channel_team::may_run_others(channel_member const& w) const noexcept {
   return above > mine.stack_bytes() / 2 && above < mine.stack_bytes();
 }
 
-/// What it took over and has no room to run: who sent it waits for it.
+/// What it took over and does not begin now, since it has no room for it or its own code goes on, for who knows how
+/// long: some goes to those who ask, the rest to its owner, which may wait for it.
 void channel_team::give_back_received(channel_member& w) noexcept {
-  if (!w.is_asking && w.received.is_empty()) return;
   withdraw(w);
-  decline(w, std::exchange(w.received, {}));
+  if (!w.received.is_empty()) {
+    if (w.bell.has_rung()) serve(w);
+    decline(w, std::exchange(w.received, {}));
+  }
   requests_[w.index].reopen();
 }
 
@@ -160,8 +162,7 @@ void channel_team::barrier(channel_member& w) noexcept {
     }
   }
   census_.end();
-  withdraw(w);
-  requests_[w.index].reopen();
+  give_back_received(w);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -57,6 +57,7 @@ class channel_team final : public runtime::team {
   void barrier(channel_member& w) noexcept;
 
   void give_to_who_asks(channel_member& w) noexcept;
+  void give_back_received(channel_member& w) noexcept;
   channel_member* place_of_caller() const noexcept;
   void enter_or_nest(void (*call)(void*), void* argument);
 
@@ -95,7 +96,6 @@ class channel_team final : public runtime::team {
   void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
   // Owner.
   bool may_run_others(channel_member const& w) const noexcept;
-  void give_back_received(channel_member& w) noexcept;
   void sleep_until_message(channel_member& w, channel_task& t) noexcept;
 
   std::vector<channel_member*> members_;   // each at the start of its worker's space, its tasks behind it
