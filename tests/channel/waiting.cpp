@@ -169,6 +169,57 @@ TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
   }
 }
 
+TEST(waiting, in_another_pool_s_run_leaves_no_message_that_an_early_request_brought) {
+  S::pool pool({.workers = 3, .amount = filch::steal_amount::half, .early_requests = true});
+  S::pool another({.workers = 1});
+  // Nobody passes anything to who sleeps: the early requests below come back to who left them.
+  EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= 2; }));
+  pool.run([&] {
+    gate others_end;
+    gate first_begun;
+    gate other_begun;
+    gate passes_on_begun;
+    gate last_begun;
+    gate passed_on;
+    gate passed_on_ran;
+    std::uint64_t before = 0;
+    filch::scope<S>([&](auto& s) {
+      for (gate* begun : {&first_begun, &other_begun}) {
+        s.spawn([&others_end, begun] {
+          begun->open();
+          EXPECT_TRUE(others_end.pass());
+        });
+        answer_until_open<S>(*begun);
+        S::poll();  // its early request: there is nothing for it
+      }
+      // One of the two gets the first three of these, which are half, then the other one the next two.
+      s.spawn([&] {
+        EXPECT_TRUE(passes_on_begun.pass());
+        EXPECT_TRUE(last_begun.pass());
+        before = pool.stats().publications;
+      });
+      s.spawn([] {});
+      // Before this one, the last of its message, the thief asks early.
+      s.spawn([&] {
+        EXPECT_TRUE(eventually([&] { return pool.stats().publications > before; }));
+        passed_on.open();
+        another.run([&] { EXPECT_TRUE(passed_on_ran.pass()) << "a task lies with a worker that does not run it"; });
+      });
+      s.spawn([&] {
+        passes_on_begun.open();
+        answer_until_open<S>(passed_on);
+      });
+      s.spawn([&] { passed_on_ran.open(); });
+      s.spawn([&] {
+        last_begun.open();
+        answer_until_open<S>(passed_on);
+      });
+      others_end.open();
+      answer_until_open<S>(passes_on_begun);
+    });
+  });
+}
+
 TEST(waiting, piles_up_on_half_of_the_stack) {
   for (filch::steal_amount const amount : {filch::steal_amount::one, filch::steal_amount::half}) {
     for (bool const early : {false, true}) {
