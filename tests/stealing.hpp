@@ -179,17 +179,27 @@ template <class S> void inside_full_scopes(auto const& task, auto const& body, i
 template <class S> void expect_joins_answer_in_full_array(typename S::pool& pool) {
   constexpr int k_scopes = 9;
   std::atomic<int> ran{0};
+  gate full;
+  auto const task = [&] {
+    // Else the thief could have had all of them by then.
+    if (S::worker_index() != 0) {
+      EXPECT_TRUE(full.pass());
+    }
+    ++ran;
+  };
   pool.run([&] {
-    inside_full_scopes<S>([&] { ++ran; },
-                          [&] {
-                            wait_for_thief<S>();
-                            int const before = ran;
-                            EXPECT_TRUE(eventually([&] {
-                              filch::join<S>([] {}, [] {});
-                              return ran > before;
-                            }));
-                          },
-                          k_scopes);
+    inside_full_scopes<S>(
+        task,
+        [&] {
+          full.open();
+          wait_for_thief<S>();
+          int const before = ran;
+          EXPECT_TRUE(eventually([&] {
+            filch::join<S>([] {}, [] {});
+            return ran > before;
+          }));
+        },
+        k_scopes);
   });
   EXPECT_EQ(ran, k_scopes * 4096);
 }

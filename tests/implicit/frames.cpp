@@ -203,6 +203,7 @@ struct frame_in_a_class : S::frame {
 };
 
 TEST(frames, of_scopes_are_older_than_the_joins_in_them_wherever_they_are_constructed) {
+  if constexpr (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   S::pool pool({.workers = 3});
   for (int i = 0; i < 20; ++i) {
     gate spawned_runs;
