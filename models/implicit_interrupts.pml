@@ -163,7 +163,11 @@ proctype victim() {
 inline ask() { STORE_SC(me, POLL, 1) }
 
 inline insist_on() {
+#ifdef TAKES_UP
   LOAD(me, THREAD, t);
+#else
+  t = 1;
+#endif
   LOAD(me, POLL, p);
   LOAD(me, OPEN, o);
   if
