@@ -83,36 +83,47 @@ TEST(interrupts, find_spawned_tasks_too) {
   }
 }
 
-/// Of two workers one asks while the other is in `meanwhile`, and neither forked in between nor forks afterwards.
-void expect_answer_after(auto const& meanwhile) {
+/// Of two workers one forks while the other is busy, until meanwhile(pool, release, inner) opens `release`. The join
+/// that was forked has to be stolen, which opens `inner`, though nothing is forked after `meanwhile`.
+void expect_steal_after(auto const& meanwhile) {
   S::pool pool({.workers = 2});
   for (int i = 0; i < 5; ++i) {
     gate busy;
-    gate forked;
+    gate release;
     gate inner;
-    bool was_asked = false;
     pool.run([&] {
       filch::join<S>(
           [&] {
             EXPECT_TRUE(busy.pass());
             filch::join<S>(
                 [&] {
-                  auto const before = pool.stats().sleeps;  // while the other one is awake
-                  forked.open();
-                  meanwhile([&] {
-                    was_asked = eventually([&] { return inner.is_open() || pool.stats().sleeps != before; });
-                  });
+                  meanwhile(pool, release, inner);
                   EXPECT_TRUE(inner.pass());
                 },
                 [&] { inner.open(); });
           },
           [&] {
             busy.open();
-            EXPECT_TRUE(forked.pass());
+            EXPECT_TRUE(release.pass());
           });
     });
-    ASSERT_TRUE(was_asked);
   }
+}
+
+/// The same, where the other one asks during meanwhile(f).
+void expect_answer_after(auto const& meanwhile) {
+  expect_steal_after([&](S::pool& pool, gate& release, gate const& inner) {
+    bool was_asked = false;
+    auto const before = pool.stats().sleeps;  // while the other one is awake
+    release.open();
+    meanwhile([&] { was_asked = eventually([&] { return inner.is_open() || pool.stats().sleeps != before; }); });
+    EXPECT_TRUE(was_asked);
+  });
+}
+
+/// In a function that can't be walked past.
+void call_in_blind_frame(std::function<void()> body) {
+  call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &body);
 }
 
 TEST(interrupts, are_made_up_for_after_a_stay_or_a_run_in_another_pool) {
@@ -143,18 +154,12 @@ TEST(interrupts, that_came_while_an_exception_was_on_its_way_come_again) {
 
 TEST(interrupts, that_came_where_the_stack_cannot_be_walked_come_again) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
-  expect_answer_after([](auto const& f) {
-    std::function<void()> call = f;
-    call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &call);
-  });
+  expect_answer_after([](auto const& f) { call_in_blind_frame(f); });
 }
 
 TEST(interrupts, come_after_a_request_that_was_looked_at_where_the_stack_cannot_be_walked) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
-  expect_answer_after([](auto const& f) {
-    std::function<void()> stay = [&f] { filch::stay(f); };
-    call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &stay);
-  });
+  expect_answer_after([](auto const& f) { call_in_blind_frame([&f] { filch::stay(f); }); });
 }
 
 /// Calls body() on a stack of its own making.
@@ -179,43 +184,22 @@ TEST(interrupts, come_after_a_request_that_was_looked_at_on_another_stack) {
 
 TEST(interrupts, come_after_a_scope_that_hid_what_is_older) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
-  S::pool pool({.workers = 2});
-  for (int i = 0; i < 5; ++i) {
-    gate busy;
-    gate spawned;
-    gate inner;
+  expect_steal_after([](S::pool& pool, gate& release, gate const&) {
     std::atomic<std::uint64_t> sleeps{0};
     gate ran;
-    pool.run([&] {
-      filch::join<S>(
-          [&] {
-            EXPECT_TRUE(busy.pass());
-            filch::join<S>(
-                [&] {
-                  // The inner join lies behind a function that can't be walked past: only the spawned task is
-                  // offered, and while it is not forgotten, nothing that is older.
-                  std::function<void()> scope = [&] {
-                    filch::scope<S>([&](auto& s) {
-                      s.spawn([&] {
-                        sleeps = pool.stats().sleeps;
-                        ran.open();
-                      });
-                      spawned.open();
-                      EXPECT_TRUE(ran.pass());
-                      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps != sleeps; }));
-                    });
-                  };
-                  call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &scope);
-                  EXPECT_TRUE(inner.pass());
-                },
-                [&] { inner.open(); });
-          },
-          [&] {
-            busy.open();
-            EXPECT_TRUE(spawned.pass());
-          });
+    // Only the spawned task is offered, and while it is not forgotten, nothing that is older.
+    call_in_blind_frame([&] {
+      filch::scope<S>([&](auto& s) {
+        s.spawn([&] {
+          sleeps = pool.stats().sleeps;
+          ran.open();
+        });
+        release.open();
+        EXPECT_TRUE(ran.pass());
+        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps != sleeps; }));
+      });
     });
-  }
+  });
 }
 
 TEST(interrupts, find_more_spawned_tasks_than_a_stack_has_records) {

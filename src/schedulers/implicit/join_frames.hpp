@@ -43,8 +43,11 @@ class join_frame_walk {
   bool next_of_any_use(join_frame& found) noexcept {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
-      if (rsp < low_ || rsp >= high_) reach_ = 0;  // another stack: what it came from is hidden
-      if (is_over_ || rsp >= stop_ || rsp < low_ || rsp >= high_) return false;
+      if (rsp < low_ || rsp >= high_) {  // another stack: what it came from is hidden
+        reach_ = 0;
+        return false;
+      }
+      if (is_over_ || rsp >= stop_) return false;
       call_frame& f = frame_here();
       bool const is_join = f.pad != 0;
       if (is_join) {
