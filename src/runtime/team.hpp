@@ -150,6 +150,7 @@ class team {
 
   void thread_main(unsigned me);
   bool run_visitor(unsigned me);
+  /// Returns whether somebody has woken it.
   bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
 
   bool take_place_zero() noexcept;

@@ -255,34 +255,29 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   has_offered(w, was_asked);
 }
 
-void implicit_team::publish(implicit_member& w) noexcept {
+template <class From> void implicit_team::publish_or_refuse(implicit_member& w, From from) noexcept {
   timed const t(counted(w.index).victim_cycles);
-  frame_registers here;
-  filch_implicit_registers(&here);
   w.begin_change();
-  bool const is_answer = publish_from(w, walk_of(w, here, true));
+  bool const is_answer = from();
   w.end_change();
   if (!is_answer) [[unlikely]]
     refuse(w);
+}
+
+void implicit_team::publish(implicit_member& w) noexcept {
+  frame_registers here;
+  filch_implicit_registers(&here);
+  publish_or_refuse(w, [&] { return publish_from(w, walk_of(w, here, true)); });
 }
 
 void implicit_team::publish_callers(implicit_member& w, implicit_returned const& of) noexcept {
-  timed const t(counted(w.index).victim_cycles);
   frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
                      of.goes_on_at};
-  w.begin_change();
-  bool const is_answer = step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true));
-  w.end_change();
-  if (!is_answer) [[unlikely]]
-    refuse(w);
+  publish_or_refuse(w, [&] { return step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true)); });
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
-  timed const t(counted(w.index).victim_cycles);
-  w.begin_change();
-  bool const is_answer = publish_from(w, walk_of(w, there, false));
-  w.end_change();
-  if (!is_answer) refuse(w);
+  publish_or_refuse(w, [&] { return publish_from(w, walk_of(w, there, false)); });
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {

@@ -162,6 +162,7 @@ class implicit_team final : public runtime::strand_team {
   bool insist_on(implicit_member& victim) noexcept;
   void ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept;
 
+  template <class From> void publish_or_refuse(implicit_member& w, From from) noexcept;
   [[nodiscard]] bool publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
   static void wait_for_thief(implicit_stack const& s) noexcept;
   void make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept;
