@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A rank that gets a signal, or an exception, in the middle of a run or before, that stops as the cluster ends, or sends
-# too long a message, ends the others within 10 seconds, with a message that names it, and leaves no process behind.
+# too long a message, ends the others within 10 seconds (of the launch; the message: of its being sent), with a message
+# that names it, and leaves no process behind.
 #   ends_all.sh MPIEXEC PROGRAM KILL|STOP|LATE|FAREWELL|EARLY|THROW|ALONE|LONG RANK RANKS
 set -uo pipefail
 mpiexec=$1 program=$2 signal=$3 rank=$4 ranks=$5
@@ -18,10 +19,12 @@ begin=$(now)
 $mpiexec -n "$ranks" "$folder/$name" "$signal" "$rank" >"$folder/output" 2>&1 &
 launcher=$!
 have_begun=no
+has_sent=no
 took=0
 while [ $took -lt 60000 ] && kill -0 $launcher 2>/dev/null; do
   if [ -n "$(left)" ]; then have_begun=yes; elif [ $have_begun = yes ]; then break; fi
   sleep 0.05
+  if [ "$signal" = LONG ] && [ $has_sent = no ] && grep -q "^sends" "$folder/output"; then has_sent=yes begin=$(now); fi
   took=$(($(now) - begin))
 done
 # Open MPI's own end of an abort is not safe: mpiexec 4.1 may crash in it, or hang with all of its ranks dead.

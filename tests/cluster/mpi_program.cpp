@@ -83,7 +83,9 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   if (argc == 3 && std::strcmp(argv[1], "LONG") == 0 && mpi.rank() == std::atoi(argv[2])) {
-    mpi.send(mpi.rank(), filch::message(std::size_t{1} << 31));
+    filch::message long_one(std::size_t{1} << 31);  // whose pages can take the system many seconds
+    std::fprintf(stderr, "sends\n");
+    mpi.send(mpi.rank(), std::move(long_one));
     return 3;
   }
   if (argc == 3 && std::strcmp(argv[1], "EARLY") == 0 && mpi.rank() == std::atoi(argv[2])) {
