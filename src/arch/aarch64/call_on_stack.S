@@ -8,7 +8,8 @@
 //      | saved x29          | <- x29      |                    |
 //      +--------------------+             +--------------------+
 //
-// x29 finds the way back, also for an unwinder. `call` does not throw.
+// x29 finds the way back, also for an unwinder. The name at the call is for gdb, which goes on to a stack that lies below
+// its callee's in a function of that name only; it is this file's. `call` does not throw.
         .text
         .globl  filch_call_on_stack
         .hidden filch_call_on_stack
@@ -25,6 +26,8 @@ filch_call_on_stack:
         .cfi_def_cfa_register x29
         mov     sp, x0
         mov     x0, x2
+        .type   __morestack, %function
+__morestack:
         blr     x1
         mov     sp, x29
         .cfi_def_cfa_register sp
@@ -34,5 +37,6 @@ filch_call_on_stack:
         .cfi_def_cfa_offset 0
         ret
         .cfi_endproc
+        .size   __morestack, . - __morestack
         .size   filch_call_on_stack, . - filch_call_on_stack
         .section .note.GNU-stack, "", %progbits

@@ -8,7 +8,8 @@
 //      | saved rbp          | <- rbp      | call's frame       |
 //      +--------------------+             +--------------------+
 //
-// rbp finds the way back, also for an unwinder: a backtrace passes from the one stack to the other.
+// rbp finds the way back, also for an unwinder: a backtrace passes from the one stack to the other. The name at the call
+// is for gdb, which goes on to a stack that lies below its callee's in a function of that name only; it is this file's.
 // `call` does not throw.
         .text
         .globl  filch_call_on_stack
@@ -25,11 +26,14 @@ filch_call_on_stack:
         .cfi_def_cfa_register %rbp
         movq    %rdi, %rsp
         movq    %rdx, %rdi
+        .type   __morestack, @function
+__morestack:
         call    *%rsi
         movq    %rbp, %rsp
         popq    %rbp
         .cfi_def_cfa %rsp, 8
         ret
         .cfi_endproc
+        .size   __morestack, . - __morestack
         .size   filch_call_on_stack, . - filch_call_on_stack
         .section .note.GNU-stack, "", @progbits
