@@ -1,5 +1,4 @@
-// filch::cactus: continuation stealing on cactus stacks (paper: C. Yang, J. Mellor-Crummey, A practical solution to
-// the cactus stack problem, SPAA 2016). Linux on x86-64. Code may move to another thread at a join.
+// filch::cactus: continuation stealing on cactus stacks. Linux on x86-64. Code may move to another thread at a join.
 #pragma once
 
 #include <filch/detail/cactus_frame.hpp>
@@ -18,7 +17,8 @@ extern template class FILCH_API pool_of<cactus_team>;
 /// Work stealing in which a join that waits for a thief gives up its stack instead of its worker: the worker
 /// steals anything at all, and whoever comes to the join last goes on with the frame on the frame's own
 /// stack. No unrelated work ever runs on top of a blocked frame. The code after a join may be on another
-/// thread than the code before it.
+/// thread than the code before it. Linux on x86-64. Paper: C. Yang, J. Mellor-Crummey, A practical solution to the
+/// cactus stack problem, SPAA 2016.
 struct cactus {
   /// See filch::scheduler.
   static constexpr std::string_view name = "cactus";

@@ -56,7 +56,8 @@ template <class S, class I, class F> void for_index_inside(I first, I last, F& f
 /// If f throws, the rest of its piece is skipped, the other pieces run to their end, and then one of the
 /// exceptions leaves: that of the lowest piece. An empty or reversed range does nothing. From outside a pool
 /// it enters the default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on
-/// another one under `cactus` and `implicit`. Cost: a clock read and a compare a block.
+/// another one under `cactus` and `implicit`. Cost: a clock read and a compare a block. To split late is from A.
+/// Tzannes et al., Lazy binary-splitting: a run-time adaptive work-stealing scheduler, PPoPP 2010.
 template <scheduler S = default_scheduler, std::integral I, class F>
   requires(!std::same_as<I, bool>)
 void for_index(I first, I last, F&& f) {

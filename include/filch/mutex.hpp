@@ -11,7 +11,8 @@ namespace filch::inline FILCH_ABI {
 /// A mutex that belongs to the code that locked it, not to the thread: after a join another thread may unlock it,
 /// which std::mutex forbids. Works with std::lock_guard, std::unique_lock and std::scoped_lock. Not recursive.
 ///
-/// lock() blocks the worker: it runs no other tasks meanwhile. Under `direct` and `channel` a worker that waits in a
+/// lock() blocks the worker: it runs no other tasks meanwhile (in a library built with FILCH_FORCE_STEAL it does, and
+/// may return on another thread). Under `direct` and `channel` a worker that waits in a
 /// join runs other tasks on top of it, which would wait for ever for a lock that is held below them: there, hold none
 /// across a join. Nothing here throws. Four bytes; a compare-exchange to lock, an exchange to unlock, a few
 /// nanoseconds where nobody waits. Design: U. Drepper, Futexes are tricky, 2011, its third mutex.

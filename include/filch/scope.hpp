@@ -23,11 +23,14 @@ template <scheduler S> class spawner {
   /// and cost a few nanoseconds; others, and all under `cactus` and `implicit`, an allocation. Throws std::bad_alloc
   /// if that fails; f has not run then. Memory stays bounded however many are spawned: past a few thousand waiting
   /// tasks, or where there is no room for more, f runs in place, and thieves get some of those that wait.
+  /// Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under `cactus`
+  /// and `implicit`.
   template <class F> void spawn(F&& f) { frame_.spawn(std::forward<F>(f)); }
 
   /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned
   /// task that threw. More may be spawned afterwards. For the body alone: inside f of a join, where what lies on
-  /// top is the join's g, it may end the program, with one line on stderr.
+  /// top is the join's g, it may end the program, with one line on stderr. Continues where `spawn` may. Cost where
+  /// nothing was stolen: a few loads, and a call of each task that waits.
   void sync() { frame_.sync(); }
 
  private:
@@ -46,7 +49,7 @@ template <scheduler S> class spawner {
 /// Returns what the body returns. Throws what the body throws, else the exception of the earliest spawned
 /// task that threw; in each case after all tasks have come to their end. From outside a pool it enters the
 /// default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under
-/// `cactus` and `implicit`.
+/// `cactus` and `implicit`. Cost: some nanoseconds, and those of `spawn`; the papers are those of `join`.
 template <scheduler S = default_scheduler, class Body> decltype(auto) scope(Body&& body) {
   using R = std::invoke_result_t<Body, spawner<S>&>;
   return detail::inside_pool<S>([&body]() -> R {

@@ -51,9 +51,9 @@ template <class T> class worker_local {
     for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);  // relaxed: nobody uses it any more
   }
 
-  /// The calling thread's T. Valid until the caller's next join, spawn, sync or run: after it the caller may be on
-  /// another thread, or another task may have changed it. Throws what making a T throws, and std::bad_alloc. Costs a
-  /// call and a few loads.
+  /// The calling thread's T. Valid until the caller's next join, invoke, scope, spawn, sync, for_index or run (and
+  /// mutex::lock, where FILCH_FORCE_STEAL is on): after it the caller may be on another thread, or another task may
+  /// have changed it. Throws what making a T throws, and std::bad_alloc. Costs a call and a few loads.
   T& local() {
     node*& place = place_of_caller();
     if (place) [[likely]]
@@ -61,13 +61,14 @@ template <class T> class worker_local {
     return make_local();
   }
 
-  /// Calls f(T&) for each T there is, in no particular order.
+  /// Calls f(T&) for each T there is, in no particular order, on the calling thread. Throws what f throws. Looks at a
+  /// place for each thread number that was given out, up to the next power of two.
   template <class F> void for_each(F&& f) {
     for_each_node([&f](node*& place) { f(place->value); });
   }
 
   /// Folds copies of all values with op(T, T const&), which should not depend on their order. What make() returns
-  /// where there are none.
+  /// where there are none. Throws what op, copies of T and make() throw. Costs what for_each does.
   template <class Op> T combine(Op op) {
     std::optional<T> sum;
     for_each([&](T const& value) {

@@ -3,7 +3,7 @@
 // A state (implicit_state, in src/schedulers/implicit/worker.hpp):
 //   0 rbx   8 rbp   16 r12   24 r13   32 r14   40 r15   48 rsp   56 rip
 //   64 rcx  72 rdx  80 rsi   88 rdi   96 r8   104 r9   112 r10  120 the offering code's rsp
-// A pad (implicit_pad): the same up to rip, then 64 selector
+// A pad (join_frame): the same up to rip, then 64 selector
 
         .text
 
