@@ -13,6 +13,9 @@ constexpr std::size_t k_tasks_an_answer = 1024;
 // messages has bounds of its own.
 constexpr std::size_t k_bytes_an_answer = std::size_t{4} << 20;
 constexpr unsigned k_ticks_a_heartbeat = 5;
+// What a look counts of a worker that begins its last task; those of one that waits follow each other at once.
+constexpr unsigned k_look_of_worker = 16;
+constexpr unsigned k_look_of_waiter = 1;
 
 template <class T> T get(unpacker& u) { return packing<T>::unpack(u); }
 template <class... T> message message_of(T const&... values) {
@@ -55,19 +58,19 @@ endpoint::~endpoint() = default;
 
 void endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
-  if (lock) look(mine, spare, may_ask);
+  if (lock) look(mine, spare, may_ask, k_look_of_worker);
 }
 
 bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  bool const refused = look(mine, 0, may_ask);
+  bool const refused = look(mine, 0, may_ask, k_look_of_waiter);
   if (may_take) share_waits_ = mine.empty();
   return refused;
 }
 
 /// Returns whether a request of this rank has come back since the last look.
-bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask) {
+bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask, unsigned weight) {
   polled_ = true;
   overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   receive();
@@ -80,9 +83,16 @@ bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask) {
     inbox_.take_oldest_of(mine, (left + 1) / 2);
     arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
   }
-  // The worker's last task begins.
-  if (may_ask && !refused && spare == 0 && mine.size() < 2 && shares_.load(std::memory_order_relaxed) == 1) ask();
+  bool const drained = seems_drained(spare, weight);
+  if (drained && may_ask && !refused && mine.size() < 2) ask();
   return refused;
+}
+
+/// Has each share begun its last task, or none to begin? As far as looks have shown since one had more.
+bool endpoint::seems_drained(std::size_t spare, unsigned weight) noexcept {
+  auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
+  looks_in_vain_ = spare > 0 ? 0 : std::min(looks_in_vain_ + weight, k_look_of_worker * shares);
+  return spare == 0 && (shares <= 1 || looks_in_vain_ == k_look_of_worker * shares);
 }
 
 bool endpoint::take_arrived(task_deque& mine) {
@@ -132,6 +142,7 @@ void endpoint::begin_run() {
   ++runs_begun_;
   received_before_.reset();
   share_waits_ = false;
+  looks_in_vain_ = 0;
   refused_ = false;
 }
 

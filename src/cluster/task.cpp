@@ -63,10 +63,11 @@ void share::poll(std::size_t spare) {
   auto const begin = clock::now();
   ends.poll(tasks, spare);
   auto const now = clock::now();
-  auto const aim = now - begin > pace::k_own_processor ? pace::k_between_turns : pace::k_between_polls;
+  gap_ = now - begin > pace::k_own_processor ? pace::k_between_turns : pace::k_between_polls;
   // As many tasks as would have taken the time; at most twice as many as before.
   auto const took = std::max(begin - last_poll_, clock::duration(1));
-  auto const fit = static_cast<unsigned long>(block_) * static_cast<unsigned long>(aim.count()) /
+  auto const begun = std::max(block_ - until_poll_, 1u);
+  auto const fit = static_cast<unsigned long>(begun) * static_cast<unsigned long>(gap_.count()) /
                    static_cast<unsigned long>(took.count());
   block_ = static_cast<unsigned>(std::clamp<unsigned long>(fit, 1, std::min(2 * block_, k_block_most)));
   until_poll_ = block_;
@@ -113,10 +114,10 @@ bool share::take_back() {
 
 void share::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
-  give_back_tasks();
   ++waits_;
   idle_pause pause;
   while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
+    answer_workers();
     if (!tasks.empty() || take_back()) {
       step_(*this, frame_);
       pause.reset();

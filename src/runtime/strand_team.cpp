@@ -107,7 +107,7 @@ strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t 
       stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back,
               strand_main, this) {
   watch_forks(leave_pools_in_child);
-  hide_on_entry({hide, show});
+  hide_on_entry({hide, show, answer_who_asks});
 }
 
 // In a child of fork() the lock of the stacks may be held by nobody: of its parent's it says nothing.

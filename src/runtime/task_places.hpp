@@ -82,7 +82,7 @@ template <class Stack, class Member> class task_places {
   }
 
   static void begin_stay(staying& s) {
-    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, give_back}), true);
+    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, answer}), true);
     s.outer = Stack::self();
     answer_who_asks();
     s.top = s.end = &no_room;
@@ -96,7 +96,7 @@ template <class Stack, class Member> class task_places {
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
   static void watch() {
     runtime::watch_forks(leave_pools_in_child);
-    runtime::hide_on_entry({hide, show, give_back});
+    runtime::hide_on_entry({hide, show, answer});
   }
 
  private:
@@ -124,8 +124,7 @@ template <class Stack, class Member> class task_places {
   static bool hide(void* room) noexcept {
     worker* const w = Stack::self();
     if (w == &outside) return false;
-    answer_who_asks();
-    give_back();
+    answer();
     static_assert(sizeof(screen) <= runtime::hideable::k_room && alignof(screen) <= 64);
     Stack::self() = ::new (room) screen(w);
     return true;
@@ -136,11 +135,12 @@ template <class Stack, class Member> class task_places {
     std::destroy_at(hiding);
     answer_who_asks();
   }
-  /// Before a wait for what others run: the tasks that it took over and did not begin, under schedulers that have
-  /// such.
-  static void give_back() noexcept {
+  /// In a wait for what others run: some of what it forked, and the tasks that it took over and did not begin, under
+  /// schedulers that have such.
+  static void answer() noexcept {
     Member* const m = member_or_null(Stack::self());
     if (!m) return;
+    m->team->give_to_who_asks(*m);
     if constexpr (requires { m->team->give_back_received(*m); }) m->team->give_back_received(*m);
   }
   /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep.

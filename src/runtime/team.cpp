@@ -415,12 +415,10 @@ bool team::run_visitor(unsigned me) {
 
 namespace filch::inline FILCH_ABI::detail {
 
-void give_back_tasks() noexcept {
+void answer_workers() noexcept {
   using namespace runtime;
   unsigned const n = hideables.load(std::memory_order_acquire);
-  for (unsigned i = 0; i < n; ++i) {
-    if (all_hideable[i].give_back) all_hideable[i].give_back();
-  }
+  for (unsigned i = 0; i < n; ++i) all_hideable[i].answer();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -189,7 +189,7 @@ struct hideable {
   static constexpr std::size_t k_room = 256;  // aligned to 64
   bool (*hide)(void* room) noexcept;
   void (*show)(void* room) noexcept;
-  void (*give_back)() noexcept = nullptr;  // see detail::give_back_tasks(); hide() does it, too
+  void (*answer)() noexcept;  // see detail::answer_workers(); hide() does it, too
 };
 /// Once for each scheduler, however often it is asked for.
 void hide_on_entry(hideable);
@@ -219,8 +219,8 @@ inline void relax() noexcept {
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// The calling thread is about to wait in a loop that is no scheduler's, perhaps for code that waits for tasks which
-/// its worker took over and has not begun: gives these back.
-FILCH_API void give_back_tasks() noexcept;
+/// The calling thread waits in a loop that is no scheduler's, perhaps for code that waits for tasks which its worker
+/// has and has not begun: gives those back that it took over, and some of those that it forked to who asks for them.
+FILCH_API void answer_workers() noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

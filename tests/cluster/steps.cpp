@@ -249,6 +249,27 @@ TEST(cluster_steps, a_request_that_came_back_is_noted_by_one_look_which_does_not
   EXPECT_EQ(requests(), 5u);
 }
 
+TEST(cluster_steps, a_rank_of_several_shares_asks_once_none_of_them_has_shown_tasks_that_may_go) {
+  refused_rank r;
+  r.ends.share_begins();
+  auto& tasks = r.mine.tasks;
+  auto const requests = [&r] { return r.ends.stats().requests; };
+  r.ends.poll(tasks, 0);
+  r.ends.poll(tasks, 1);
+  r.ends.poll(tasks, 0);
+  EXPECT_EQ(requests(), 0u);
+  r.ends.poll(tasks, 0);
+  EXPECT_EQ(requests(), 1u);
+}
+
+TEST(cluster_steps, who_waits_beside_another_share_asks_if_that_one_says_nothing_for_many_looks) {
+  refused_rank r;
+  r.ends.share_begins();
+  int looks = 0;
+  for (; r.ends.stats().requests == 0 && looks < 1000; ++looks) r.ends.poll_waiting(r.mine.tasks, true, true);
+  EXPECT_EQ(looks, 32);
+}
+
 TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others) {
   network net(2, 1);
   long none = 0;

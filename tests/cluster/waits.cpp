@@ -258,5 +258,141 @@ TYPED_TEST(cluster_waits, for_a_child_do_not_wait_for_halves_that_began_before) 
   for (auto& t : threads) t.join();
 }
 
+/// Rank 0 hears no requests of others before the gate is open.
+class deaf_port : public port {
+ public:
+  using port::port;
+  std::optional<filch::message> receive() {
+    constexpr std::byte k_request{0};
+    if (slow_has_begun->is_open() && !held_.empty()) {
+      auto m = std::move(held_.back());
+      held_.pop_back();
+      return m;
+    }
+    auto m = port::receive();
+    if (!m || m->at(0) != k_request || slow_has_begun->is_open() || rank() != 0) return m;
+    held_.push_back(std::move(*m));
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<filch::message> held_;
+};
+
+std::function<std::uint64_t()> const* requests_of_rank_0 = nullptr;
+long polls_until_its_rank_asks(filch::rank& here) {
+  EXPECT_EQ(here.index(), 0);
+  auto const before = (*requests_of_rank_0)();
+  slow_has_begun->open();
+  EXPECT_TRUE(eventually([&] {
+    here.poll();
+    return (*requests_of_rank_0)() > before;
+  }));
+  return 1;
+}
+/// Ends, so that its share waits for the one that the other worker has begun.
+template <class S> long leaves_its_last_task_to_another_worker(filch::rank& here) {
+  here.spawn<&polls_until_its_rank_asks>();
+  work_until<S>(here, [] { return slow_has_begun->is_open(); });
+  return 10;
+}
+
+TYPED_TEST(cluster_waits, for_halves_do_not_keep_the_last_task_from_asking_others) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
+  gate begun;
+  slow_has_begun = &begun;
+  network net(2, 1);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r) {
+    threads.emplace_back([&net, r] {
+      deaf_port here(net, r);
+      filch::cluster<TypeParam> ranks(here, {.workers = 2, .patience = 0});
+      std::function<std::uint64_t()> const requests = [&ranks] { return ranks.stats().requests; };
+      if (r == 0) requests_of_rank_0 = &requests;
+      EXPECT_EQ((ranks.template fold<&leaves_its_last_task_to_another_worker<TypeParam>>(std::plus<>())), 11);
+    });
+  }
+  for (auto& t : threads) t.join();
+}
+
+struct beside {
+  gate other_is_busy, other_may_end, child_began, g_has_run;
+};
+beside* sides = nullptr;
+
+long ends_after_g(filch::rank& here) {
+  EXPECT_EQ(here.index(), 1);
+  sides->child_began.open();
+  EXPECT_TRUE(sides->g_has_run.pass());
+  return 1;
+}
+/// While it forks g the other worker is busy, and wants it later.
+template <class S> long gets_in_f_beside_a_g_that_nobody_wanted(filch::rank& here) {
+  auto child = here.async<&ends_after_g>();
+  answer_until(here, sides->child_began);
+  long sum = 0;
+  filch::join<S>(
+      [&] {
+        EXPECT_TRUE(eventually([] {
+          filch::join<S>([] {}, [] {});
+          return sides->other_is_busy.is_open();
+        }));
+        filch::join<S>(
+            [&] {
+              sides->other_may_end.open();
+              sum = child.get();
+            },
+            [] { sides->g_has_run.open(); });
+      },
+      [] {
+        sides->other_is_busy.open();
+        EXPECT_TRUE(sides->other_may_end.pass());
+      });
+  return sum + 10;
+}
+
+TYPED_TEST(cluster_waits, for_another_rank_leave_what_lies_below_to_the_ranks_other_workers) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
+  beside all;
+  sides = &all;
+  on_ranks<TypeParam>(2, 2, 1, [](auto& c) {
+    EXPECT_EQ((c.template fold<&gets_in_f_beside_a_g_that_nobody_wanted<TypeParam>>(std::plus<>())), 11);
+  });
+}
+
+thread_local bool is_looked_after = false;
+std::atomic<int> looks{0};
+class counting_port : public port {
+ public:
+  using port::port;
+  std::optional<filch::message> receive() {
+    if (is_looked_after) ++looks;
+    return port::receive();
+  }
+};
+long polls_each_millisecond(filch::rank& here) {
+  is_looked_after = true;
+  long polls = 0;
+  for (int const before = looks.load(); looks.load() == before && polls < 1000; ++polls) {
+    work_for(std::chrono::milliseconds(1));
+    here.poll();
+  }
+  is_looked_after = false;
+  return polls;
+}
+long short_ones_before_a_long_one(filch::rank& here) {
+  here.spawn<&polls_each_millisecond>();
+  for (int i = 0; i < 100'000; ++i) here.spawn<&nothing>();
+  return 0;
+}
+
+TEST(cluster_polls, of_a_long_task_after_many_short_ones_look_at_once) {
+  network net(1, 1);
+  counting_port here(net, 0);
+  filch::cluster<filch::direct> ranks(here, {.workers = 1, .patience = 0});
+  // More than one where the watchman looks at that moment.
+  EXPECT_LE((ranks.fold<&short_ones_before_a_long_one>(std::plus<>())), 5);
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -78,7 +78,7 @@ class FILCH_API endpoint {
   // Workers with a share
 
   /// Looks for messages and answers requests with tasks of `mine`, if no other worker does so at the moment. `spare`
-  /// is how many of them may go. An empty deque takes what has arrived, and asks for more if there is no other share.
+  /// is how many of them may go. An empty deque takes what has arrived, and asks for more if the rank seems drained.
   void poll(task_deque& mine, std::size_t spare, bool may_ask = true);
   /// The same for a share that waits and has no tasks. `may_take`: it would take some of the rank's other shares.
   /// Returns whether a request came back in vain since the last look: then it has not asked, and pauses before it
@@ -87,7 +87,8 @@ class FILCH_API endpoint {
   /// Should be polled now, whatever the time?
   bool overdue() const noexcept { return overdue_.load(std::memory_order_relaxed); }  // relaxed: a hint
   /// Did a request go on for want of tasks, and none was answered since?
-  bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }   // relaxed: a hint
+  bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }  // relaxed: a hint
+  /// A share polls from here on, until it ends or waits for its halves.
   void share_begins() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: a count, a hint
   void share_ends() noexcept { shares_.fetch_sub(1, std::memory_order_relaxed); }
   /// Tasks that have arrived, if there are any.
@@ -169,7 +170,8 @@ class FILCH_API endpoint {
   void handle_result(unpacker& u);
   void give_up(std::int32_t home, cluster_future* future);
   void keep(std::string_view failure);
-  bool look(task_deque& mine, std::size_t spare, bool may_ask);
+  bool look(task_deque& mine, std::size_t spare, bool may_ask, unsigned weight);
+  bool seems_drained(std::size_t spare, unsigned weight) noexcept;
   std::size_t serve(task_deque& mine, std::size_t spare);
   std::size_t give(steal_request const& request, task_deque& mine, std::size_t most);
   void forward(steal_request request);
@@ -211,8 +213,9 @@ class FILCH_API endpoint {
   task_deque inbox_;
   bool share_waits_ = false;  // for tasks of the rank's other shares, which are to leave some in inbox_
   std::vector<steal_request> requests_;
-  bool asking_ = false;   // a request of ours is under way
-  bool refused_ = false;  // one has come back since the last look
+  unsigned looks_in_vain_ = 0;  // with no task that may go, since the last one with some: their weights
+  bool asking_ = false;         // a request of ours is under way
+  bool refused_ = false;        // one has come back since the last look
   std::uint64_t random_;
   std::optional<std::string> failure_;
 

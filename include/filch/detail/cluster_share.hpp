@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/cluster_endpoint.hpp>
+#include <filch/detail/cluster_pace.hpp>
 
 #include <chrono>
 #include <exception>
@@ -78,7 +79,12 @@ class share {
     t.kind->run(*this, t);
   }
 
+  /// Before a task: by their number, since a look at the clock may take longer than a task.
   bool poll_is_due() noexcept { return --until_poll_ == 0 || ends.overdue(); }
+  /// In a task, which may be longer than those before: by the clock.
+  bool poll_is_late() const noexcept {
+    return ends.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_;
+  }
   /// `spare`: tasks that may go.
   FILCH_API void poll(std::size_t spare);
 
@@ -104,7 +110,8 @@ class share {
   FILCH_API void send_result(cluster_future* future, int home, message const& result);
 
   std::unique_ptr<partial> part_;
-  // tasks between two polls: as many as take some microseconds
+  // between two polls: so long, and as many tasks as take so long
+  std::chrono::nanoseconds gap_ = pace::k_between_polls;
   unsigned until_poll_ = 1;
   unsigned block_ = 1;
   std::chrono::steady_clock::time_point last_poll_{};
@@ -208,13 +215,13 @@ template <class S> void share::work_off() {
   frame_type frame;
   frame_ = &frame;
   step_ = [](share& s, void* f) { s.step<S>(*static_cast<frame_type*>(f)); };
-  ends.share_begins();
   do {
+    ends.share_begins();
     while (!tasks.empty()) step<S>(frame);
+    ends.share_ends();
     frame.sync();
     halves_.clear();
   } while (ends.take_arrived(tasks));
-  ends.share_ends();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail
