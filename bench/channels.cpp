@@ -1,6 +1,5 @@
 #include "channels.hpp"
 
-#include "program.hpp"
 #include "statistics.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "measure.hpp"
+#include "program.hpp"
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,11 +31,6 @@ struct channels_row {
 
 /// NAME=SIZE of each workload of figure 3, 4 or 5, at published sizes; quick: in runs of about a second.
 std::vector<std::string> channels_workloads(std::string_view figure, bool quick);
-
-struct sized_workload {
-  workload const* what;
-  std::string size;
-};
 
 /// The contenders measured against each other.
 struct channels_contenders {

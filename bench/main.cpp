@@ -1,4 +1,5 @@
 // filch-bench: see README.md beside this file.
+#include "against.hpp"
 #include "channels.hpp"
 #include "micro.hpp"
 #include "report.hpp"
@@ -49,6 +50,7 @@ struct options {
   bool space = false;
   bool stealing = false;
   std::string channels;
+  std::string against;
 };
 
 constexpr unsigned k_pairs = 15;
@@ -291,6 +293,44 @@ void show_channels(options o) {
   }
 }
 
+/// Schedulers against another one, in turn with it.
+void show_against(options const& o) {
+  if (o.format == "csv") throw bad_request("--against has no csv");
+  bool const as_json = o.format == "json";
+  contender const* const base = find_contender(o.against);
+  if (!base) throw bad_request("unknown scheduler " + o.against + "; --list names them");
+  // Peers' threads may go on spinning into the next one's run: only where they are asked for.
+  bool const all = o.schedulers == std::vector<std::string>{"all"};
+  std::vector<contender const*> others;
+  for (std::string const& name : wanted_schedulers(o)) {
+    contender const* const c = find_contender(name);
+    if (c && c != base && c->has_workers && !(all && c->is_peer)) others.push_back(c);
+  }
+  if (!base->has_workers || others.empty()) throw bad_request("--against wants schedulers that have workers");
+  auto const workers = wanted_workers(o);
+  unsigned const turns = o.repeat.empty() ? (o.quick ? k_pairs_quick : k_pairs)
+                                          : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  std::vector<against_row> rows;
+  if (!as_json) print_against_head(base->name);
+  for (request const& what : wanted_workloads(o)) {
+    workload const& w = find_workload(what.workload);
+    meter m(w, what.size, 1);
+    for (unsigned p : workers) {
+      for (against_row& r : measure_against(m, {&w, what.size}, *base, others, p, turns)) {
+        if (!as_json) print_against_row(r);
+        rows.push_back(std::move(r));
+      }
+    }
+  }
+  if (as_json) {
+    auto listed = nlohmann::ordered_json::array();
+    for (against_row const& r : rows) listed.push_back(to_json(r));
+    fmt::print("{}\n", listed.dump(2));
+  } else {
+    print_against_means(rows, base->name);
+  }
+}
+
 #if FILCH_HAS_CACTUS
 /// Steals of `implicit`, and the latency of steals of both schedulers whose strands have stacks.
 void show_stealing(options const& o) {
@@ -369,12 +409,15 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
   micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
   space->excludes(repeat)->excludes(micro);
   channels->excludes(scheduler)->excludes(micro)->excludes(space);
+  auto* const against = app.add_option("--against", o.against, "schedulers against this one, in turn with it");
+  against->excludes(micro)->excludes(space)->excludes(channels);
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
       ->excludes(scheduler)
       ->excludes(micro)
       ->excludes(space)
-      ->excludes(channels);
+      ->excludes(channels)
+      ->excludes(against);
 #endif
   try {
     app.parse(argc, argv);
@@ -398,6 +441,10 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
   }
   if (!o.channels.empty()) {
     show_channels(o);
+    return 0;
+  }
+  if (!o.against.empty()) {
+    show_against(o);
     return 0;
   }
 #if FILCH_HAS_CACTUS

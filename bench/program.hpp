@@ -7,8 +7,14 @@
 #include <fmt/format.h>
 #include <chrono>
 #include <memory>
+#include <string>
 
 namespace bench {
+
+struct sized_workload {
+  workload const* what;
+  std::string size;
+};
 
 class program {
  public:

@@ -44,4 +44,9 @@ refused --space --scheduler direct
 refused --space --repeat 3
 refused --channels 3 --scheduler nonsense
 refused --stealing --scheduler direct
+refused --against nonsense
+refused --against direct --format csv
+refused --against direct --scheduler serial
+refused --against serial
+refused --against direct --space
 exit $failed
