@@ -122,42 +122,77 @@ template <class K> typename K::type all_stolen(int depth, unsigned seed) {
   return node<K>(K::in(a), K::in(b));
 }
 
-using kinds = ::testing::Types<number<bool>, number<signed char>, number<unsigned short>, number<int>,
-                               number<unsigned long>, number<float>, number<double>, number<long double>,
-                               number<wide_integer>, complex_number<complex_float>, complex_number<complex_double>,
-                               complex_number<complex_long_double>, two<char, char>, two<int, float>,
-                               two<float, float>, two<long, long>, two<int, double>, two<double, int>,
-                               two<double, double>, two<long, long double>, packed, vector<float, 8>, vector<int, 16>,
-                               vector<double, 16>, vector<double, 32>, vector<float, 64>, reference, move_only>;
+/// What the tests need of a kind of results: little enough to compile for each.
+struct kind {
+  char const* name;
+  long (*in_order_of)(int depth);
+  long (*forked_of)(int depth);
+  long (*all_stolen_of)(int depth);
+};
+template <class K> constexpr kind a_kind(char const* name) {
+  return {name, [](int depth) { return K::in(in_order<K>(depth, 1)); },
+          [](int depth) { return K::in(forked<K>(depth, 1)); },
+          [](int depth) { return K::in(all_stolen<K>(depth, 1)); }};
+}
 
-template <class K> class results : public ::testing::Test {};
-TYPED_TEST_SUITE(results, kinds);
+constexpr kind k_kinds[] = {a_kind<number<bool>>("bool"),
+                            a_kind<number<signed char>>("signed_char"),
+                            a_kind<number<unsigned short>>("unsigned_short"),
+                            a_kind<number<int>>("int"),
+                            a_kind<number<unsigned long>>("unsigned_long"),
+                            a_kind<number<float>>("float"),
+                            a_kind<number<double>>("double"),
+                            a_kind<number<long double>>("long_double"),
+                            a_kind<number<wide_integer>>("wide_integer"),
+                            a_kind<complex_number<complex_float>>("complex_float"),
+                            a_kind<complex_number<complex_double>>("complex_double"),
+                            a_kind<complex_number<complex_long_double>>("complex_long_double"),
+                            a_kind<two<char, char>>("two_chars"),
+                            a_kind<two<int, float>>("int_and_float"),
+                            a_kind<two<float, float>>("two_floats"),
+                            a_kind<two<long, long>>("two_longs"),
+                            a_kind<two<int, double>>("int_and_double"),
+                            a_kind<two<double, int>>("double_and_int"),
+                            a_kind<two<double, double>>("two_doubles"),
+                            a_kind<two<long, long double>>("long_and_long_double"),
+                            a_kind<packed>("packed"),
+                            a_kind<vector<float, 8>>("vector_of_8"),
+                            a_kind<vector<int, 16>>("vector_of_16"),
+                            a_kind<vector<double, 16>>("vector_of_doubles"),
+                            a_kind<vector<double, 32>>("vector_of_32"),
+                            a_kind<vector<float, 64>>("vector_of_64"),
+                            a_kind<reference>("reference"),
+                            a_kind<move_only>("move_only")};
 
-TYPED_TEST(results, of_a_tree_are_those_of_the_program_in_order) {
+class results : public ::testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(of, results, ::testing::ValuesIn(k_kinds),
+                         [](auto const& test) { return std::string(test.param.name); });
+
+TEST_P(results, of_a_tree_are_those_of_the_program_in_order) {
   constexpr int k_depth = 9;
   S::pool pool({.workers = 4});
-  long const expected = TypeParam::in(in_order<TypeParam>(k_depth, 1));
+  long const expected = GetParam().in_order_of(k_depth);
   ASSERT_NE(expected, k_torn);
   std::size_t rounds = 0;
   EXPECT_TRUE(eventually([&] {
-    EXPECT_EQ(pool.run([] { return TypeParam::in(forked<TypeParam>(k_depth, 1)); }), expected);
+    EXPECT_EQ(pool.run([] { return GetParam().forked_of(k_depth); }), expected);
     return ++rounds >= scaled(100) && pool.stats().steals >= scaled(50);
   })) << pool.stats().steals
       << " steals";
 }
 
-TYPED_TEST(results, arrive_from_both_sides_of_joins_that_are_known_to_be_stolen) {
+TEST_P(results, arrive_from_both_sides_of_joins_that_are_known_to_be_stolen) {
   constexpr int k_depth = 5;
   S::pool pool({.workers = 2});
-  long const expected = TypeParam::in(in_order<TypeParam>(k_depth, 1));
+  long const expected = GetParam().in_order_of(k_depth);
   for (std::size_t i = 0; i < 5; ++i) {
-    ASSERT_EQ(pool.run([] { return TypeParam::in(all_stolen<TypeParam>(k_depth, 1)); }), expected);
+    ASSERT_EQ(pool.run([] { return GetParam().all_stolen_of(k_depth); }), expected);
   }
   EXPECT_GE(pool.stats().steals, 25u);
 }
 
-TYPED_TEST(results, come_back_to_a_caller_outside_all_pools) {
-  EXPECT_EQ(TypeParam::in(forked<TypeParam>(4, 1)), TypeParam::in(in_order<TypeParam>(4, 1)));
+TEST_P(results, come_back_to_a_caller_outside_all_pools) {
+  EXPECT_EQ(GetParam().forked_of(4), GetParam().in_order_of(4));
 }
 
 }  // namespace
