@@ -45,6 +45,11 @@ struct cactus {
     return w.split.load(std::memory_order_relaxed) == detail::strand_raised() &&
            w.kind == detail::strand_kind::cactus;
   }
+  /// See filch::poll.
+  static void poll() noexcept {
+    if (wanted()) [[unlikely]]
+      detail::strand_poll_slow();
+  }
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
     return detail::strand_self().kind == detail::strand_kind::cactus ||

@@ -39,6 +39,11 @@ struct direct {
     // relaxed: a hint; what it leads to synchronises.
     return detail::direct_self->split.load(std::memory_order_relaxed) == detail::direct_raised() && inside();
   }
+  /// See filch::poll.
+  static void poll() noexcept {
+    if (wanted()) [[unlikely]]
+      detail::direct_poll_slow();
+  }
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept { return detail::direct_self->end != nullptr; }
   /// See filch::scheduler. Does not throw; a load or two.

@@ -51,6 +51,11 @@ struct implicit {
     // relaxed: a hint; what it leads to synchronises.
     return w.poll.load(std::memory_order_relaxed) == detail::k_asked && w.kind == detail::strand_kind::implicit;
   }
+  /// See filch::poll.
+  static void poll() noexcept {
+    if (wanted()) [[unlikely]]
+      detail::strand_poll_slow();
+  }
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
     auto const kind = detail::strand_self().kind;

@@ -5,10 +5,10 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// For tasks that run long without a fork: under `channel`, workers that ask for tasks are answered here, with what
-/// was forked before and waits for its join, else passed on. Under other schedulers nothing is to be done.
-/// filch::for_index looks by itself. Nothing runs in it, nothing is thrown, and the thread stays. A load and a
-/// compare where nobody asks.
+/// For tasks that run long without a fork: workers that ask for tasks are answered here, with what was forked before
+/// and waits for its join (under `channel`, else passed on). Under `implicit` such tasks are interrupted soon; a poll
+/// saves the signal. filch::for_index looks by itself. Nothing runs in it, nothing is thrown, and the thread stays. A
+/// load or two and a compare where nobody asks.
 template <scheduler S = default_scheduler> void poll() noexcept {
   if constexpr (requires { S::poll(); }) S::poll();
 }

@@ -40,7 +40,7 @@ strand_member* member_or_null(strand_worker* w) noexcept {
                                                                             : nullptr;
 }
 
-/// Before a stay or another pool's run, and after it: who asked meanwhile got no answer, and may sleep.
+/// Before a stay or another pool's run, and after it: who asked meanwhile got no answer, and may sleep. In a poll.
 void answer_who_asks() noexcept {
   if (strand_member* const m = member_or_null(&strand_self())) m->team->give_to_who_asks(*m);
 }
@@ -414,6 +414,8 @@ unsigned strand_worker_index(strand_kind kind) noexcept {
   while (w->kind == strand_kind::staying) w = w->outer;
   return w->kind == kind ? static_cast<runtime::strand_member*>(w)->index : k_no_worker;
 }
+
+void strand_poll_slow() noexcept { runtime::answer_who_asks(); }
 
 strand_staying::strand_staying() noexcept : strand_worker(strand_kind::staying, 1, strand_raised()) {
   outer = &strand_self();

@@ -99,6 +99,11 @@ template <class Stack, class Member> class task_places {
     runtime::hide_on_entry({hide, show, answer});
   }
 
+  /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep. In a poll.
+  static void answer_who_asks() noexcept {
+    if (Member* const m = member_or_null(Stack::self())) m->team->give_to_who_asks(*m);
+  }
+
  private:
   /// What a thread is while it is in another pool's run: outside. What runs there may change threads, and must not
   /// fork on a worker of this one. Without room, as `outside`.
@@ -142,10 +147,6 @@ template <class Stack, class Member> class task_places {
     if (!m) return;
     m->team->give_to_who_asks(*m);
     if constexpr (requires { m->team->give_back_received(*m); }) m->team->give_back_received(*m);
-  }
-  /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep.
-  static void answer_who_asks() noexcept {
-    if (Member* const m = member_or_null(Stack::self())) m->team->give_to_who_asks(*m);
   }
 };
 

@@ -337,6 +337,7 @@ template <class S> long gets_in_f_beside_a_g_that_nobody_wanted(filch::rank& her
           filch::join<S>([] {}, [] {});
           return sides->other_is_busy.is_open();
         }));
+        for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});  // whatever stood: nobody wants more
         filch::join<S>(
             [&] {
               sides->other_may_end.open();

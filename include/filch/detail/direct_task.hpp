@@ -82,5 +82,6 @@ template <> FILCH_API direct_staying::~task_staying();
 
 /// The calling worker's index in the innermost of direct's pools, or k_no_worker.
 FILCH_API unsigned direct_worker_index() noexcept;
+FILCH_API void direct_poll_slow() noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -69,6 +69,7 @@ FILCH_INLINE strand_worker& strand_self() noexcept {
 
 /// The calling worker's index in the innermost of that scheduler's pools, or k_no_worker.
 FILCH_API unsigned strand_worker_index(strand_kind) noexcept;
+FILCH_API void strand_poll_slow() noexcept;
 
 /// As long as it exists, joins of strands run in order on the thread that made it.
 struct strand_staying : strand_worker {

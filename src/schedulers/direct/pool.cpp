@@ -16,6 +16,8 @@ constinit thread_local direct_worker* direct_self = &direct_places::outside;
 template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) { direct_places::begin_stay(*this); }
 template <> task_staying<direct_stack>::~task_staying() { direct_places::end_stay(*this); }
 
+void direct_poll_slow() noexcept { direct_places::answer_who_asks(); }
+
 unsigned direct_worker_index() noexcept {
   direct_member const* const w = direct_places::member_or_null(direct_self);
   return w ? w->index : k_no_worker;
