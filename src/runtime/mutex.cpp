@@ -22,6 +22,7 @@ void mutex::lock_slow() noexcept {
     if (state == k_awaited) break;
     if (state == k_free && try_lock()) return;
   }
+  detail::answer_workers();  // who has it may wait for what would lie here
   // Who has it from here on says "awaited", for there may be more sleepers: at worst a wake that nobody needs.
   // edge mutex-1: acquire, as in try_lock().
   while (state_.exchange(k_awaited, std::memory_order_acquire) != k_free) os::futex_wait(state_, k_awaited);

@@ -219,8 +219,8 @@ inline void relax() noexcept {
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// The calling thread waits in a loop that is no scheduler's, perhaps for code that waits for tasks which its worker
-/// has and has not begun: gives those back that it took over, and some of those that it forked to who asks for them.
+/// The calling thread waits where no scheduler sees it, perhaps for code that waits for tasks which its worker has
+/// and has not begun: gives those back that it took over, and some of those that it forked to who asks for them.
 FILCH_API void answer_workers() noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

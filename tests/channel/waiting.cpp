@@ -169,6 +169,25 @@ TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
   }
 }
 
+TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
+  S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
+  filch::mutex m;
+  pool.run([&] {
+    expect_given_back_before<S>(pool, [&](auto const& body) {
+      gate has_it;
+      std::thread who_has_it([&] {
+        std::lock_guard const lock(m);
+        has_it.open();
+        body();
+      });
+      EXPECT_TRUE(has_it.pass());
+      m.lock();
+      m.unlock();
+      who_has_it.join();
+    });
+  });
+}
+
 TEST(waiting, in_another_pool_s_run_leaves_no_message_that_an_early_request_brought) {
   S::pool pool({.workers = 3, .amount = filch::steal_amount::half, .early_requests = true});
   S::pool another({.workers = 1});
