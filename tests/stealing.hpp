@@ -139,6 +139,31 @@ template <class S> void answer_until_open(gate const& g) {
   }));
 }
 
+/// Joins f and g, which is forked while nobody asks. When f begins, the other worker has nothing to do from then on.
+/// For pools of two.
+template <class S> void join_that_nobody_wanted(auto const& f, auto const& g) {
+  gate other_is_busy;
+  gate other_may_end;
+  filch::join<S>(
+      [&] {
+        EXPECT_TRUE(eventually([&] {
+          filch::join<S>([] {}, [] {});
+          return other_is_busy.is_open();
+        }));
+        for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});  // a request that stood stands no more
+        filch::join<S>(
+            [&] {
+              other_may_end.open();
+              f();
+            },
+            g);
+      },
+      [&] {
+        other_is_busy.open();
+        EXPECT_TRUE(other_may_end.pass());
+      });
+}
+
 /// A thief gets x and another task in one message. x begins, and calls wait(body) with a body that ends when the
 /// other task has run. For pools of two whose thieves ask for half.
 template <class S> void expect_given_back_before(typename S::pool& pool, auto const& wait) {

@@ -166,6 +166,20 @@ TEST(cluster_waits_of_channel, leave_no_task_with_the_waiter_that_was_not_begun)
                            [](auto& c) { EXPECT_EQ((c.template fold<&gets_on_a_thief>(std::plus<>())), 1); });
 }
 
+/// Calls f(cluster) on two ranks with so many workers, each at a port of its own kind.
+template <class S, class Port, class F> void on_two_ranks(unsigned workers_of_0, unsigned workers_of_1, F f) {
+  network net(2, 1);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r) {
+    threads.emplace_back([&, r] {
+      Port here(net, r);
+      filch::cluster<S> ranks(here, {.workers = r == 0 ? workers_of_0 : workers_of_1, .patience = 0});
+      f(ranks);
+    });
+  }
+  for (auto& t : threads) t.join();
+}
+
 // Two ranks, the first with two workers. Each task but the last waits for its child, which another worker runs: x the
 // second one of rank 0, y rank 1, d the first one of rank 0, on the stack of the share that x was split off, c one of
 // the others. Messages are held back until these are the ones that get them.
@@ -246,16 +260,8 @@ TYPED_TEST(cluster_waits, for_a_child_do_not_wait_for_halves_that_began_before) 
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   chain all;
   links = &all;
-  network net(2, 1);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < 2; ++r) {
-    threads.emplace_back([&net, r] {
-      holding_port here(net, r);
-      filch::cluster<TypeParam> ranks(here, {.workers = r == 0 ? 2u : 1u, .patience = 0});
-      EXPECT_EQ((ranks.template fold<&first<TypeParam>>(std::plus<>())), 5);
-    });
-  }
-  for (auto& t : threads) t.join();
+  on_two_ranks<TypeParam, holding_port>(
+      2, 1, [](auto& ranks) { EXPECT_EQ((ranks.template fold<&first<TypeParam>>(std::plus<>())), 5); });
 }
 
 /// Rank 0 hears no requests of others before the gate is open.
@@ -301,22 +307,15 @@ TYPED_TEST(cluster_waits, for_halves_do_not_keep_the_last_task_from_asking_other
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   gate begun;
   slow_has_begun = &begun;
-  network net(2, 1);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < 2; ++r) {
-    threads.emplace_back([&net, r] {
-      deaf_port here(net, r);
-      filch::cluster<TypeParam> ranks(here, {.workers = 2, .patience = 0});
-      std::function<std::uint64_t()> const requests = [&ranks] { return ranks.stats().requests; };
-      if (r == 0) requests_of_rank_0 = &requests;
-      EXPECT_EQ((ranks.template fold<&leaves_its_last_task_to_another_worker<TypeParam>>(std::plus<>())), 11);
-    });
-  }
-  for (auto& t : threads) t.join();
+  on_two_ranks<TypeParam, deaf_port>(2, 2, [](auto& ranks) {
+    std::function<std::uint64_t()> const requests = [&ranks] { return ranks.stats().requests; };
+    if (ranks.rank() == 0) requests_of_rank_0 = &requests;
+    EXPECT_EQ((ranks.template fold<&leaves_its_last_task_to_another_worker<TypeParam>>(std::plus<>())), 11);
+  });
 }
 
 struct beside {
-  gate other_is_busy, other_may_end, child_began, g_has_run;
+  gate child_began, g_has_run;
 };
 beside* sides = nullptr;
 
@@ -326,29 +325,11 @@ long ends_after_g(filch::rank& here) {
   EXPECT_TRUE(sides->g_has_run.pass());
   return 1;
 }
-/// While it forks g the other worker is busy, and wants it later.
 template <class S> long gets_in_f_beside_a_g_that_nobody_wanted(filch::rank& here) {
   auto child = here.async<&ends_after_g>();
   answer_until(here, sides->child_began);
   long sum = 0;
-  filch::join<S>(
-      [&] {
-        EXPECT_TRUE(eventually([] {
-          filch::join<S>([] {}, [] {});
-          return sides->other_is_busy.is_open();
-        }));
-        for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});  // whatever stood: nobody wants more
-        filch::join<S>(
-            [&] {
-              sides->other_may_end.open();
-              sum = child.get();
-            },
-            [] { sides->g_has_run.open(); });
-      },
-      [] {
-        sides->other_is_busy.open();
-        EXPECT_TRUE(sides->other_may_end.pass());
-      });
+  join_that_nobody_wanted<S>([&] { sum = child.get(); }, [] { sides->g_has_run.open(); });
   return sum + 10;
 }
 

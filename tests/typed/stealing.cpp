@@ -43,32 +43,14 @@ TYPED_TEST(stealing, does_not_happen_on_one_worker) {
 
 TYPED_TEST(stealing, gets_at_a_poll_what_was_forked_when_nobody_asked) {
   typename TypeParam::pool pool({.workers = 2});
-  gate other_is_busy;
-  gate other_may_end;
   gate g_has_run;
-  pool.run([&] {
-    filch::join<TypeParam>(
-        [&] {
-          EXPECT_TRUE(eventually([&] {
-            filch::join<TypeParam>([] {}, [] {});
-            return other_is_busy.is_open();
-          }));
-          for (int i = 0; i < 100; ++i) filch::join<TypeParam>([] {}, [] {});  // whatever stood: nobody wants more
-          filch::join<TypeParam>(
-              [&] {
-                other_may_end.open();
-                EXPECT_TRUE(eventually([&] {
-                  filch::poll<TypeParam>();
-                  return g_has_run.is_open();
-                }));
-              },
-              [&] { g_has_run.open(); });
-        },
-        [&] {
-          other_is_busy.open();
-          EXPECT_TRUE(other_may_end.pass());
-        });
-  });
+  auto const polls = [&] {
+    EXPECT_TRUE(eventually([&] {
+      filch::poll<TypeParam>();
+      return g_has_run.is_open();
+    }));
+  };
+  pool.run([&] { join_that_nobody_wanted<TypeParam>(polls, [&] { g_has_run.open(); }); });
 }
 
 /// Parts that wait for each other, as many as there are workers, begun by fork(part) while all but the caller sleep.
