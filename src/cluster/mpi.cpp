@@ -1,8 +1,11 @@
 // The transport over MPI. No call in here waits for another rank but those that begin and end MPI.
 #include "cluster/process.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <exception>
 #include <filch/detail/cluster_share.hpp>
@@ -21,6 +24,8 @@ namespace {
 constexpr int k_tags = 32768;
 // Where an exception ends a rank's transport, and those of others do not end.
 constexpr std::chrono::seconds k_patience{5};
+// What MPI gets to end all ranks.
+constexpr unsigned k_seconds_to_abort = 2;
 
 // Transports of one process, with a cluster each, call the same MPI, which wants one call at a time.
 std::mutex one_at_a_time;
@@ -78,6 +83,14 @@ struct mpi_transport::parts {
 
 void mpi_transport::parts::end_all(std::string_view text) const {
   detail::say_that_all_end(rank, text);
+  // MPI_Abort of MPICH 4.0 may wait for ever for a rank that is stopped. Then a signal ends this process, and
+  // launchers end the others because of that.
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(k_seconds_to_abort);
   MPI_Abort(all, 1);
 }
 
