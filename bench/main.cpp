@@ -159,6 +159,11 @@ std::vector<unsigned> wanted_workers(options const& o) {
   return wanted;
 }
 
+/// As asked for, or as usual.
+unsigned turns_of(options const& o, unsigned usual) {
+  return o.repeat.empty() ? usual : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+}
+
 std::vector<row> from_other_program(request const& what, unsigned workers, unsigned pairs) {
   std::string const command =
       fmt::format("'{}' --workload '{}={}' --scheduler {} --workers {} --repeat {} --format json", k_other_program,
@@ -179,7 +184,7 @@ std::vector<row> run(options const& o) {
   auto const schedulers = wanted_schedulers(o);
   auto const workers = wanted_workers(o);
   auto const requests = wanted_workloads(o);
-  unsigned const asked = o.repeat.empty() ? 0 : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  unsigned const asked = turns_of(o, 0);
   bool const table = o.format == "table";
 
   std::vector<row> rows;
@@ -268,9 +273,7 @@ void show_channels(options o) {
   }
   if (o.workers.empty()) o.workers = powers_of_two_workers();
   auto const workers = wanted_workers(o);
-  unsigned const usual = o.quick ? k_pairs_quick : k_pairs;
-  unsigned const turns =
-      o.repeat.empty() ? usual : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  unsigned const turns = turns_of(o, o.quick ? k_pairs_quick : k_pairs);
   std::vector<channels_row> rows;
   if (!as_json) print_channels_head();
   for (request const& what : wanted_workloads(o)) {
@@ -308,8 +311,7 @@ void show_against(options const& o) {
   }
   if (!base->has_workers || others.empty()) throw bad_request("--against wants schedulers that have workers");
   auto const workers = wanted_workers(o);
-  unsigned const turns = o.repeat.empty() ? (o.quick ? k_pairs_quick : k_pairs)
-                                          : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  unsigned const turns = turns_of(o, o.quick ? k_pairs_quick : k_pairs);
   std::vector<against_row> rows;
   if (!as_json) print_against_head(base->name);
   for (request const& what : wanted_workloads(o)) {
@@ -336,8 +338,7 @@ void show_against(options const& o) {
 void show_stealing(options const& o) {
   if (o.format == "csv") throw bad_request("--stealing has no csv");
   bool const as_json = o.format == "json";
-  unsigned const runs =
-      o.repeat.empty() ? k_pairs : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  unsigned const runs = turns_of(o, k_pairs);
   auto rows = nlohmann::ordered_json::array();
   auto latency = nlohmann::ordered_json::object();
   for (contender const& c : contenders()) {
@@ -371,8 +372,7 @@ int run_cluster(filch::mpi_transport& mpi, options const& o) {
   if (o.quick) throw bad_request("cluster has no --quick");
   auto const workers = o.workers.empty() ? std::vector<unsigned>{0} : wanted_workers(o);
   if (workers.size() > 1) throw bad_request("cluster wants one number of workers");
-  unsigned const pairs =
-      o.repeat.empty() ? k_pairs : static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+  unsigned const pairs = turns_of(o, k_pairs);
   return measure_cluster(mpi, {o.workloads, workers[0], pairs, o.format == "json"});
 }
 #endif

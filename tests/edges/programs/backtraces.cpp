@@ -1,8 +1,6 @@
 // Code for a debugger to stop in: both sides of a join, one of them stolen, each below frames of its own.
 #include "programs/scenario.hpp"
 
-#include <cstdlib>
-
 extern "C" {
 [[gnu::noinline]] void filch_test_stops(int side);
 [[gnu::noinline]] void filch_test_below(int depth, void (*call)(void*), void* argument);
@@ -27,19 +25,7 @@ template <class S> void stop_on_both_sides(int) {
   typename S::pool pool({.workers = 2});
   std::thread([&] {
     pool.run([] {
-      below(4, [] {
-        std::atomic<bool> begun{false};
-        while (!S::wanted()) std::this_thread::yield();
-        filch::join<S>(
-            [&] {
-              while (!begun.load()) std::this_thread::yield();
-              filch_test_stops(1);
-            },
-            [&] {
-              begun.store(true);
-              below(2, [] { filch_test_stops(2); });
-            });
-      });
+      below(4, [] { join_stolen<S>([] { filch_test_stops(1); }, [] { below(2, [] { filch_test_stops(2); }); }); });
     });
   }).join();
 }

@@ -28,10 +28,10 @@ inline long fib(long n) {
 }
 
 /// Joins so that g runs on another worker, while f waits on this one for g to begin.
-template <class F, class G> void join_stolen(F f, G g) {
+template <class S = filch::default_scheduler, class F, class G> void join_stolen(F f, G g) {
   std::atomic<bool> begun{false};
-  while (!filch::default_scheduler::wanted()) std::this_thread::yield();
-  filch::join(
+  while (!S::wanted()) std::this_thread::yield();
+  filch::join<S>(
       [&] {
         while (!begun.load()) std::this_thread::yield();
         f();
