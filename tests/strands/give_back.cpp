@@ -119,5 +119,28 @@ TYPED_TEST(give_back, takes_nothing_that_is_in_use) {
   }
 }
 
+/// Each spawns the next, which is stolen, and waits for it on a stack of its own.
+template <class S> void suspend_in_a_row(int n) {
+  if (n == 0) return;
+  filch::scope<S>([&](auto& s) {
+    gate begun;
+    s.spawn([&] {
+      begun.open();
+      suspend_in_a_row<S>(n - 1);
+    });
+    EXPECT_TRUE(begun.pass()) << "the task was not stolen";
+    s.sync();
+  });
+}
+
+TYPED_TEST(give_back, is_not_needed_where_strands_stay_within_a_page) {
+  if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
+  constexpr int k_strands = 200;
+  typename TypeParam::pool pool({.workers = 2});
+  pool.run([] { suspend_in_a_row<TypeParam>(k_strands); });
+  // A system call or two for each, and the page again, would be many times what it costs to suspend one.
+  EXPECT_LE(pool.stats().give_backs, k_strands / 10);
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -29,6 +29,8 @@ strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_
   victim.taken.fetch_add(1, std::memory_order_release);
   // The trip wire: the last public task went, the owner should publish more.
   if (now.tail + 1 == now.split && &victim != &me) ask(victim);
+  // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
+  ask(me);
   return task;
 }
 

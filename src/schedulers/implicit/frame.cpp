@@ -120,6 +120,8 @@ void implicit_frame::drain() noexcept {
     if (waiting_) {
       waiting& task = take_newest();
       w.end_change();
+      // relaxed: as at a join's fork. The task may be a long one.
+      if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
       task.run(task);
       continue;
     }

@@ -84,12 +84,14 @@ class join_frame_walk {
   call_frame own_;
 };
 
-/// The oldest join frames that a walk came across.
+/// The oldest join frames that a walk came across. Too large to lie on the stacks that are walked: pages that offers
+/// alone touch would be given back and come again whenever a strand waits.
 class oldest_join_frames {
  public:
   static constexpr std::size_t k_most = 32;
 
-  explicit oldest_join_frames(join_frame_walk walk) noexcept {
+  void find(join_frame_walk& walk) noexcept {
+    found_ = 0;
     while (walk.next(frames_[found_ % k_most])) ++found_;
     reach_ = walk.reach();
   }

@@ -146,11 +146,13 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
     if (newest->what == implicit_record::kind::spawned) newest->scope->forget_stolen();
   }
   std::uint32_t const first = s.number_of_records();
-  oldest_join_frames const found = [&] {
+  oldest_join_frames& found = w.found;
+  {
     counted(w.index).walks.bump();
     timed const t(counted(w.index).walk_cycles);
-    return oldest_join_frames(walk);
-  }();
+    join_frame_walk all(walk);
+    found.find(all);
+  }
   saw_all = found.reach() >= reinterpret_cast<std::uint64_t>(w.stack->memory().high()) - k_above_first_frame;
   std::size_t const trial = trials.offers_at_most.load(std::memory_order_relaxed);  // relaxed: as above
   if (found.found() > k_share_begins && !s.oldest_scope && trial == 0) return offer_share(s, walk, found.found());

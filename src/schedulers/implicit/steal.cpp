@@ -70,11 +70,20 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   implicit_record& r = s->record(now.tail);
   // Who offered it: the strand may have left the worker through which it was found.
   auto& publisher = static_cast<implicit_member&>(member(r.meeting.begun_on));
-  // edge implicit-4: the trip wire. The last offer went, and others sleep.
-  if (now.tail + 1 == now.head && &publisher != &me && sleepers().anybody()) {
-    ask_for_sleepers(static_cast<implicit_member const&>(me), publisher);
+  // The trip wire: the last offer went, the owner should make more before anybody looks in vain. edge implicit-4: for
+  // others who sleep, too.
+  if (now.tail + 1 == now.head && &publisher != &me) {
+    if (sleepers().anybody()) {
+      ask_for_sleepers(static_cast<implicit_member const&>(me), publisher);
+    } else {
+      ask(publisher);
+    }
   }
-  if (r.what == implicit_record::kind::spawned) return r.task;
+  if (r.what == implicit_record::kind::spawned) {
+    // If it forks, the first of that is offered at once: whoever looks for work next would wait for a later one.
+    ask(me);
+    return r.task;
+  }
   land(r);
   r.run_g = std::exchange(r.run, run_and_ask);
   r.publisher = &publisher;

@@ -115,6 +115,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   /// Written and read by one thread.
   alignas(64) std::atomic<bool> is_busy{false};
   call_frame_cache frames;
+  oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // of its thread
 
   // edge implicit-5. relaxed, all: one thread and its signal handlers.

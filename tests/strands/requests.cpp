@@ -1,0 +1,129 @@
+// When thieves ask, and owners answer: early enough that nobody looks in vain.
+#include "stealing.hpp"
+
+#include <signal.h>
+
+namespace filch_test {
+namespace {
+
+template <class S> class requests : public ::testing::Test {};
+
+using strand_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+TYPED_TEST_SUITE(requests, strand_schedulers, scheduler_names);
+
+/// While this lives, nobody interrupts the thread.
+class no_interrupts {
+ public:
+  no_interrupts() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  no_interrupts(no_interrupts const&) = delete;
+  no_interrupts& operator=(no_interrupts const&) = delete;
+  ~no_interrupts() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+/// A request that stands on the calling worker, perhaps, stands no more. Where nobody else asks.
+template <class S> void answer_all() {
+  for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});
+}
+
+TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
+  using S = TypeParam;
+  typename S::pool pool({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    gate release;
+    bool asked = false;
+    pool.run([&] {
+      filch::scope<S>([&](auto& s) {
+        gate begun;
+        wait_for_thief<S>();
+        s.spawn([&] {
+          begun.open();
+          EXPECT_TRUE(release.pass());
+        });
+        EXPECT_TRUE(begun.pass());
+        // The only thief is busy from here on: if it asked, it did so before.
+        asked = S::wanted();
+        release.open();
+        s.sync();
+      });
+    });
+    ASSERT_TRUE(asked) << "in round " << round;
+  }
+}
+
+TYPED_TEST(requests, stand_with_who_took_a_spawned_task) {
+  using S = TypeParam;
+  typename S::pool pool({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    bool asked = false;
+    pool.run([&] {
+      // The caller always has something to do, and asks nobody.
+      filch::scope<S>([&](auto& s) {
+        gate quiet;
+        gate taken;
+        wait_for_thief<S>();
+        s.spawn([&] {
+          answer_all<S>();
+          quiet.open();
+        });
+        EXPECT_TRUE(quiet.pass());
+        wait_for_thief<S>();
+        s.spawn([&] {
+          asked = S::wanted();
+          taken.open();
+        });
+        EXPECT_TRUE(taken.pass());
+        s.sync();
+      });
+    });
+    ASSERT_TRUE(asked) << "in round " << round;
+  }
+}
+
+TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
+  using S = TypeParam;
+  typename S::pool pool({.workers = 2});
+  for (int round = 0; round < 20; ++round) {
+    gate busy;
+    gate release;
+    gate helped;
+    pool.run([&] {
+      no_interrupts const here;
+      auto const owner = S::worker_index();
+      filch::scope<S>([&](auto& s) {
+        wait_for_thief<S>();
+        s.spawn([&] {
+          busy.open();
+          EXPECT_TRUE(release.pass());
+        });
+        EXPECT_TRUE(busy.pass());
+        answer_all<S>();
+        // Nobody asks while these are spawned. The owner runs the newest first.
+        for (int i = 0; i < 10; ++i) {
+          s.spawn([&] {
+            if (S::worker_index() != owner) {
+              helped.open();
+            } else {
+              EXPECT_TRUE(helped.pass()) << "a thief asked, and got nothing";
+            }
+          });
+        }
+        s.spawn([&] {
+          release.open();
+          wait_for_thief<S>();
+        });
+        s.sync();
+      });
+    });
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "in round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
