@@ -70,16 +70,16 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   implicit_record& r = s->record(now.tail);
   // Who offered it: the strand may have left the worker through which it was found.
   auto& publisher = static_cast<implicit_member&>(member(r.meeting.begun_on));
-  // The trip wire: the last offer went, the owner should make more before anybody looks in vain. edge implicit-4: for
-  // others who sleep, too.
-  if (now.tail + 1 == now.head && &publisher != &me) {
-    if (sleepers().anybody()) {
-      ask_for_sleepers(static_cast<implicit_member const&>(me), publisher);
-    } else {
-      ask(publisher);
-    }
+  bool const is_last = now.tail + 1 == now.head && &publisher != &me;
+  bool const is_spawned = r.what == implicit_record::kind::spawned;
+  if (is_last && sleepers().anybody()) {
+    // edge implicit-4: the trip wire. The last offer went, and others sleep.
+    ask_for_sleepers(static_cast<implicit_member const&>(me), publisher);
+  } else if (is_last && is_spawned) {
+    // A scope that had some has more, perhaps: they are offered before anybody looks in vain.
+    ask(publisher);
   }
-  if (r.what == implicit_record::kind::spawned) {
+  if (is_spawned) {
     // If it forks, the first of that is offered at once: whoever looks for work next would wait for a later one.
     ask(me);
     return r.task;
