@@ -75,6 +75,13 @@ TEST(a_child_of_fork, is_whole_whatever_the_other_threads_were_doing) {
 }
 
 #if FILCH_HAS_CACTUS
+TEST(a_child_of_fork, may_return_from_a_scope_of_which_somebody_wanted_tasks) {
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "the tasks are always stolen here";
+  if (is_thread_sanitized) GTEST_SKIP() << "in the child it ignores what the fiber that forked does: false races";
+  std::string const one = "child exited with 5\nparent: 1\n";
+  expect_quiet_end(run("fork-in-asked-scope-and-return"), 0, one + one);
+}
+
 TEST(a_child_of_fork, may_ask_an_old_pool_what_it_counted) {
   expect_quiet_end(run("fork-beside-questions", 2), 0, "wrong: 0\nwrong: 0\n");
 }

@@ -120,8 +120,8 @@ void implicit_frame::drain() noexcept {
     if (waiting_) {
       waiting& task = take_newest();
       w.end_change();
-      // relaxed: as at a join's fork. The task may be a long one.
-      if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
+      // relaxed: as at a join's fork. The task may be a long one. In a child of fork() nobody asks.
+      if (w.poll.load(std::memory_order_relaxed) != 0 && team_of(w).alive()) team_of(w).publish(w);
       task.run(task);
       continue;
     }

@@ -4,6 +4,7 @@
 #include "programs/scenario.hpp"
 #include "scale.hpp"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +275,50 @@ scenario const comes_back_to_scope{"fork-in-spawned-and-return", [](int) {
                                      wait_for(child);
                                      std::printf("parent: %d\n", ok);
                                    }};
+
+// While a request stands.
+template <class S> void fork_in_asked_scope() {
+  typename S::pool pool({.workers = 2});
+  pid_t child = -1;
+  std::atomic<int> ran{0};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> release{false};
+  auto const wait_until = [](auto const& condition) {
+    while (!condition()) std::this_thread::yield();
+  };
+  pool.run([&] {
+    filch::scope<S>([&](auto& s) {
+      wait_until([] { return S::wanted(); });
+      s.spawn([&] {
+        begun = true;
+        wait_until([&] { return release.load(); });
+      });
+      wait_until([&] { return begun.load(); });
+      // The other worker is busy: after some joins no request stands, and what follows is not offered.
+      for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});
+      for (int i = 0; i < 10; ++i) s.spawn([&] { ran += fib(10) == 55; });
+      // Nor by a signal.
+      sigset_t all;
+      sigset_t before;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      release = true;
+      wait_until([] { return S::wanted(); });
+      child = fork_now();
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    });
+  });
+  if (child == 0) std::exit(right(ran == 10));
+  wait_for(child);
+  std::printf("parent: %d\n", ran == 10);
+}
+
+#if FILCH_HAS_CACTUS
+scenario const comes_back_to_asked_scope{"fork-in-asked-scope-and-return", [](int) {
+                                           fork_in_asked_scope<filch::cactus>();
+                                           fork_in_asked_scope<filch::implicit>();
+                                         }};
+#endif
 
 scenario const comes_back_to_stolen{"fork-in-task-and-return-to-stolen", [](int) {
                                       static std::atomic<bool> hold{true};
