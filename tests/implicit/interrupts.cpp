@@ -2,6 +2,7 @@
 #include "blind.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
+#include "this_thread.hpp"
 
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -249,12 +250,10 @@ TEST(interrupts, get_a_continuation_for_each_thief_that_sleeps) {
 
 TEST(interrupts, come_where_the_pool_s_maker_blocks_signals) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  S::pool pool({.workers = 3});
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  S::pool pool = [] {
+    no_interrupts const here;
+    return S::pool({.workers = 3});
+  }();
   for (int i = 0; i < 20; ++i) {
     gate inner;
     gate outer;

@@ -1,7 +1,6 @@
 // When thieves ask, and owners answer: early enough that nobody looks in vain.
 #include "stealing.hpp"
-
-#include <signal.h>
+#include "this_thread.hpp"
 
 namespace filch_test {
 namespace {
@@ -10,22 +9,6 @@ template <class S> class requests : public ::testing::Test {};
 
 using strand_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 TYPED_TEST_SUITE(requests, strand_schedulers, scheduler_names);
-
-/// While this lives, nobody interrupts the thread.
-class no_interrupts {
- public:
-  no_interrupts() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  no_interrupts(no_interrupts const&) = delete;
-  no_interrupts& operator=(no_interrupts const&) = delete;
-  ~no_interrupts() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 /// A request that stands on the calling worker, perhaps, stands no more. Where nobody else asks.
 template <class S> void answer_all() {

@@ -117,8 +117,9 @@ TYPED_TEST(stealing, begins_with_the_thief_of_the_join_before) {
   if constexpr (steals<TypeParam> && !answers_late) {
     if (typename TypeParam::pool().workers() < 2) GTEST_SKIP() << "needs two processors";
     if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "thieves ask too late, however fast owners are";
+    constexpr int rounds = 100;
     // Where steals are forced the owner looks a thousand times at each join of the tree before it takes its own.
-    constexpr int rounds = FILCH_TEST_FORCED ? 20 : 100;
+    constexpr int size = FILCH_TEST_FORCED ? 8 : 12;
     std::atomic<int> late{0};
     typename TypeParam::pool pool({.workers = 2});
     for (int round = 0; round < rounds; ++round) {
@@ -127,7 +128,7 @@ TYPED_TEST(stealing, begins_with_the_thief_of_the_join_before) {
       pool.run([&] {
         stolen_join<TypeParam>{}(
             [&] {
-              fib<TypeParam>(12);
+              fib<TypeParam>(size);
               tree_is_done = true;
             },
             [&] {

@@ -90,7 +90,7 @@ class oldest_join_frames {
  public:
   static constexpr std::size_t k_most = 32;
 
-  void find(join_frame_walk& walk) noexcept {
+  void find(join_frame_walk walk) noexcept {
     found_ = 0;
     while (walk.next(frames_[found_ % k_most])) ++found_;
     reach_ = walk.reach();

@@ -150,8 +150,7 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
   {
     counted(w.index).walks.bump();
     timed const t(counted(w.index).walk_cycles);
-    join_frame_walk all(walk);
-    found.find(all);
+    found.find(walk);
   }
   saw_all = found.reach() >= reinterpret_cast<std::uint64_t>(w.stack->memory().high()) - k_above_first_frame;
   std::size_t const trial = trials.offers_at_most.load(std::memory_order_relaxed);  // relaxed: as above
