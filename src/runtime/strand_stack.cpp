@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 extern "C" void filch_switch_stack(void** from, void* to);
 extern "C" void filch_stack_begins();
@@ -38,6 +39,7 @@ strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*ma
   words[3] = reinterpret_cast<std::uintptr_t>(main);
   words[6] = reinterpret_cast<std::uintptr_t>(&filch_stack_begins);
   resume_at_ = words;
+  untouched_below_ = memory_.high() - os::page_size();
 }
 
 strand_stack::~strand_stack() {
@@ -126,11 +128,20 @@ void strand_stack_pool::give_back(strand_stack* s) noexcept {
   (s->has_slack_ ? free_with_slack_ : free_).push_back(s);
 }
 
-bool strand_stack_pool::trim(strand_stack& s) noexcept {
+void strand_stack_pool::enter(strand_stack& s, std::uint64_t faults) noexcept {
+  s.was_untouched_below_ = std::exchange(s.untouched_below_, nullptr);
+  s.faults_before_ = faults;
+}
+
+bool strand_stack_pool::trim(strand_stack& s, std::uint64_t& faults) noexcept {
   if (policy_ == give_back_policy::none) return false;
   std::byte* const end = end_of_unused(s);
-  if (end - s.memory_.low() < static_cast<std::ptrdiff_t>(os::page_size()) || !was_deeper(s, end)) return false;
-  return policy_ == give_back_policy::mmap ? s.memory_.replace_pages_below(end) : s.memory_.drop_pages_below(end);
+  if (end - s.memory_.low() < static_cast<std::ptrdiff_t>(os::page_size())) return false;
+  bool const is_needed = was_deeper(s, end, faults);
+  bool const is_done = is_needed && (policy_ == give_back_policy::mmap ? s.memory_.replace_pages_below(end)
+                                                                       : s.memory_.drop_pages_below(end));
+  if (is_done || !is_needed) s.untouched_below_ = end;
+  return is_done;
 }
 
 std::byte* strand_stack_pool::end_of_unused(strand_stack const& s) const noexcept {
@@ -140,8 +151,9 @@ std::byte* strand_stack_pool::end_of_unused(strand_stack const& s) const noexcep
 }
 
 /// Has the strand touched pages below `end` since they came from the system? Reading one is nearly free. To ask the
-/// system takes a microsecond: only now and then, for frames that leave pages as they are, or zero.
-bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexcept {
+/// system for pages takes two microseconds: with slack, only now and then, for frames that leave pages as they are,
+/// or zero. Without, unless there was no page fault, which the system says in a fraction of that.
+bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end, std::uint64_t& faults) const noexcept {
   std::size_t const page = os::page_size();
   if (s.has_slack_) {
     // Valgrind reports whoever reads below a stack pointer.
@@ -149,6 +161,9 @@ bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexce
     std::uint64_t const now = __builtin_ia32_rdtsc();
     if (now - s.looked_at_ < k_cycles_between_looks) return false;
     s.looked_at_ = now;
+  } else {
+    faults = os::own_page_faults();
+    if (faults == s.faults_before_ && end <= s.was_untouched_below_) return false;
   }
   std::array<unsigned char, 4 * k_slack_pages> in_memory{};
   std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(end - s.memory_.low()) / page);

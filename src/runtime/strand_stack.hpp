@@ -46,8 +46,12 @@ class strand_stack {
   std::size_t asan_bytes_ = 0;
   strand_stack* came_from_ = nullptr;
   void* tsan_fiber_ = nullptr;
-  bool has_slack_ = false;       // fixed by the pool
-  std::uint64_t looked_at_ = 0;  // the holder's: when the system was asked for its pages
+  bool has_slack_ = false;  // fixed by the pool
+  // The holder's, to know what the strand cannot have touched:
+  std::byte* untouched_below_ = nullptr;      // when it was last left; null: nobody looked
+  std::byte* was_untouched_below_ = nullptr;  // when it was last entered
+  std::uint64_t faults_before_ = 0;           // of the thread, at or before the same
+  std::uint64_t looked_at_ = 0;               // when the system was asked for its pages
   std::unique_ptr<os::guarded_stack> guard_;
   std::optional<known_stack> known_;
 };
@@ -67,10 +71,12 @@ class strand_stack_pool {
   /// Null where no more can be had, or there would be more than so many.
   strand_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
   void give_back(strand_stack*) noexcept;
+  /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread, or zero.
+  static void enter(strand_stack&, std::uint64_t faults) noexcept;
   /// Returns the pages below those in use to the system, of a stack that nobody is on and nobody can resume; true if
-  /// there were any. Some stacks keep their next pages, so that those which are used over and over cost nothing: up
-  /// to k_slack_pages each, and k_kept_pages for each worker in all.
-  bool trim(strand_stack&) noexcept;
+  /// there were any. For the thread that was on it last. Some stacks keep their next pages, so that those which are
+  /// used over and over cost nothing: up to k_slack_pages each, and k_kept_pages for each worker in all.
+  bool trim(strand_stack&, std::uint64_t& faults) noexcept;
 
   struct numbers {
     std::size_t in_use, made;
@@ -85,7 +91,7 @@ class strand_stack_pool {
   static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
 
   std::byte* end_of_unused(strand_stack const&) const noexcept;
-  bool was_deeper(strand_stack&, std::byte* end) const noexcept;
+  bool was_deeper(strand_stack&, std::byte* end, std::uint64_t& faults) const noexcept;
 
   std::size_t const bytes_;
   std::size_t const lower_bytes_;

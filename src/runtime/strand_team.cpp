@@ -155,6 +155,7 @@ void strand_team::wait_at(detail::strand_meeting& m, unsigned stolen) noexcept {
 void strand_team::run_strand(strand_member& w) noexcept {
   while (w.stack) {
     takes_up(w);
+    strand_stack_pool::enter(*w.stack, w.faults);
     w.home->switch_to(*w.stack, w.index);
     strand_parting const p = w.parting;
     if (p.what == strand_parting::moves || p.what == strand_parting::gives_way) {
@@ -184,7 +185,7 @@ void strand_team::run_strand(strand_member& w) noexcept {
 
 /// After the switch away from the stack, and before anybody else can come to it.
 void strand_team::trim(strand_member& w, strand_stack& left) noexcept {
-  if (stacks_.trim(left)) counted(w.index).give_backs.bump();
+  if (stacks_.trim(left, w.faults)) counted(w.index).give_backs.bump();
 }
 
 /// Who came last to the meeting goes on with its frame.
@@ -348,6 +349,7 @@ void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     std::atomic<bool> done{false};
   } it{*this, *members_[me], call, argument};
   it.self.outer = before;
+  it.self.faults = 0;  // worker 0 is another thread each time
   become(&it.self);
   call_on(
       space(me), me,

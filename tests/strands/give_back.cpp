@@ -142,5 +142,40 @@ TYPED_TEST(give_back, is_not_needed_where_strands_stay_within_a_page) {
   EXPECT_LE(pool.stats().give_backs, k_strands / 10);
 }
 
+/// The same, each with 16 KiB in its frame and 64 KiB below it before it waits; at the end of the row, look().
+template <class S, class Look> void suspend_deep_in_a_row(int n, Look look) {
+  if (n == 0) return look();
+  char volatile mine[16 * 1024];
+  for (char volatile& c : mine) c = 1;
+  filch::scope<S>([&](auto& s) {
+    gate begun;
+    s.spawn([&] {
+      begun.open();
+      suspend_deep_in_a_row<S>(n - 1, look);
+    });
+    EXPECT_TRUE(begun.pass()) << "the task was not stolen";
+    EXPECT_EQ(go_down(64 * 1024), 64u);
+    s.sync();
+  });
+  EXPECT_EQ(mine[0] + mine[sizeof mine - 1], 2);
+}
+
+// Far more stacks than keep pages without being in use. Whether others touched any is told by page faults.
+TYPED_TEST(give_back, leaves_each_of_many_stacks_its_frames_and_none_when_they_are_free) {
+  if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
+  constexpr int k_strands = 100;
+  constexpr std::size_t k_page = 4096;
+  typename TypeParam::pool pool({.workers = 2});
+  std::size_t const kept = 2 * pool.stats().kept_stack_pages * k_page;
+  for (int i = 0; i < 3; ++i) {
+    pool.run([&] {
+      suspend_deep_in_a_row<TypeParam>(k_strands, [&] {
+        EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * (16 * 1024 + 3 * k_page));
+      });
+    });
+    EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * 2 * k_page);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

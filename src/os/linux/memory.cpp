@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -25,6 +26,34 @@ std::uint64_t page_faults() noexcept {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   return static_cast<std::uint64_t>(used.ru_minflt);
+}
+
+namespace {
+
+std::uint64_t counted_page_faults() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return static_cast<std::uint64_t>(used.ru_minflt) + static_cast<std::uint64_t>(used.ru_majflt);
+}
+
+/// Some systems that run Linux programs leave the counts at zero.
+bool are_page_faults_counted() noexcept {
+  std::size_t const bytes = page_size();
+  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return false;
+  std::uint64_t const before = counted_page_faults();
+  *static_cast<char volatile*>(p) = 1;
+  std::uint64_t const after = counted_page_faults();
+  munmap(p, bytes);
+  return after != before;
+}
+
+}  // namespace
+
+std::uint64_t own_page_faults() noexcept {
+  static bool const are_counted = are_page_faults_counted();
+  static std::atomic<std::uint64_t> calls{1};
+  return are_counted ? counted_page_faults() : calls.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept {
