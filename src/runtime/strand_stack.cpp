@@ -137,7 +137,7 @@ bool strand_stack_pool::trim(strand_stack& s, std::uint64_t& faults) noexcept {
   if (policy_ == give_back_policy::none) return false;
   std::byte* const end = end_of_unused(s);
   if (end - s.memory_.low() < static_cast<std::ptrdiff_t>(os::page_size())) return false;
-  bool const is_needed = was_deeper(s, end, faults);
+  bool const is_needed = s.has_slack_ ? was_deeper(s, end) : may_have_touched(s, end, faults);
   bool const is_done = is_needed && (policy_ == give_back_policy::mmap ? s.memory_.replace_pages_below(end)
                                                                        : s.memory_.drop_pages_below(end));
   if (is_done || !is_needed) s.untouched_below_ = end;
@@ -150,27 +150,29 @@ std::byte* strand_stack_pool::end_of_unused(strand_stack const& s) const noexcep
   return in_use - (reinterpret_cast<std::uintptr_t>(in_use) & (step - 1)) - (s.has_slack_ ? step : 0);
 }
 
-/// Has the strand touched pages below `end` since they came from the system? Reading one is nearly free. To ask the
-/// system for pages takes two microseconds: with slack, only now and then, for frames that leave pages as they are,
-/// or zero. Without, unless there was no page fault, which the system says in a fraction of that.
-bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end, std::uint64_t& faults) const noexcept {
+/// Of a stack without slack: no page below `end` can be in memory if none was when the thread came, and it has had no
+/// page fault since.
+bool strand_stack_pool::may_have_touched(strand_stack const& s, std::byte* end, std::uint64_t& faults) noexcept {
+  faults = os::own_page_faults();
+  return faults != s.faults_before_ || end > s.was_untouched_below_;
+}
+
+/// Of one with slack: has the strand touched pages below `end` since they came from the system? Reading one is nearly
+/// free. To ask the system takes two microseconds: only now and then, for frames that leave pages as they are, or
+/// zero.
+bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexcept {
   std::size_t const page = os::page_size();
-  if (s.has_slack_) {
-    // Valgrind reports whoever reads below a stack pointer.
-    if (!is_on_valgrind() && !looks_blank(end - page)) return true;
-    std::uint64_t const now = __builtin_ia32_rdtsc();
-    if (now - s.looked_at_ < k_cycles_between_looks) return false;
-    s.looked_at_ = now;
-  } else {
-    faults = os::own_page_faults();
-    if (faults == s.faults_before_ && end <= s.was_untouched_below_) return false;
-  }
+  // Valgrind reports whoever reads below a stack pointer.
+  if (!is_on_valgrind() && !looks_blank(end - page)) return true;
+  std::uint64_t const now = __builtin_ia32_rdtsc();
+  if (now - s.looked_at_ < k_cycles_between_looks) return false;
+  s.looked_at_ = now;
   std::array<unsigned char, 4 * k_slack_pages> in_memory{};
   std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(end - s.memory_.low()) / page);
   if (!os::pages_in_memory(end - all * page, all, in_memory.data())) return true;
   for (std::size_t i = 1; i <= all; ++i) {
-    // Pages that were only read are there, too: with slack, the first of each step.
-    bool const is_read = s.has_slack_ && i % (k_slack_pages / 2) == 1;
+    // Pages that were only read are there, too: the first of each step.
+    bool const is_read = i % (k_slack_pages / 2) == 1;
     if (!is_read && in_memory[all - i]) return true;
   }
   return false;

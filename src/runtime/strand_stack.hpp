@@ -47,11 +47,12 @@ class strand_stack {
   strand_stack* came_from_ = nullptr;
   void* tsan_fiber_ = nullptr;
   bool has_slack_ = false;  // fixed by the pool
-  // The holder's, to know what the strand cannot have touched:
-  std::byte* untouched_below_ = nullptr;      // when it was last left; null: nobody looked
+  // The holder's, to know what the strand cannot have touched. Without slack:
+  std::byte* untouched_below_ = nullptr;      // when it was last left; null: not known
   std::byte* was_untouched_below_ = nullptr;  // when it was last entered
   std::uint64_t faults_before_ = 0;           // of the thread, at or before the same
-  std::uint64_t looked_at_ = 0;               // when the system was asked for its pages
+  // with slack:
+  std::uint64_t looked_at_ = 0;  // when the system was asked for its pages
   std::unique_ptr<os::guarded_stack> guard_;
   std::optional<known_stack> known_;
 };
@@ -91,7 +92,8 @@ class strand_stack_pool {
   static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
 
   std::byte* end_of_unused(strand_stack const&) const noexcept;
-  bool was_deeper(strand_stack&, std::byte* end, std::uint64_t& faults) const noexcept;
+  static bool may_have_touched(strand_stack const&, std::byte* end, std::uint64_t& faults) noexcept;
+  bool was_deeper(strand_stack&, std::byte* end) const noexcept;
 
   std::size_t const bytes_;
   std::size_t const lower_bytes_;

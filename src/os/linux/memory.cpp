@@ -30,10 +30,11 @@ std::uint64_t page_faults() noexcept {
 
 namespace {
 
-std::uint64_t counted_page_faults() noexcept {
+bool count_page_faults(std::uint64_t& count) noexcept {
   rusage used{};
-  getrusage(RUSAGE_THREAD, &used);
-  return static_cast<std::uint64_t>(used.ru_minflt) + static_cast<std::uint64_t>(used.ru_majflt);
+  if (getrusage(RUSAGE_THREAD, &used) != 0) return false;
+  count = static_cast<std::uint64_t>(used.ru_minflt) + static_cast<std::uint64_t>(used.ru_majflt);
+  return true;
 }
 
 /// Some systems that run Linux programs leave the counts at zero.
@@ -41,11 +42,13 @@ bool are_page_faults_counted() noexcept {
   std::size_t const bytes = page_size();
   void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return false;
-  std::uint64_t const before = counted_page_faults();
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+  bool is_asked = count_page_faults(before);
   *static_cast<char volatile*>(p) = 1;
-  std::uint64_t const after = counted_page_faults();
+  is_asked = is_asked && count_page_faults(after);
   munmap(p, bytes);
-  return after != before;
+  return is_asked && after != before;
 }
 
 }  // namespace
@@ -53,7 +56,9 @@ bool are_page_faults_counted() noexcept {
 std::uint64_t own_page_faults() noexcept {
   static bool const are_counted = are_page_faults_counted();
   static std::atomic<std::uint64_t> calls{1};
-  return are_counted ? counted_page_faults() : calls.fetch_add(1, std::memory_order_relaxed);
+  std::uint64_t count = 0;
+  if (are_counted && count_page_faults(count)) return count;
+  return calls.fetch_add(1, std::memory_order_relaxed) | std::uint64_t{1} << 63;
 }
 
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept {
