@@ -41,7 +41,7 @@ struct alignas(64) strand_member : detail::strand_worker {
   void (*next_call)(void*) = nullptr;        // the same, of a caller from outside
   void* next_argument = nullptr;
   strand_parting parting;
-  std::uint64_t faults = 0;  // of its thread, when a stack was last trimmed
+  std::uint64_t faults = 0;  // of its thread, when it last trimmed a stack; 0: not yet
 };
 
 /// The worker of the strand that calls, or null: also in a child of fork() that the strand made, where it is outside.

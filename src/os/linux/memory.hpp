@@ -56,8 +56,8 @@ bool can_reserve(std::size_t bytes) noexcept;
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept;
 /// Minor ones of this process so far.
 std::uint64_t page_faults() noexcept;
-/// Of the calling thread so far, never 0. Another number at each call where the system does not count them. The first
-/// call in a process should come before it forks.
+/// Of the calling thread since it began. Another number at each call, and never 0, where the system does not count
+/// them. The first call in a process should come before it forks.
 std::uint64_t own_page_faults() noexcept;
 
 /// errno as words, safe from any thread.
