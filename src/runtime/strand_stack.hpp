@@ -72,8 +72,8 @@ class strand_stack_pool {
   /// Null where no more can be had, or there would be more than so many.
   strand_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
   void give_back(strand_stack*) noexcept;
-  /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; 0
-  /// before the first.
+  /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; 0 before the
+  /// first.
   static void enter(strand_stack&, std::uint64_t faults) noexcept;
   /// Returns the pages below those in use to the system, of a stack that nobody is on and nobody can resume, where
   /// some may be in memory; true if it did. For the thread that was on it last. Some stacks keep their next pages, so

@@ -107,7 +107,7 @@ strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t 
       stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back,
               strand_main, this) {
   watch_forks(leave_pools_in_child);
-  static_cast<void>(os::own_page_faults());
+  static_cast<void>(os::own_page_faults());  // what its first call finds out is found out before anybody forks
   hide_on_entry({hide, show, answer_who_asks});
 }
 

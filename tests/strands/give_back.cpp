@@ -122,54 +122,36 @@ TYPED_TEST(give_back, takes_nothing_that_is_in_use) {
   }
 }
 
-/// Each spawns the next, which is stolen, and waits for it on a stack of its own.
-template <class S> void suspend_in_a_row(int n) {
-  if (n == 0) return;
+/// Each spawns the next, which is stolen, and waits for it on a stack of its own, with so many bytes in its frame and
+/// after below(n); at the end of the row, look().
+template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a_row(int n, Below below, Look look) {
+  if (n == 0) return look();
+  char volatile mine[Bytes];
+  for (char volatile& c : mine) c = 1;
   filch::scope<S>([&](auto& s) {
     gate begun;
     s.spawn([&] {
       begun.open();
-      suspend_in_a_row<S>(n - 1);
+      suspend_in_a_row<S, Bytes>(n - 1, below, look);
     });
     EXPECT_TRUE(begun.pass()) << "the task was not stolen";
+    below(n);
     s.sync();
   });
+  // Nothing that calls others: they would touch a page that was given back, which tells enough.
+  if (mine[0] + mine[Bytes - 1] != 2) std::abort();
 }
 
 TYPED_TEST(give_back, is_not_needed_where_strands_stay_within_a_page) {
   if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
   constexpr int k_strands = 200;
   typename TypeParam::pool pool({.workers = 2});
-  // The first run makes the stacks.
-  pool.run([] { suspend_in_a_row<TypeParam>(k_strands); });
+  auto const suspend_all = [] { suspend_in_a_row<TypeParam, 1>(k_strands, [](int) {}, [] {}); };
+  pool.run(suspend_all);  // makes the stacks
   auto const before = pool.stats().give_backs;
-  pool.run([] { suspend_in_a_row<TypeParam>(k_strands); });
+  pool.run(suspend_all);
   // A system call or two for each, and the page again, would be many times what it costs to suspend one.
   EXPECT_LE(pool.stats().give_backs - before, k_strands / 10);
-}
-
-/// The same, each with 16 KiB in its frame and as much as that, here and there, below it before it waits; at the end
-/// of the row, look().
-template <class S, class Look> void suspend_deep_in_a_row(int n, Look look) {
-  if (n == 0) return look();
-  char volatile mine[16 * 1024];
-  for (char volatile& c : mine) c = 1;
-  filch::scope<S>([&](auto& s) {
-    gate begun;
-    s.spawn([&] {
-      begun.open();
-      suspend_deep_in_a_row<S>(n - 1, look);
-    });
-    EXPECT_TRUE(begun.pass()) << "the task was not stolen";
-    if (n % 2 == 0) {
-      EXPECT_EQ(go_down(64 * 1024), 64u);
-    } else {
-      EXPECT_EQ(sparse<160 * 1024>::down(15), 16);
-    }
-    s.sync();
-  });
-  // Nothing that calls others: they would touch a page that was given back, which tells enough.
-  if (mine[0] + mine[sizeof mine - 1] != 2) std::abort();
 }
 
 // Far more stacks than keep pages without being in use. Whether others touched any is told by page faults.
@@ -177,12 +159,20 @@ TYPED_TEST(give_back, leaves_each_of_many_stacks_its_frames_and_none_when_they_a
   if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
   constexpr int k_strands = 100;
   constexpr std::size_t k_page = 4096;
+  constexpr std::size_t k_frame = 16 * 1024;
+  auto const touch = [](int n) {
+    if (n % 2 == 0) {
+      EXPECT_EQ(go_down(64 * 1024), 64u);
+    } else {
+      EXPECT_EQ(sparse<160 * 1024>::down(15), 16);
+    }
+  };
   typename TypeParam::pool pool({.workers = 2});
   std::size_t const kept = 2 * pool.stats().kept_stack_pages * k_page;
   for (int i = 0; i < 3; ++i) {
     pool.run([&] {
-      suspend_deep_in_a_row<TypeParam>(k_strands, [&] {
-        EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * (16 * 1024 + 3 * k_page));
+      suspend_in_a_row<TypeParam, k_frame>(k_strands, touch, [&] {
+        EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * (k_frame + 3 * k_page));
       });
     });
     EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * 2 * k_page);
