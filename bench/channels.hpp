@@ -36,6 +36,8 @@ std::vector<std::string> channels_workloads(std::string_view figure, bool quick)
 struct channels_contenders {
   contender const& direct;
   contender const& channel;
+  filch::victim_order victims;
+  bool early_requests;
 };
 
 /// `m` is of the workload at the size.

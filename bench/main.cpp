@@ -17,6 +17,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -50,6 +51,8 @@ struct options {
   bool space = false;
   bool stealing = false;
   std::string channels;
+  std::string victims = "last";
+  bool early_requests = false;
   std::string against;
 };
 
@@ -190,6 +193,7 @@ std::vector<row> run(options const& o) {
   std::vector<row> rows;
   for (request const& what : requests) {
     meter m(find_workload(what.workload), what.size, *std::max_element(workers.begin(), workers.end()));
+    m.count_tasks();
     if (table && rows.empty()) print_table_head();
     if (table) print_workload(what.workload, what.size, m.serial());
     for (std::string const& name : schedulers) {
@@ -274,14 +278,18 @@ void show_channels(options o) {
   if (o.workers.empty()) o.workers = powers_of_two_workers();
   auto const workers = wanted_workers(o);
   unsigned const turns = turns_of(o, o.quick ? k_pairs_quick : k_pairs);
+  std::map<std::string_view, filch::victim_order> const orders = {{"last", filch::victim_order::last},
+                                                                  {"random", filch::victim_order::random},
+                                                                  {"nearest", filch::victim_order::nearest}};
+  channels_contenders const compared{*find_contender("direct"), *find_contender("channel"), orders.at(o.victims),
+                                     o.early_requests};
   std::vector<channels_row> rows;
   if (!as_json) print_channels_head();
   for (request const& what : wanted_workloads(o)) {
     workload const& w = find_workload(what.workload);
     meter m(w, what.size, *std::max_element(workers.begin(), workers.end()));
     for (unsigned p : workers) {
-      for (channels_row& r :
-           measure_channels(m, {&w, what.size}, {*find_contender("direct"), *find_contender("channel")}, p, turns)) {
+      for (channels_row& r : measure_channels(m, {&w, what.size}, compared, p, turns)) {
         if (!as_json) print_channels_row(r);
         rows.push_back(std::move(r));
       }
@@ -405,6 +413,11 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
   auto* const channels =
       app.add_option("--channels", o.channels, "figure 3, 4 or 5 of the paper on channels: channel against direct")
           ->check(CLI::IsMember({"3", "4", "5"}));
+  app.add_option("--victims", o.victims, "for --channels: whom thieves ask first, last, random or nearest")
+      ->check(CLI::IsMember({"last", "random", "nearest"}))
+      ->needs(channels);
+  app.add_flag("--early-requests", o.early_requests, "for --channels: thieves ask before their last task runs")
+      ->needs(channels);
   // What a measurement would ignore is refused.
   micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
   space->excludes(repeat)->excludes(micro);
@@ -422,12 +435,12 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& e) {
-    return app.exit(e);
+    return speaks ? app.exit(e) : 0;
   } catch (CLI::ParseError const& e) {
     throw bad_request(e.what());
   }
   if (o.list) {
-    list();
+    if (speaks) list();
     return 0;
   }
   if (o.micro) {
@@ -455,6 +468,9 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
 #endif
 #if BENCH_WITH_CLUSTER
   if (mpi && o.schedulers == std::vector<std::string>{"cluster"}) return run_cluster(*mpi, o);
+  if (std::find(o.schedulers.begin(), o.schedulers.end(), "cluster") != o.schedulers.end()) {
+    throw bad_request("--scheduler cluster stands alone: it measures the processes that mpirun started");
+  }
 #endif
   auto const rows = run(o);
   if (o.format == "json") {

@@ -33,7 +33,7 @@ struct baseline {
   double elision_seconds = 0;
   double plain_seconds = 0;
   bool plain_is_faster = false;
-  std::uint64_t tasks = 0;
+  std::uint64_t tasks = 0;  // once they are counted
 };
 
 /// Thrown when an answer is wrong.
@@ -47,6 +47,9 @@ class meter {
   meter(workload const& w, std::string_view size, unsigned most_workers);
 
   baseline const& serial() const noexcept { return baseline_; }
+  void count_tasks();
+  /// Does a run take so long that unmeasured ones before it are a waste?
+  bool is_long() const noexcept;
   row measure(contender const& c, unsigned workers, unsigned pairs);
 
   /// Seconds of a run of the baseline.

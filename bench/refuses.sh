@@ -35,6 +35,7 @@ refused --stealing --format csv
 refused --channels 2
 refused --channels 3 --format csv
 refused --nonsense
+refused --scheduler cluster,direct
 refused --micro --workload nonsense
 refused --micro --scheduler serial
 refused --micro --scheduler nonsense
@@ -43,6 +44,9 @@ refused --micro --space
 refused --space --scheduler direct
 refused --space --repeat 3
 refused --channels 3 --scheduler nonsense
+refused --channels 3 --victims nonsense
+refused --victims random
+refused --early-requests
 refused --stealing --scheduler direct
 refused --against nonsense
 refused --against direct --format csv

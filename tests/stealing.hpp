@@ -4,6 +4,7 @@
 #include "eventually.hpp"
 #include "schedulers.hpp"
 
+#include <memory>
 #include <utility>
 
 namespace filch_test {
@@ -162,6 +163,18 @@ template <class S> void join_that_nobody_wanted(auto const& f, auto const& g) {
         other_is_busy.open();
         EXPECT_TRUE(other_may_end.pass());
       });
+}
+
+/// Keeps a thief busy, in a task of that scope, until `end` is open. Where nobody asks afterwards, the next tasks
+/// stay with their owner until it answers somebody.
+template <class S> void hold_thief(auto& scope, gate const& end) {
+  auto const begun = std::make_shared<gate>();
+  wait_for_thief<S>();
+  scope.spawn([&end, begun] {
+    begun->open();
+    EXPECT_TRUE(end.pass());
+  });
+  answer_until_open<S>(*begun);
 }
 
 /// A thief gets x and another task in one message. x begins, and calls wait(body) with a body that ends when the

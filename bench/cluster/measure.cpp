@@ -20,8 +20,9 @@ using seconds = std::chrono::duration<double>;
 /// A workload at a size, ready to run.
 struct cluster_job {
   std::string size;
-  std::function<bool()> serial;  // was the answer right?
-  std::function<bool(clusters&)> parallel;
+  std::int64_t answer;  // published, or found before by other means
+  std::function<std::int64_t()> serial;
+  std::function<std::int64_t(clusters&)> parallel;
 };
 
 struct cluster_workload {
@@ -34,11 +35,10 @@ struct cluster_workload {
 cluster_job make_uts(std::string const& size, clusters&) {
   uts::tree const* const tree = uts::prepare(size);
   auto const index = static_cast<std::int32_t>(tree - uts::k_trees.data());
-  return {size, [tree] { return uts::sequential(*tree, uts::root_of(*tree)) == tree->nodes; },
+  return {size, tree->nodes, [tree] { return uts::sequential(*tree, uts::root_of(*tree)); },
           [tree, index](clusters& ranks) {
             auto const children = cluster_tasks::children_of_root(index);
-            return ranks.fold<&cluster_tasks::visit>(std::plus<>(), index, children, uts::root_of(*tree)) ==
-                   tree->nodes;
+            return ranks.fold<&cluster_tasks::visit>(std::plus<>(), index, children, uts::root_of(*tree));
           }};
 }
 
@@ -49,13 +49,13 @@ cluster_job make_knapsack(std::string const& size, clusters& ranks) {
     auto const& p = *cluster_tasks::the_problem;
     std::int32_t best = 0;
     p.sequential(0, p.capacity, 0, [&] { return best; }, [&](std::int32_t v) { best = std::max(best, v); });
-    return best == p.best;
+    return std::int64_t{best};
   };
-  return {size, serial, [best = ranks.make_bound(0)](clusters& all) {
+  return {size, cluster_tasks::the_problem->best, serial, [best = ranks.make_bound(0)](clusters& all) {
             auto const& p = *cluster_tasks::the_problem;
             all.reset(best, 0);
             all.fold<&cluster_tasks::search>(std::plus<>(), best, 0u, p.capacity, 0);
-            return all.value(best) == p.best;
+            return all.value(best);
           }};
 }
 
@@ -76,7 +76,10 @@ cluster_job make_job(std::string const& text, clusters& ranks, std::string_view&
     name = w.name;
     return w.make(equals == std::string::npos ? std::string(w.sizes[0]) : text.substr(equals + 1), ranks);
   }
-  throw bad_request("unknown workload " + text + " for cluster; --list names them");
+  std::vector<std::string_view> names;
+  for (cluster_workload const& w : workloads()) names.push_back(w.name);
+  throw bad_request(fmt::format("unknown workload {} for cluster, which has {}; --list names their sizes", text,
+                                fmt::join(names, ", ")));
 }
 
 struct cluster_row {
@@ -90,6 +93,7 @@ struct cluster_row {
   double ceiling = 1;   // speed-up of as many serial programs side by side as there are workers in all
   interval of_ceiling;  // of pairs
   std::uint64_t answers = 0, tasks_given = 0, requests = 0, messages = 0;  // of one run, all ranks
+  std::int64_t answer = 0;                                                 // of each run
 };
 
 /// All of one row, on all ranks; what it returns matters on rank 0.
@@ -98,16 +102,16 @@ class cluster_meter {
   explicit cluster_meter(clusters& ranks) : ranks_(ranks), workers_(ranks.pool().workers()) {}
 
   cluster_row measure(std::string_view name, cluster_job const& job, unsigned pairs) {
-    cluster_row row{name, job.size, ranks_.ranks(), workers_, {}, 0, 0, 1, {}, 0, 0, 0, 0};
+    cluster_row row{name, job.size, ranks_.ranks(), workers_, {}, 0, 0, 1, {}, 0, 0, 0, 0, job.answer};
     run(job);  // once unmeasured
     std::vector<double> serial;
     std::vector<double> side;
     std::vector<double> mine;
     auto const before = counted();
     for (unsigned i = 0; i < pairs; ++i) {
-      serial.push_back(time([&] { return ranks_.rank() != 0 || job.serial(); }));
+      serial.push_back(time([&] { return ranks_.rank() != 0 || job.serial() == job.answer; }));
       side.push_back(time([&] { return side_by_side(job); }));
-      mine.push_back(time([&] { return job.parallel(ranks_); }));
+      mine.push_back(time([&] { return job.parallel(ranks_) == job.answer; }));
     }
     auto const after = counted();
     double const copies = static_cast<double>(ranks_.ranks()) * workers_;
@@ -144,7 +148,7 @@ class cluster_meter {
   }
 
   void run(cluster_job const& job) {
-    if (!everywhere(job.parallel(ranks_))) throw bad_request("a wrong answer");
+    if (!everywhere(job.parallel(ranks_) == job.answer)) throw bad_request("a wrong answer");
   }
   bool everywhere(bool right) { return ranks_.reduce(std::logical_and<>(), right); }
 
@@ -162,7 +166,8 @@ class cluster_meter {
     std::atomic<bool> right{true};
     std::vector<std::thread> others;
     auto const copy = [&] {
-      if (!job.serial()) right.store(false, std::memory_order_relaxed);  // relaxed: joined before it is read
+      if (job.serial() != job.answer)
+        right.store(false, std::memory_order_relaxed);  // relaxed: joined before it is read
     };
     for (unsigned i = 1; i < workers_; ++i) others.emplace_back(copy);
     copy();
@@ -175,16 +180,17 @@ class cluster_meter {
 };
 
 void print_head() {
-  fmt::print("{:<16} {:<6} {:>5} {:>7} {:>10} {:>10} {:>8} {:>7} {:>10} {:>15} {:>8} {:>8} {:>8}\n", "workload",
-             "size", "ranks", "workers", "serial", "median", "speed-up", "ceiling", "of ceiling", "95% interval",
-             "answers", "tasks", "messages");
+  fmt::print("{:<16} {:<6} {:>5} {:>7} {:>10} {:>10} {:>8} {:>7} {:>10} {:>15} {:>8} {:>8} {:>8} {:>10}\n",
+             "workload", "size", "ranks", "workers", "serial", "median", "speed-up", "ceiling", "of ceiling",
+             "95% interval", "answers", "tasks", "messages", "answer");
 }
 
 void print_row(cluster_row const& r) {
-  fmt::print("{:<16} {:<6} {:>5} {:>7} {:>8.3f} s {:>8.3f} s {:>8.3f} {:>7.2f} {:>10.3f} {:>15} {:>8} {:>8} {:>8}\n",
-             r.workload, r.size, r.ranks, r.workers, r.serial, r.time.median, r.speedup, r.ceiling,
-             r.of_ceiling.median, fmt::format("{:.3f} - {:.3f}", r.of_ceiling.low, r.of_ceiling.high), r.answers,
-             r.tasks_given, r.messages);
+  fmt::print(
+      "{:<16} {:<6} {:>5} {:>7} {:>8.3f} s {:>8.3f} s {:>8.3f} {:>7.2f} {:>10.3f} {:>15} {:>8} {:>8} {:>8} {:>10}\n",
+      r.workload, r.size, r.ranks, r.workers, r.serial, r.time.median, r.speedup, r.ceiling, r.of_ceiling.median,
+      fmt::format("{:.3f} - {:.3f}", r.of_ceiling.low, r.of_ceiling.high), r.answers, r.tasks_given, r.messages,
+      r.answer);
   std::fflush(stdout);
 }
 
@@ -203,6 +209,7 @@ nlohmann::ordered_json to_json(cluster_row const& r) {
           {"tasks_given", r.tasks_given},
           {"requests", r.requests},
           {"messages", r.messages},
+          {"answer", r.answer},
           {"verified", true}};
 }
 

@@ -298,18 +298,21 @@ int main(int argc, char** argv) {
   costs c;
   CLI::App app{"Simulates uts on many ranks."};
   app.add_option("--tree", name, "T1, T3, T1L, T2L or T3L");
-  app.add_option("--ranks", ranks, "comma separated")->delimiter(',');
-  app.add_option("--processors", processors, "that the ranks share; 0: one each");
-  app.add_option("--node", c.node, "ns of work, a node");
-  app.add_option("--task", c.task, "ns, a task's way through the deque");
-  app.add_option("--poll", c.poll, "ns, a look that finds nothing");
-  app.add_option("--send", c.send, "ns of the sender, a message");
-  app.add_option("--receive", c.receive, "ns of the receiver, a message");
-  app.add_option("--latency", c.latency, "ns under way, a message");
-  app.add_option("--byte", c.byte, "ns under way, a byte");
-  app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks");
-  app.add_option("--switch", c.change, "ns, a processor's way from one rank to another");
-  app.add_option("--look", c.look, "ns that an idle rank's look between two sleeps takes from who works there");
+  app.add_option("--ranks", ranks, "comma separated")->delimiter(',')->check(CLI::Range(1, 1 << 20));
+  app.add_option("--processors", processors, "that the ranks share; 0: one each")->check(CLI::NonNegativeNumber);
+  auto const cost = [&app](char const* option, double& value, char const* about) {
+    app.add_option(option, value, about)->check(CLI::NonNegativeNumber);
+  };
+  app.add_option("--node", c.node, "ns of work, a node")->check(CLI::Range(1.0, 1e9));
+  cost("--task", c.task, "ns, a task's way through the deque");
+  app.add_option("--poll", c.poll, "ns, a look that finds nothing")->check(CLI::Range(1.0, 1e9));
+  cost("--send", c.send, "ns of the sender, a message");
+  cost("--receive", c.receive, "ns of the receiver, a message");
+  cost("--latency", c.latency, "ns under way, a message");
+  cost("--byte", c.byte, "ns under way, a byte");
+  app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks")->check(CLI::Range(1.0, 1e9));
+  cost("--switch", c.change, "ns, a processor's way from one rank to another");
+  cost("--look", c.look, "ns that an idle rank's look between two sleeps takes from who works there");
   CLI11_PARSE(app, argc, argv);
   bench::uts::tree const* tree = nullptr;
   try {

@@ -115,9 +115,9 @@ template <class T, class Op> struct fold_of {
 }  // namespace detail
 
 /// The processes of one program, or threads of a process, that share its tasks: ranks, each with a pool of S. All of
-/// them make a cluster and call the same functions of it in the same order; each call returns on all of them. One at
-/// a time in a process, unless each has a transport of its own. One after the other may use one transport if that has
-/// begin_cluster(), as mpi_transport and thread_transport have.
+/// them make a cluster and call the same functions of it in the same order; each call returns on all of them, on the
+/// thread that made it. One at a time in a process, unless each has a transport of its own. One after the other may
+/// use one transport if that has begin_cluster(), as mpi_transport and thread_transport have.
 ///
 ///     int main() {
 ///       filch::mpi_transport mpi;
@@ -129,6 +129,9 @@ template <class T, class Op> struct fold_of {
 /// A rank whose tasks have run out asks another one, at random; who has none to give passes the request on, who has
 /// some answers with half of them, the oldest. Idle ranks look for messages and sleep between looks, up to a
 /// millisecond.
+///
+/// A reduction costs a message up and one down a tree of the ranks: 2 log2(ranks), one after the other. A run costs
+/// two such ways at its end, and a reduction.
 ///
 /// A rank that does not answer for `patience` seconds, or comes more than `arrival` seconds later than the next one,
 /// ends all of them, with a line on stderr that names it. So does a failing transport.
@@ -145,8 +148,8 @@ template <scheduler S = default_scheduler> class cluster {
         }()) {}
   cluster(cluster const&) = delete;
   cluster& operator=(cluster const&) = delete;
-  /// Waits for all ranks to come here. If an exception brings this one here, and not the others within `patience`, it
-  /// ends them.
+  /// Waits for all ranks to come here, which costs two reductions at least. If an exception brings this one here, and
+  /// not the others within `patience`, it ends them.
   ~cluster() = default;
 
   /// This rank's number, 0 to ranks() - 1.
@@ -175,21 +178,21 @@ template <scheduler S = default_scheduler> class cluster {
   }
 
   /// Folds the ranks' values with op, in no particular order. For use between runs. If op throws on one rank, throws
-  /// task_error on all, with its text.
+  /// task_error on all, with its text. Costs one reduction.
   template <class Op, packable T> T reduce(Op op, T const& value) {
     return detail::unpacked<T>(base_.reduce(detail::packed_part(value), over<T>(op)));
   }
 
-  /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error.
+  /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error. Costs a reduction.
   bound make_bound(std::int64_t first) { return base_.make_bound(first); }
   /// What this rank knows of it; after a run, all know the same.
   std::int64_t value(bound b) const noexcept { return base_.ends().bound(b.id); }
-  /// Puts it back to `first`. For use between runs.
+  /// Puts it back to `first`. For use between runs. Costs a reduction.
   void reset(bound b, std::int64_t first) { base_.reset(b, first); }
 
   /// This rank's pool.
   typename S::pool& pool() noexcept { return pool_; }
-  /// What this rank's endpoint counted.
+  /// What this rank's endpoint counted. Waits while messages are read or packed.
   cluster_stats stats() const { return base_.ends().stats(); }
 
  private:

@@ -27,7 +27,7 @@ template <class T> class [[nodiscard]] future {
   template <class Spawn> future(detail::share& here, Spawn spawn) : here_(here) { spawn(state_); }
   future(future const&) = delete;
   future& operator=(future const&) = delete;
-  /// Waits, if get() did not.
+  /// Waits as get() does, if that did not, and continues where it would.
   ~future() { here_.wait_for(state_); }
 
   /// Returns the result, once; waits for it, and runs other tasks of the rank meanwhile, on top of this one's stack:

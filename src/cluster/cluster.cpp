@@ -98,9 +98,10 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
 
 cluster_base::~cluster_base() {
   auto const add = [](message a, message b) { return packed(unpacked<std::int64_t>(a) + unpacked<std::int64_t>(b)); };
-  ends().begin_closing();
+  bool const is_thrown = std::uncaught_exceptions() > parts_->exceptions;
+  ends().begin_closing(is_thrown);
   auto const nothing = packed_part(std::int64_t{0});
-  if (std::uncaught_exceptions() > parts_->exceptions && parts_->patience > 0) {
+  if (is_thrown && parts_->patience > 0) {
     // An exception leaves this rank. If it leaves the others too, they come here; else they wait for this one.
     auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(parts_->patience);
     if (!reduce(nothing, add, until)) ends().end_all("an exception leaves this rank, and not the others");

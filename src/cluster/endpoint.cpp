@@ -13,6 +13,8 @@ constexpr std::size_t k_tasks_an_answer = 1024;
 // messages has bounds of its own.
 constexpr std::size_t k_bytes_an_answer = std::size_t{4} << 20;
 constexpr unsigned k_ticks_a_heartbeat = 5;
+// The watchman looks at so many times k_messages_a_look, where nobody else looks.
+constexpr int k_looks_a_tick = 64;
 // What a look counts of a worker that begins its last task; those of one that waits follow each other at once.
 constexpr unsigned k_look_of_worker = 16;
 constexpr unsigned k_look_of_waiter = 1;
@@ -71,9 +73,7 @@ bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
 
 /// Returns whether a request of this rank has come back since the last look.
 bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask, unsigned weight) {
-  polled_ = true;
-  overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
-  receive();
+  begin_look();
   bool const refused = std::exchange(refused_, false);
   if (mine.size() < 2) move_arrived(mine);
   send_bounds();
@@ -86,6 +86,13 @@ bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask, unsigned 
   bool const drained = seems_drained(spare, weight);
   if (drained && may_ask && !refused && mine.size() < 2) ask();
   return refused;
+}
+
+void endpoint::begin_look() {
+  polled_ = true;
+  overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
+  has_more_ = receive();
+  take_tick();
 }
 
 /// Has each share begun its last task, or none to begin? As far as looks have shown since one had more.
@@ -140,6 +147,7 @@ std::optional<std::string> endpoint::take_failure() {
 void endpoint::begin_run() {
   std::lock_guard const lock(mutex_);
   ++runs_begun_;
+  ++calls_;
   received_before_.reset();
   share_waits_ = false;
   looks_in_vain_ = 0;
@@ -148,10 +156,8 @@ void endpoint::begin_run() {
 
 endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
   std::lock_guard const lock(mutex_);
-  polled_ = true;
-  overdue_.store(false, std::memory_order_relaxed);  // relaxed: a hint
   if (!mine.empty()) return outcome::work;
-  receive();
+  begin_look();
   bool const refused = std::exchange(refused_, false);
   move_arrived(mine);
   if (!mine.empty()) return outcome::work;
@@ -167,11 +173,13 @@ endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
 
 // Messages
 
+/// Returns whether there may be more.
 bool endpoint::receive() {
   for (int i = 0; i < k_messages_a_look; ++i) {
     auto const m = transport_.receive();
-    if (!m) return i > 0;
+    if (!m) return false;
     handle(*m);
+    send_due_heartbeat();
   }
   return true;
 }
@@ -223,11 +231,14 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       for_each_child([&](int child) { send(child, message(bytes.begin(), bytes.end())); });
       result_ = part_in(bytes, get<part_header>(u));
       break;
-    case kind::heartbeat:
+    case kind::heartbeat: {
       heard_ = true;
       expecting_ = true;
       ++heartbeats_received_;
+      auto const calls = get<std::uint64_t>(u);
+      if (get<bool>(u)) calls_of_before_ = calls;
       break;
+    }
     case kind::farewell: farewell_ = get<std::uint64_t>(u); break;
   }
 }
@@ -255,6 +266,7 @@ void endpoint::handle_tasks(std::span<std::byte const> bytes) {
       } catch (...) {
         give_up(t.home, t.future);
       }
+      send_due_heartbeat();
     }
   });
   arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
@@ -340,6 +352,7 @@ std::size_t endpoint::give(steal_request const& request, task_deque& mine, std::
         p.put_bytes(kept.data(), before);
         give_up(t.home, t.future);
       }
+      send_due_heartbeat();
     }
   });
   std::size_t const place = p.size();
@@ -362,6 +375,10 @@ void endpoint::forward(steal_request request) {
   ++stats_.forwards;
   wanted_.store(true, std::memory_order_relaxed);  // relaxed: a hint
   send(to, message_of(kind::request, request.thief, request.hops, request.stride));
+}
+
+void endpoint::forward_all() {
+  for (steal_request const& request : std::exchange(requests_, {})) forward(request);
 }
 
 void endpoint::ask() {
@@ -446,15 +463,14 @@ void endpoint::send_bounds() {
 
 void endpoint::contribute(reduction_part part) {
   std::lock_guard const lock(mutex_);
+  if (!closing_) ++calls_;
   contribution_ = std::move(part);
 }
 
 std::optional<reduction_part> endpoint::reduction() {
   std::lock_guard const lock(mutex_);
-  polled_ = true;
-  receive();
-  task_deque none;
-  serve(none, 0);
+  begin_look();
+  forward_all();
   return std::exchange(result_, std::nullopt);
 }
 
@@ -489,25 +505,46 @@ void endpoint::all_are_here() {
 }
 
 void endpoint::tick() {
-  std::lock_guard const lock(mutex_);
+  // relaxed: hints, of which the mutex orders what is done about them.
+  if (ranks_ > 1 && ticks_++ % k_ticks_a_heartbeat == 0) heartbeat_is_due_.store(true, std::memory_order_relaxed);
+  tick_is_due_.store(true, std::memory_order_relaxed);
+  // Who has the mutex may have it for long, in users' packing. It sends the heartbeat; the tick is for the next look.
+  std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (lock) take_tick();
+}
+
+void endpoint::take_tick() {
+  if (!tick_is_due_.load(std::memory_order_relaxed)) return;  // relaxed, all: as in tick()
+  tick_is_due_.store(false, std::memory_order_relaxed);
   if (!std::exchange(polled_, false)) {
     overdue_.store(true, std::memory_order_relaxed);  // relaxed: a hint
-    receive();
+    int looks = 0;
+    do has_more_ = receive();
+    while (has_more_ && ++looks < k_looks_a_tick);
     send_bounds();
-    task_deque none;
-    serve(none, 0);
+    forward_all();
   }
-  if (ranks_ == 1) return;
-  if (ticks_++ % k_ticks_a_heartbeat == 0) {
-    ++heartbeats_sent_;
-    transport_.send(next(), message_of(kind::heartbeat));
-  }
-  watch();
+  send_due_heartbeat();
+  if (ranks_ > 1) watch();
+}
+
+void endpoint::send_due_heartbeat() {
+  if (!heartbeat_is_due_.load(std::memory_order_relaxed)) return;  // relaxed, both: as in tick()
+  heartbeat_is_due_.store(false, std::memory_order_relaxed);
+  ++heartbeats_sent_;
+  transport_.send(next(), message_of(kind::heartbeat, calls_, has_left_));
 }
 
 void endpoint::watch() {
-  if (std::exchange(heard_, false)) {
+  if (calls_of_before_ && !closing_ && calls_ > *calls_of_before_) {
+    calls_of_before_.reset();
+    transport_.end_all("rank " + std::to_string(before()) +
+                       " has left the cluster, and this rank waits for it in another run or reduction");
+  }
+  if (std::exchange(heard_, false) || farewell_) {
     silent_ = 0;
+  } else if (has_more_) {
+    // Its heartbeat may be among what waits.
   } else if (unsigned const most = expecting_ ? silence_ : arrival_; most > 0 && ++silent_ > most) {
     silent_ = 0;
     if (expecting_) {
@@ -528,9 +565,10 @@ void endpoint::end_over_absence() {
                      std::to_string(arrival_ / k_ticks_per_second) + " s after this rank (cluster_options::arrival)");
 }
 
-void endpoint::begin_closing() {
+void endpoint::begin_closing(bool is_thrown) {
   std::lock_guard const lock(mutex_);
   closing_ = true;
+  has_left_ = !is_thrown;
   requests_.clear();
 }
 
@@ -542,6 +580,7 @@ std::int64_t endpoint::under_way() {
 
 void endpoint::say_farewell() {
   std::lock_guard const lock(mutex_);
+  heartbeat_is_due_.store(false, std::memory_order_relaxed);  // relaxed: of a thread that was joined
   if (ranks_ > 1) transport_.send(next(), message_of(kind::farewell, heartbeats_sent_));
 }
 

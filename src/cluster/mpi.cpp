@@ -29,6 +29,9 @@ constexpr unsigned k_seconds_to_abort = 2;
 
 // Transports of one process, with a cluster each, call the same MPI, which wants one call at a time.
 std::mutex one_at_a_time;
+// Under it: who comes first begins MPI, where the program has not, and who goes last ends it.
+int transports = 0;
+bool began_mpi = false;
 
 /// A message that is being sent or received. Its bytes stay where they are.
 struct in_flight {
@@ -69,14 +72,13 @@ struct mpi_transport::parts {
   void meet();
   void end_all(std::string_view text) const;
 
-  bool began_mpi = false;
   int const exceptions = std::uncaught_exceptions();
   MPI_Comm all = MPI_COMM_NULL;
   int rank = 0;
   int ranks = 0;
   unsigned workers = 1;
   int tag = 0;  // of the cluster's messages: those of the next one wait in MPI until their cluster has begun here
-  // Addresses of elements stay what they are: MPI knows them.
+  // MPI knows where their bytes are, which do not move with them.
   std::deque<in_flight> sends;
   std::deque<in_flight> receives;
 };
@@ -95,23 +97,29 @@ void mpi_transport::parts::end_all(std::string_view text) const {
 }
 
 mpi_transport::mpi_transport() : parts_(std::make_unique<parts>()) {
+  std::lock_guard const lock(one_at_a_time);
   int is_initialised = 0;
   int has_ended = 0;
   MPI_Initialized(&is_initialised);
   MPI_Finalized(&has_ended);
   if (has_ended) throw setup_error("filch: MPI has ended in this process, and can't begin again");
-  if (!is_initialised) begin_mpi();
-  parts_->began_mpi = !is_initialised;
+  if (!is_initialised) {
+    begin_mpi();
+    began_mpi = true;
+  }
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) {
-    if (parts_->began_mpi) MPI_Finalize();
+    if (!is_initialised) MPI_Finalize();
     throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
   }
   MPI_Comm_dup(MPI_COMM_WORLD, &parts_->all);
+  // Nobody looks at what its calls return, whatever the program has asked for its own.
+  MPI_Comm_set_errhandler(parts_->all, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_rank(parts_->all, &parts_->rank);
   MPI_Comm_size(parts_->all, &parts_->ranks);
   parts_->workers = own_processors(parts_->all);
+  ++transports;
 }
 
 void mpi_transport::parts::meet() {
@@ -140,7 +148,7 @@ mpi_transport::~mpi_transport() {
   // A cluster has seen to it that everything sent was received.
   for (in_flight& m : parts_->sends) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
   MPI_Comm_free(&parts_->all);
-  if (parts_->began_mpi) MPI_Finalize();
+  if (--transports == 0 && std::exchange(began_mpi, false)) MPI_Finalize();
 }
 
 void mpi_transport::begin_cluster() noexcept { parts_->tag = (parts_->tag + 1) % k_tags; }

@@ -24,6 +24,7 @@ known_kinds& kinds() {
 }
 
 constexpr unsigned k_block_most = 1u << 16;
+constexpr unsigned k_chunk_most = 64;
 // Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
 constexpr unsigned k_thieving_waits = 64;
 
@@ -66,12 +67,20 @@ void share::poll(std::size_t spare) {
   gap_ = now - begin > pace::k_own_processor ? pace::k_between_turns : pace::k_between_polls;
   // As many tasks as would have taken the time; at most twice as many as before.
   auto const took = std::max(begin - last_poll_, clock::duration(1));
-  auto const begun = std::max(block_ - until_poll_, 1u);
+  auto const begun = std::max(block_ - behind_it_ - until_look_, 1u);
   auto const fit = static_cast<unsigned long>(begun) * static_cast<unsigned long>(gap_.count()) /
                    static_cast<unsigned long>(took.count());
   block_ = static_cast<unsigned>(std::clamp<unsigned long>(fit, 1, std::min(2 * block_, k_block_most)));
-  until_poll_ = block_;
+  until_look_ = std::min(block_, k_chunk_most);
+  behind_it_ = block_ - until_look_;
   last_poll_ = now;
+}
+
+bool share::block_is_over() noexcept {
+  if (behind_it_ == 0 || std::chrono::steady_clock::now() - last_poll_ >= gap_) return true;
+  until_look_ = std::min(behind_it_, k_chunk_most);
+  behind_it_ -= until_look_;
+  return false;
 }
 
 void share::failed(cluster_future* future, int home) noexcept {

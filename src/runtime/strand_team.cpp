@@ -394,6 +394,7 @@ void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
       call(argument);
     } else {
       // Inside another pool inside this one: nothing of it may leave that pool's stack.
+      detail::answer_workers();
       detail::strand_staying const stays;
       call(argument);
     }

@@ -66,6 +66,8 @@ template <class Stack, class Member> class task_places {
       stays.emplace();
     }
 #endif
+    // Of workers further in, which look at nothing meanwhile.
+    if (inner != here) answer_workers();
     worker* const during = is_staying(inner) ? inner : here;
     Stack::self() = during;
     call(argument);

@@ -44,6 +44,25 @@ TEST(barrier, shows_what_all_tasks_wrote) {
   });
 }
 
+TEST(barrier, comes_after_barrier_while_others_have_become_idle) {
+  filch::channel::pool pool({.workers = 4});
+  pool.run([] {
+    for (std::size_t round = 0; round < scaled(100); ++round) {
+      std::atomic<int> ran{0};
+      for (int i = 0; i < 20; ++i) {
+        S::detach([&ran] {
+          work_for(std::chrono::microseconds(50));
+          S::poll();
+          work_for(std::chrono::microseconds(50));
+          ++ran;
+        });
+      }
+      S::barrier();
+      ASSERT_EQ(ran, 20);
+    }
+  });
+}
+
 TEST(barrier, waits_for_tasks_that_join_and_spawn) {
   filch::channel::pool pool({.workers = 3});
   for (std::size_t round = 0; round < scaled(100); ++round) {

@@ -169,6 +169,57 @@ TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
   }
 }
 
+TEST(waiting, inside_an_outer_pool_s_run_in_place_leaves_nothing_that_was_not_begun) {
+  S::pool outer({.workers = 1});
+  S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
+  // The worker of both pools is the one that gets them, while it waits in a join.
+  outer.run([&] {
+    pool.run([&] {
+      auto const me = filch::current_worker<S>();
+      stolen_join<S>{}([] {},
+                       [&] {
+                         expect_given_back_before<S>(pool, [&](auto const& body) {
+                           EXPECT_EQ(filch::current_worker<S>(), me);
+                           outer.run(body);
+                         });
+                       });
+    });
+  });
+}
+
+TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
+  S::pool pool({.workers = 3});
+  S::pool inner({.workers = 1});
+  pool.run([&] {
+    gate may_ask;
+    gate stolen;
+    gate detached_ran;
+    filch::scope<S>([&](auto& s) {
+      hold_thief<S>(s, may_ask);
+      // On a stack of `inner`, of which the pool knows nothing: nothing is run there in a wait.
+      inner.run([&] {
+        pool.run([&] {
+          wait_for_thief<S>();
+          filch::join<S>(
+              [&] {
+                answer_until_open<S>(stolen);
+                S::detach([&] { detached_ran.open(); });
+              },
+              [&] {
+                auto const before = pool.stats().sleeps;
+                stolen.open();
+                // Time for it to do what it must not.
+                eventually([&] { return pool.stats().sleeps > before; }, std::chrono::milliseconds(100));
+                may_ask.open();
+                EXPECT_TRUE(detached_ran.pass()) << "it lies with a worker that sleeps";
+              });
+        });
+      });
+    });
+    S::barrier();
+  });
+}
+
 TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
   S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
   filch::mutex m;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A rank that gets a signal, or an exception, in the middle of a run or before, that stops as the cluster ends, or sends
+# A rank that gets a signal, or an exception, in the middle of a run or before, that stops as the cluster ends, leaves, or sends
 # too long a message, ends the others within 10 seconds (of the launch; the message: of its being sent), with a message
 # that names it, and leaves no process behind.
-#   ends_all.sh MPIEXEC PROGRAM KILL|STOP|LATE|FAREWELL|EARLY|THROW|ALONE|LONG RANK RANKS
+#   ends_all.sh MPIEXEC PROGRAM KILL|STOP|LATE|FAREWELL|EARLY|THROW|ALONE|LEAVES|LONG RANK RANKS
 set -uo pipefail
 mpiexec=$1 program=$2 signal=$3 rank=$4 ranks=$5
 folder=$(mktemp -d)
@@ -49,6 +49,9 @@ if [ "$signal" = STOP ] || [ "$signal" = FAREWELL ]; then
 fi
 if [ "$signal" = EARLY ] || [ "$signal" = THROW ] || [ "$signal" = ALONE ]; then
   grep -q "^filch: rank $rank: an exception leaves this rank, and not the others; ending" <<<"$output" || failed "no line of ours"
+fi
+if [ "$signal" = LEAVES ]; then
+  grep -q "^filch: rank .*: rank $rank has left the cluster, and this rank waits for it" <<<"$output" || failed "no line of ours"
 fi
 if [ "$signal" = LATE ]; then
   grep -q "^filch: rank .*: rank $rank has not made its cluster 6 s after this rank" <<<"$output" || failed "no line of ours"

@@ -5,6 +5,7 @@
 //   mpi_program EARLY RANK            an exception that leaves one rank, before its cluster
 //   mpi_program THROW RANK            an exception that leaves one rank, in the middle of a run
 //   mpi_program ALONE RANK            an exception that leaves one rank, while others wait for it in a reduction
+//   mpi_program LEAVES RANK           that rank ends its cluster, while others wait for it in a run
 //   mpi_program LONG RANK             that rank sends a message that is too long for MPI
 //   mpi_program LATE RANK             that rank stops before its cluster
 //   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
@@ -109,6 +110,7 @@ int main_of(int argc, char** argv) {
   if (argc != 3) return 2;
   if (std::strcmp(argv[1], "FAREWELL") == 0) return 0;
   if (std::strcmp(argv[1], "THROW") == 0 && ranks.rank() == std::atoi(argv[2])) throw std::runtime_error("thrown");
+  if (std::strcmp(argv[1], "LEAVES") == 0 && ranks.rank() == std::atoi(argv[2])) return 3;
   if (std::strcmp(argv[1], "ALONE") == 0) {
     if (ranks.rank() == std::atoi(argv[2])) throw std::runtime_error("thrown");
     for (long all = ranks.ranks(); all == ranks.ranks();) all = ranks.reduce(std::plus<>(), 1L);

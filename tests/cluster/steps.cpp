@@ -4,6 +4,27 @@
 
 #include <filch/detail/cluster_pace.hpp>
 
+#include <functional>
+
+namespace filch_test {
+/// Calls a function as it is packed and as it is unpacked.
+struct calls_on_its_way {
+  static inline std::function<void()> function;
+  long number;
+};
+}  // namespace filch_test
+
+template <> struct filch::packing<filch_test::calls_on_its_way> {
+  static void pack(packer& p, filch_test::calls_on_its_way const& c) {
+    c.function();
+    packing<long>::pack(p, c.number);
+  }
+  static filch_test::calls_on_its_way unpack(unpacker& u) {
+    filch_test::calls_on_its_way::function();
+    return {packing<long>::unpack(u)};
+  }
+};
+
 namespace filch_test {
 namespace {
 
@@ -355,6 +376,249 @@ TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
   EXPECT_EQ(net.last_words(), "");
   for (int i = 0; i < 100 && net.last_words().empty(); ++i) zero.ends.tick(), two.ends.tick();
   EXPECT_EQ(net.last_words(), "rank 1 has not answered for 2 s");
+}
+
+/// A rank's place in a network that keeps the order of messages, or turns it round; counts its heartbeats.
+class ordered_port {
+ public:
+  ordered_port(network& net, int rank) : net_(net), threads_(net.threads(), rank) {}
+  int rank() const noexcept { return threads_.rank(); }
+  int ranks() const noexcept { return threads_.ranks(); }
+  void send(int to, filch::message m) {
+    constexpr std::byte k_heartbeat{9};
+    heartbeats += m.at(0) == k_heartbeat;
+    threads_.send(to, std::move(m));
+  }
+  std::optional<filch::message> receive() {
+    if (received_++ % (most + 1) == most) return std::nullopt;
+    if (!newest_first) return threads_.receive();
+    while (auto m = threads_.receive()) waiting_.push_back(std::move(*m));
+    if (waiting_.empty()) return std::nullopt;
+    filch::message m = std::move(waiting_.back());
+    waiting_.pop_back();
+    return m;
+  }
+  void end_all(std::string_view text) { net_.end_all(text); }
+
+  int heartbeats = 0;  // that it sent
+  bool newest_first = false;
+  unsigned most = ~0u - 1;  // messages at a look
+
+ private:
+  unsigned received_ = 0;
+  network& net_;
+  filch::thread_transport threads_;
+  std::vector<filch::message> waiting_;
+};
+
+struct ordered_rank {
+  ordered_rank(network& net, int rank, unsigned silence = 0)
+      : here(net, rank), carrier(here), ends(carrier, silence), mine(ends, nullptr) {}
+  ordered_port here;
+  filch::detail::transport_of<ordered_port> carrier;
+  endpoint ends;
+  share mine;
+};
+
+/// The watchman of a rank, whose mutex the caller has.
+void tick_elsewhere(ordered_rank& r) {
+  std::thread watchman([&r] {
+    for (int i = 0; i < 5; ++i) r.ends.tick();
+  });
+  watchman.join();
+}
+
+calls_on_its_way same(filch::rank&, calls_on_its_way c) { return c; }
+
+TEST(cluster_steps, heartbeats_go_on_while_tasks_and_results_are_packed_and_unpacked) {
+  network net(2, 1);
+  ordered_rank victim(net, 0);
+  ordered_rank thief(net, 1);
+  ordered_rank* packs = &victim;
+  int calls = 0;
+  // A heartbeat is due in each: before the next one it has been sent.
+  auto const begin = [&](ordered_rank& r) {
+    packs = &r;
+    calls = 0;
+    r.here.heartbeats = 0;
+  };
+  calls_on_its_way::function = [&] {
+    EXPECT_GE(packs->here.heartbeats, calls);
+    ++calls;
+    tick_elsewhere(*packs);
+  };
+  constexpr int k_tasks = 4;
+  std::deque<filch::detail::future_value<calls_on_its_way>> futures(2 * k_tasks);
+  for (auto& f : futures) victim.mine.spawn<&same>(&f, calls_on_its_way{1});
+  thief.ends.begin_run();
+  thief.ends.idle(thief.mine.tasks, true);
+  begin(victim);
+  victim.ends.poll(victim.mine.tasks, 2 * k_tasks);
+  EXPECT_EQ(calls, k_tasks);
+  begin(thief);
+  thief.ends.idle(thief.mine.tasks, false);
+  EXPECT_EQ(calls, k_tasks);
+  ASSERT_EQ(thief.mine.tasks.size(), std::size_t{k_tasks});
+  calls_on_its_way::function = [] {};
+  while (!thief.mine.tasks.empty()) thief.mine.run_newest();
+  calls_on_its_way::function = [&] {
+    EXPECT_GE(packs->here.heartbeats, calls);
+    ++calls;
+    tick_elsewhere(*packs);
+  };
+  begin(victim);
+  victim.ends.poll(victim.mine.tasks, 0);
+  EXPECT_EQ(calls, k_tasks);
+  calls_on_its_way::function = nullptr;
+  while (!victim.mine.tasks.empty()) {
+    auto& t = victim.mine.tasks.take_newest();
+    t.kind->drop(t);
+  }
+}
+
+TEST(cluster_steps, a_heartbeat_is_found_behind_many_messages) {
+  network net(2, 1);
+  constexpr unsigned k_few = 10;
+  ordered_rank zero(net, 0, k_few);
+  ordered_rank one(net, 1, k_few);
+  zero.ends.all_are_here();
+  one.ends.all_are_here();
+  task_deque none;
+  std::int64_t value = 0;
+  for (int tick = 0; tick < 50; ++tick) {
+    for (int i = 0; i < 12'000; ++i) {
+      zero.ends.raise(0, ++value);
+      zero.ends.poll(none, 0);
+    }
+    zero.ends.tick();
+    one.ends.tick();
+    ASSERT_EQ(net.last_words(), "") << "after " << tick << " ticks";
+  }
+  for (unsigned i = 0; i <= 2 * k_few; ++i) one.ends.tick();
+  EXPECT_EQ(net.last_words(), "rank 0 has not answered for 1 s");
+}
+
+TEST(cluster_steps, a_tick_passes_requests_on_however_many_shares_there_are) {
+  network net(3, 1);
+  ordered_rank zero(net, 0);
+  ordered_rank one(net, 1);
+  ordered_rank two(net, 2);
+  zero.ends.begin_run();
+  zero.ends.idle(zero.mine.tasks, true);
+  for (ordered_rank* r : {&one, &two}) {
+    for (int i = 0; i < 16; ++i) r->ends.share_begins();
+    r->ends.tick();
+  }
+  EXPECT_GE(one.ends.stats().forwards + two.ends.stats().forwards, 1u);
+  EXPECT_TRUE(one.ends.wanted() || two.ends.wanted());
+}
+
+TEST(cluster_steps, a_request_meets_all_others_once_and_comes_back) {
+  for (int ranks = 2; ranks <= 9; ++ranks) {
+    network net(ranks, 1);
+    std::deque<ordered_rank> all;
+    for (int r = 0; r < ranks; ++r) all.emplace_back(net, r);
+    ordered_rank& thief = all[0];
+    for (unsigned round = 1; round <= 20; ++round) {
+      bool is_back = thief.ends.poll_waiting(thief.mine.tasks, true, true);
+      for (int looks = 0; !is_back && looks < ranks; ++looks) {
+        for (auto& r : all) {
+          if (&r != &thief) r.ends.poll(r.mine.tasks, 0, false);
+        }
+        is_back = thief.ends.poll_waiting(thief.mine.tasks, false, true);
+      }
+      ASSERT_TRUE(is_back);
+      for (auto& r : all) ASSERT_EQ(r.ends.stats().forwards, &r == &thief ? 0 : round);
+    }
+  }
+}
+
+TEST(cluster_steps, bounds_are_sent_by_a_look_and_by_a_tick) {
+  network net(2, 1);
+  ordered_rank zero(net, 0);
+  ordered_rank one(net, 1);
+  task_deque none;
+  zero.ends.raise(0, 5);
+  zero.ends.poll(none, 0);
+  one.ends.poll(none, 0);
+  EXPECT_EQ(one.ends.bound(0), 5);
+  zero.ends.tick();  // somebody has looked since the last one
+  zero.ends.raise(0, 6);
+  zero.ends.tick();
+  one.ends.poll(none, 0);
+  EXPECT_EQ(one.ends.bound(0), 6);
+}
+
+TEST(cluster_steps, what_is_under_way_is_counted) {
+  network net(2, 1);
+  ordered_rank zero(net, 0);
+  ordered_rank one(net, 1);
+  task_deque none;
+  zero.ends.raise(0, 5);
+  zero.ends.poll(none, 0, false);
+  EXPECT_EQ(zero.ends.under_way(), 1);
+  EXPECT_EQ(one.ends.under_way(), -1);
+}
+
+TEST(cluster_steps, a_rank_is_silent_once_all_of_its_heartbeats_have_come) {
+  network net(2, 1);
+  ordered_rank zero(net, 0);
+  ordered_rank one(net, 1);
+  one.here.newest_first = true;
+  for (int i = 0; i < 20; ++i) zero.ends.tick();
+  EXPECT_EQ(zero.here.heartbeats, 4);
+  EXPECT_FALSE(one.ends.silent());
+  zero.ends.tick();
+  zero.ends.say_farewell();
+  EXPECT_TRUE(one.ends.silent());
+
+  // The farewell alone, before the heartbeat.
+  network another(2, 1);
+  ordered_rank leaves(another, 0);
+  ordered_rank stays(another, 1);
+  leaves.ends.tick();
+  leaves.ends.say_farewell();
+  stays.here.newest_first = true;
+  stays.here.most = 1;
+  EXPECT_FALSE(stays.ends.silent());
+  EXPECT_TRUE(stays.ends.silent());
+}
+
+TEST(cluster_steps, a_rank_that_said_farewell_is_not_named) {
+  network net(3, 1);
+  ordered_rank zero(net, 0, k_silence);
+  ordered_rank one(net, 1, k_silence);
+  for (ordered_rank* r : {&zero, &one}) r->ends.all_are_here();
+  zero.ends.say_farewell();
+  for (int i = 0; i < 100; ++i) one.ends.tick();
+  EXPECT_EQ(net.last_words(), "");
+}
+
+TEST(cluster_steps, a_rank_that_leaves_while_others_go_on_is_named_by_the_next_one) {
+  // In rank 1: how many runs it was in, and how it goes.
+  struct way {
+    int runs;
+    bool is_thrown;
+    bool is_named;
+  };
+  for (way const w : {way{1, false, true}, way{2, false, false}, way{1, true, false}, way{3, false, false}}) {
+    network net(3, 1);
+    ordered_rank one(net, 1);
+    ordered_rank two(net, 2);
+    for (int i = 0; i < 2; ++i) two.ends.begin_run();
+    for (int i = 0; i < w.runs; ++i) one.ends.begin_run();
+    one.ends.begin_closing(w.is_thrown);
+    one.ends.contribute({});
+    for (int i = 0; i < 20; ++i) one.ends.tick(), two.ends.tick();
+    EXPECT_EQ(net.last_words(), w.is_named
+                                    ? "rank 1 has left the cluster, and this rank waits for it in another run or "
+                                      "reduction"
+                                    : "");
+    if (w.is_named) continue;
+    two.ends.begin_closing();
+    for (int i = 0; i < 20; ++i) two.ends.tick();
+    EXPECT_EQ(net.last_words(), "");
+  }
 }
 
 }  // namespace

@@ -251,6 +251,7 @@ TYPED_TEST(entering, gives_away_what_was_forked_before_it_waits_in_line) {
     gate forked;
     bool ran = false;
     pool.run([&] {
+      wait_for_thief<TypeParam>();
       filch::join<TypeParam>(
           [&] {
             EXPECT_TRUE(begun.pass());

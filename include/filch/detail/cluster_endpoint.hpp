@@ -2,6 +2,7 @@
 // protocol and its argument: src/cluster/protocol.md.
 #pragma once
 
+#include <filch/cluster_stats.hpp>
 #include <filch/detail/cluster_task.hpp>
 #include <filch/transport.hpp>
 
@@ -15,18 +16,6 @@
 #include <string>
 
 namespace filch::inline FILCH_ABI {
-
-/// What a rank's endpoint counted since its cluster was made.
-struct cluster_stats {
-  std::uint64_t messages = 0;        ///< sent, of every kind but heartbeats
-  std::uint64_t requests = 0;        ///< steal requests of this rank
-  std::uint64_t forwards = 0;        ///< requests of others that went on to the next rank, or back
-  std::uint64_t returns = 0;         ///< requests of this rank that came back in vain
-  std::uint64_t answers = 0;         ///< requests of others that were answered with tasks
-  std::uint64_t tasks_given = 0;     ///< in those answers
-  std::uint64_t bytes_of_tasks = 0;  ///< of those messages
-  std::uint64_t waves = 0;           ///< of the termination protocol
-};
 
 namespace detail {
 
@@ -129,11 +118,13 @@ class FILCH_API endpoint {
   /// All ranks have a watchman: from now on the rank before must not be silent.
   void all_are_here();
   /// Ten times a second. Looks for messages if nobody did since the last tick; every fifth time sends a heartbeat.
+  /// Waits for nobody: who has the mutex does it in its place.
   void tick();
 
   // The end, collective: see protocol.md
 
-  void begin_closing();
+  /// `is_thrown`: an exception brings this rank here. Else the next one is told that no run or reduction follows.
+  void begin_closing(bool is_thrown = false);
   /// Messages sent less those received; the sum over all ranks is what is under way.
   std::int64_t under_way();
   /// Once ticks have stopped.
@@ -164,6 +155,7 @@ class FILCH_API endpoint {
   };
 
   // All under mutex_.
+  void begin_look();
   bool receive();
   void handle(std::span<std::byte const> bytes);
   void handle_tasks(std::span<std::byte const> bytes);
@@ -175,10 +167,12 @@ class FILCH_API endpoint {
   std::size_t serve(task_deque& mine, std::size_t spare);
   std::size_t give(steal_request const& request, task_deque& mine, std::size_t most);
   void forward(steal_request request);
+  void forward_all();
   void ask();
   void send_bounds();
   void answer_wave();
-  void judge_wave();
+  void take_tick();
+  void send_due_heartbeat();
   void watch();
   void end_over_silence();
   void end_over_absence();
@@ -205,6 +199,8 @@ class FILCH_API endpoint {
   std::atomic<bool> wanted_{false};
   std::atomic<unsigned> shares_{0};
   std::atomic<bool> arrived_{false};  // something is in inbox_
+  std::atomic<bool> tick_is_due_{false};
+  std::atomic<bool> heartbeat_is_due_{false};
   std::array<bound_value, k_bounds> bounds_;
 
   std::mutex mutable mutex_;
@@ -235,7 +231,7 @@ class FILCH_API endpoint {
 
   // under mutex_: heartbeats and the end
   bool polled_ = false;
-  unsigned ticks_ = 0;
+  bool has_more_ = false;   // there were more messages than the last look took
   bool heard_ = false;      // from the rank before, since the last tick
   bool expecting_ = false;  // it has begun to send
   unsigned silent_ = 0;
@@ -243,8 +239,13 @@ class FILCH_API endpoint {
   std::uint64_t heartbeats_received_ = 0;
   std::optional<std::uint64_t> farewell_;
   bool closing_ = false;
-  counters counted_{};  // messages but those of reductions and heartbeats
+  bool has_left_ = false;                         // and no exception brought it there
+  std::uint64_t calls_ = 0;                       // runs and reductions that it began, but those that close
+  std::optional<std::uint64_t> calls_of_before_;  // of the rank before, in all, once that has left
+  counters counted_{};                            // messages but those of reductions and heartbeats
   cluster_stats stats_;
+
+  unsigned ticks_ = 0;  // the watchman's own
 };
 
 }  // namespace detail

@@ -80,7 +80,7 @@ class share {
   }
 
   /// Before a task: by their number, since a look at the clock may take longer than a task.
-  bool poll_is_due() noexcept { return --until_poll_ == 0 || ends.overdue(); }
+  bool poll_is_due() noexcept { return --until_look_ == 0 ? block_is_over() : ends.overdue(); }
   /// In a task, which may be longer than those before: by the clock.
   bool poll_is_late() const noexcept {
     return ends.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_;
@@ -102,6 +102,8 @@ class share {
  private:
   struct half;
 
+  /// Have as many tasks begun as should take the time; or has it passed, since these are longer than those before?
+  FILCH_API bool block_is_over() noexcept;
   template <class S> void step(typename S::frame& frame);
   template <class S> void split(typename S::frame& frame);
   /// The newest half that nobody has begun, back into the empty deque; false: there is none.
@@ -110,9 +112,10 @@ class share {
   FILCH_API void send_result(cluster_future* future, int home, message const& result);
 
   std::unique_ptr<partial> part_;
-  // between two polls: so long, and as many tasks as take so long
+  // between two polls: so long, and as many tasks as take so long, in chunks with a look at the clock after each
   std::chrono::nanoseconds gap_ = pace::k_between_polls;
-  unsigned until_poll_ = 1;
+  unsigned until_look_ = 1;  // of this chunk
+  unsigned behind_it_ = 0;   // of the block
   unsigned block_ = 1;
   std::chrono::steady_clock::time_point last_poll_{};
   // of the scheduler that works it off
@@ -146,6 +149,8 @@ template <auto F> struct spawned {
 };
 
 template <auto F, class... A> void share::spawn(cluster_future* future, A&&... arguments) {
+  static_assert(task_arguments<F>::template takes<A&&...>(),
+                "these are not the arguments of this task, after `rank&`");
   cluster_task& t = tasks.room();
   task_arguments<F>::make(t, std::forward<A>(arguments)...);
   t.kind = &spawned<F>::kind;

@@ -137,6 +137,8 @@ template <auto F> struct task_arguments {
   using signature = task_signature<decltype(F)>;
   using type = typename signature::arguments;
 
+  /// Is it called with as many arguments as it has, each of which would do in a call?
+  template <class... A> static consteval bool takes() { return takes<A...>(static_cast<type*>(nullptr)); }
   template <class... A> static void make(cluster_task& t, A&&... a) {
     if constexpr (signature::k_in_task) {
       ::new (static_cast<void*>(t.arguments)) type(std::forward<A>(a)...);
@@ -160,6 +162,13 @@ template <auto F> struct task_arguments {
   static void drop(cluster_task& t) noexcept { static_cast<void>(take(t)); }
 
  private:
+  template <class... A, class... P> static consteval bool takes(std::tuple<P...>*) {
+    if constexpr (sizeof...(A) == sizeof...(P)) {
+      return (std::is_convertible_v<A, P> && ...);
+    } else {
+      return false;
+    }
+  }
   template <class... A> static void unpack_each(unpacker& u, cluster_task& t, std::tuple<A...>*) {
     // Braces: read in the order in which they were written.
     std::tuple<A...> all{packing<A>::unpack(u)...};

@@ -44,7 +44,7 @@ template <class Stack> class task_frame {
         [[maybe_unused]] in_order_if<Stack, !std::is_trivially_constructible_v<closure, F>> const here{};
         ::new (static_cast<void*>(t.payload)) closure(std::forward<F>(f));
       }
-      push<closure>(w, number);
+      push<closure, !never_forks<closure>>(w, number);
     } else {
       // Made first: a copy may spawn, too.
       auto made = std::make_unique<closure>(std::forward<F>(f));
@@ -54,7 +54,7 @@ template <class Stack> class task_frame {
         return;
       }
       ::new (static_cast<void*>(w.top->payload)) closure*(made.release());
-      push<closure>(w, number);
+      push<closure, !never_forks<closure>>(w, number);
     }
   }
 
@@ -96,12 +96,13 @@ template <class Stack> class task_frame {
 
   // The payload is free for others as soon as the closure is out of it: where the owner runs the task, forks
   // of the closure, and of its destructor, lie there. So the exception goes into its room last.
-  template <class C> static bool run_stored(task& t, void* outcome) noexcept {
+  // `Forks` is a parameter since GCC 12, where it first asks in here, calls no closure trivially copyable.
+  template <class C, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
     if constexpr (fits<C>) {
       std::optional<C> closure;
       {
-        [[maybe_unused]] in_order_if<Stack, !never_forks<C>> const here{};
+        [[maybe_unused]] in_order_if<Stack, Forks> const here{};
         closure.emplace(std::move(*payload_as<C>(t)));
         payload_as<C>(t)->~C();
       }
@@ -123,10 +124,10 @@ template <class Stack> class task_frame {
     }
   }
   /// On top, where the closure or its address is already.
-  template <class C> void push(worker& w, unsigned number) {
+  template <class C, bool Forks> void push(worker& w, unsigned number) {
     task& t = *w.top;
     ::new (static_cast<void*>(t.payload + k_room)) unsigned(number);
-    t.run = &run_stored<C>;
+    t.run = &run_stored<C, Forks>;
     w.top = next_ = &t + 1;
 #if FILCH_COUNT_FORKS
     count_fork(w);

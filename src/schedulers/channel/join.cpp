@@ -53,6 +53,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
     return join_outcome::run_it;
   }
   w.top = &t + 1;  // the descriptor is in use until there is a message
+  channel_task* const floor_before = std::exchange(w.floor, w.top);
   for (unsigned looks = 0; t.future.peek() == future_state::pending;) {
     bool const has_room = may_run_others(w);
     if (has_room && run_received(w)) {
@@ -67,7 +68,9 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
       if (run_detached(w)) continue;
       ask(w, thief);
     }
-    if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
+    // Detached tasks that it has no room for are for those who ask, of whom nobody would wake it.
+    bool const must_look = !w.detached.is_empty();
+    if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep) || must_look) {
       pause_between_looks(looks);
     } else {
       sleep_until_message(w, t);
@@ -77,8 +80,10 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   give_back_received(w);
   future_state const state = t.future.peek();
   w.top = w.bottom = &t;
-  w.bell.move(&t + 1, &t);
+  w.floor = floor_before;
   t.future.clear();
+  own_declined(w);
+  w.bell.move(&t + 1, w.bottom);
   if (state == future_state::declined) return join_outcome::run_it;
   return state == future_state::returned ? join_outcome::returned : join_outcome::threw;
 }
@@ -95,11 +100,10 @@ bool channel_team::may_run_others(channel_member const& w) const noexcept {
 /// What it took over and does not begin now, since it has no room for it or its own code goes on, for who knows how
 /// long: some goes to those who ask, the rest to its owner, which may wait for it.
 void channel_team::give_back_received(channel_member& w) noexcept {
+  if (!alive()) return;
   withdraw(w);
-  if (!w.received.is_empty()) {
-    if (w.bell.has_rung()) serve(w);
-    decline(w, std::exchange(w.received, {}));
-  }
+  share_rest(w);
+  decline(w, std::exchange(w.received, {}));
   requests_[w.index].reopen();
 }
 

@@ -28,7 +28,7 @@ channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
     // Zeroed by the kernel, which is what an empty descriptor is.
     auto* const base = reinterpret_cast<channel_task*>(m + 1);
     auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
-    m->top = m->bottom = base;
+    m->top = m->bottom = m->floor = base;
     m->end = base + room / sizeof(channel_task);
     m->bell.hush(base);
     m->team = this;
@@ -74,14 +74,13 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         [](void* p) {
           auto& mine = *static_cast<decltype(run)*>(p);
           mine.call(mine.argument);
-          mine.team.withdraw(mine.w);
+          mine.team.give_back_received(mine.w);
           while (mine.team.run_detached(mine.w)) {
           }
         },
         &run);
   });
   if (!alive()) return;
-  decline(w, std::exchange(w.received, {}));
   requests_[me].close();
   if (census_.arrive()) {
     for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
@@ -90,10 +89,7 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
 
 /// The thief becomes a worker like one that was entered: its call may last, and nobody waits for tasks meanwhile.
 void channel_team::run_call(unsigned me, void (*call)(void*), void* argument) {
-  channel_member& w = self(me);
-  withdraw(w);
-  decline(w, std::exchange(w.received, {}));
-  requests_[me].reopen();
+  give_back_received(self(me));
   call(argument);
 }
 

@@ -16,6 +16,7 @@ constexpr std::size_t k_many = 16;  // tasks
 /// Answers requests, passes on those that it has nothing for, and keeps those that stand.
 void channel_team::serve(channel_member& w) noexcept {
   if (!alive()) return;  // in a child of fork() there are no thieves
+  own_declined(w);
   channel_task* const bottom = w.bottom;
   request_channel& mine = requests_[w.index];
   // edge channel-1: before the looks.
@@ -36,6 +37,17 @@ void channel_team::serve(channel_member& w) noexcept {
   }
   if (keeps_some) w.bell.ring();
   if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
+}
+
+/// Tasks right below `bottom` that came back declined are private again. The caller hushes or moves the bell.
+void channel_team::own_declined(channel_member& w) noexcept {
+  while (w.bottom != w.floor && w.bottom[-1].future.peek() == future_state::declined) (--w.bottom)->future.clear();
+}
+
+/// Before it runs a task of those that it was given, which may last: who asks gets some of the rest.
+void channel_team::share_rest(channel_member& w) noexcept {
+  bool const has_rest = !w.received.is_empty() || !w.detached.is_empty();
+  if (has_rest && w.bell.has_rung()) serve(w);
 }
 
 channel_team::answer channel_team::answer_to(channel_member& w, request r) noexcept {
@@ -230,6 +242,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
+  share_rest(w);
   if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_asking &&
       may_run_others(w)) {
     static_cast<void>(ask_one(w, w.last_victim));
@@ -243,6 +256,7 @@ bool channel_team::run_detached(channel_member& w) noexcept {
   if (w.detached.is_empty()) return false;
   requests_[w.index].reopen();
   channel_detached& t = w.detached.pop();
+  share_rest(w);
   t.run(t);
   return true;
 }

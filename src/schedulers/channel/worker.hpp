@@ -28,8 +28,9 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   channel_worker* outer = nullptr;  // what the thread was before it became this worker
 
   channel_task* bottom = nullptr;
-  batch received;          // tasks of another worker that this one has taken over: older than all of its own
-  detached_list detached;  // its own, or received
+  channel_task* floor = nullptr;  // right above the newest task that it waits for: bottom is not below it
+  batch received;                 // tasks of another worker that this one has taken over: older than all of its own
+  detached_list detached;         // its own, or received
   runtime::random_numbers random;
   unsigned last_victim = k_nobody;  // who gave it the last tasks, their owner or not
 
@@ -78,6 +79,8 @@ class channel_team final : public runtime::team {
 
   // Victim.
   answer answer_to(channel_member& w, request r) noexcept;
+  void own_declined(channel_member& w) noexcept;
+  void share_rest(channel_member& w) noexcept;
   batch give(channel_member& w, request r) noexcept;
   void pass_on(channel_member& w, request r) noexcept;
   unsigned choose_victim(channel_member& w, request r) noexcept;
