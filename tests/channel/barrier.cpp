@@ -46,21 +46,25 @@ TEST(barrier, shows_what_all_tasks_wrote) {
 
 TEST(barrier, comes_after_barrier_while_others_have_become_idle) {
   filch::channel::pool pool({.workers = 4});
-  pool.run([] {
-    for (std::size_t round = 0; round < scaled(100); ++round) {
-      std::atomic<int> ran{0};
-      for (int i = 0; i < 20; ++i) {
-        S::detach([&ran] {
-          work_for(std::chrono::microseconds(50));
-          S::poll();
-          work_for(std::chrono::microseconds(50));
-          ++ran;
-        });
+  // Beside each other, however few processors there are.
+  auto const take_time = [] { eventually([] { return false; }, std::chrono::milliseconds(1)); };
+  for (int run = 0; run < 3; ++run) {
+    pool.run([&] {
+      for (int round = 0; round < 20; ++round) {
+        std::atomic<int> ran{0};
+        for (int i = 0; i < 20; ++i) {
+          S::detach([&] {
+            take_time();
+            S::poll();
+            take_time();
+            ++ran;
+          });
+        }
+        S::barrier();
+        ASSERT_EQ(ran, 20);
       }
-      S::barrier();
-      ASSERT_EQ(ran, 20);
-    }
-  });
+    });
+  }
 }
 
 TEST(barrier, waits_for_tasks_that_join_and_spawn) {
@@ -110,6 +114,42 @@ TEST(barrier, is_not_needed_at_the_end_of_a_run) {
   });
   EXPECT_EQ(*owned, 10);
   EXPECT_EQ(owned.use_count(), 1);
+}
+
+TEST(barrier, is_not_needed_at_the_end_of_a_pool) {
+  for (std::size_t round = 0; round < scaled(200); ++round) {
+    std::atomic<int> ran{0};
+    {
+      filch::channel::pool pool({.workers = 4, .amount = filch::steal_amount::half});
+      pool.run([&] {
+        for (int i = 0; i < 8; ++i) {
+          S::detach([&] {
+            filch::scope<S>([&](auto& s) {
+              for (int k = 0; k < 16; ++k) {
+                s.spawn([&] {
+                  work_for(std::chrono::microseconds(2));
+                  ++ran;
+                });
+              }
+            });
+          });
+        }
+      });
+    }
+    ASSERT_EQ(ran, 8 * 16);
+  }
+}
+
+TEST(barrier, comes_as_often_as_one_likes) {
+  filch::channel::pool pool({.workers = 1});
+  pool.run([] {
+    int ran = 0;
+    for (int round = 1; round <= 70'000; ++round) {  // more than there may be managers
+      S::detach([&] { ++ran; });
+      S::barrier();
+      ASSERT_EQ(ran, round);
+    }
+  });
 }
 
 TEST(barrier, is_nothing_outside_of_pools_where_tasks_run_in_place) {
