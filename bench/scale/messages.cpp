@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <thread>
 
 namespace {
@@ -83,8 +84,8 @@ double switch_cost(filch::mpi_transport& mpi) {
 
 /// What an idle rank's look between two sleeps takes from who works on the same processor. On rank 0.
 double look_cost(filch::mpi_transport& mpi) {
-  constexpr int k_rounds = 9;
-  constexpr int k_batches = 3000;
+  constexpr int k_rounds = 100;  // of which the middle half counts: a round differs by more than looks take
+  constexpr int k_batches = 1000;
   auto const working = [] {
     auto const begin = clock_type::now();
     for (int i = 0; i < k_batches; ++i) work_a_little();
@@ -109,8 +110,11 @@ double look_cost(filch::mpi_transport& mpi) {
       while (!mpi.receive()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
+  if (each.empty()) return 0;
   std::sort(each.begin(), each.end());
-  return each.empty() ? 0 : std::max(0.0, each[each.size() / 2]);
+  auto const quarter = static_cast<std::ptrdiff_t>(each.size() / 4);
+  double const sum = std::accumulate(each.begin() + quarter, each.end() - quarter, 0.0);
+  return std::max(0.0, sum / static_cast<double>(each.size() - 2 * static_cast<std::size_t>(quarter)));
 }
 
 }  // namespace
