@@ -18,8 +18,8 @@ class FILCH_API mpi_transport {
   mpi_transport();
   mpi_transport(mpi_transport const&) = delete;
   mpi_transport& operator=(mpi_transport const&) = delete;
-  /// Ends MPI, if it began it. Waits for all ranks to come here. If an exception brings this one here, and not the
-  /// others within five seconds, it ends them.
+  /// The last of a process ends MPI, if one of them began it. Waits for all ranks to come here. If an exception
+  /// brings this one here, and not the others within five seconds, it ends them.
   ~mpi_transport();
 
   /// See filch::transport.

@@ -45,9 +45,26 @@ struct in_flight {
   }
 };
 
-void begin_mpi() {
-  int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+/// One transport more. Begins MPI where the program has not.
+void enter_mpi() {
+  std::lock_guard const lock(one_at_a_time);
+  int is_initialised = 0;
+  int has_ended = 0;
+  MPI_Initialized(&is_initialised);
+  MPI_Finalized(&has_ended);
+  if (has_ended) throw setup_error("filch: MPI has ended in this process, and can't begin again");
+  int level = 0;
+  if (is_initialised) {
+    MPI_Query_thread(&level);
+  } else {
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
+  }
+  if (level < MPI_THREAD_SERIALIZED) {
+    if (!is_initialised) MPI_Finalize();
+    throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
+  }
+  began_mpi = began_mpi || !is_initialised;
+  ++transports;
 }
 
 /// Processors of this process, divided among the ranks of this host that may use the same ones.
@@ -97,29 +114,15 @@ void mpi_transport::parts::end_all(std::string_view text) const {
 }
 
 mpi_transport::mpi_transport() : parts_(std::make_unique<parts>()) {
-  std::lock_guard const lock(one_at_a_time);
-  int is_initialised = 0;
-  int has_ended = 0;
-  MPI_Initialized(&is_initialised);
-  MPI_Finalized(&has_ended);
-  if (has_ended) throw setup_error("filch: MPI has ended in this process, and can't begin again");
-  if (!is_initialised) {
-    begin_mpi();
-    began_mpi = true;
-  }
-  int level = 0;
-  MPI_Query_thread(&level);
-  if (level < MPI_THREAD_SERIALIZED) {
-    if (!is_initialised) MPI_Finalize();
-    throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
-  }
+  enter_mpi();
+  // Collective, and not under the mutex: others may be in a cluster of another transport, which waits for this
+  // rank's.
   MPI_Comm_dup(MPI_COMM_WORLD, &parts_->all);
   // Nobody looks at what its calls return, whatever the program has asked for its own.
   MPI_Comm_set_errhandler(parts_->all, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_rank(parts_->all, &parts_->rank);
   MPI_Comm_size(parts_->all, &parts_->ranks);
   parts_->workers = own_processors(parts_->all);
-  ++transports;
 }
 
 void mpi_transport::parts::meet() {

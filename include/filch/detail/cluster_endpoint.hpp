@@ -242,7 +242,7 @@ class FILCH_API endpoint {
   bool has_left_ = false;                         // and no exception brought it there
   std::uint64_t calls_ = 0;                       // runs and reductions that it began, but those that close
   std::optional<std::uint64_t> calls_of_before_;  // of the rank before, in all, once that has left
-  counters counted_{};                            // messages but those of reductions and heartbeats
+  counters counted_{};                            // messages but those of reductions, heartbeats, farewells
   cluster_stats stats_;
 
   unsigned ticks_ = 0;  // the watchman's own
