@@ -177,6 +177,19 @@ template <class S> void hold_thief(auto& scope, gate const& end) {
   answer_until_open<S>(*begun);
 }
 
+/// Calls body(scope, first, second) where two thieves are held, one until `first` is open, the other until `second`.
+template <class S> void with_held_thieves(typename S::pool& pool, auto const& body) {
+  pool.run([&] {
+    gate first;
+    gate second;
+    filch::scope<S>([&](auto& s) {
+      hold_thief<S>(s, first);
+      hold_thief<S>(s, second);
+      body(s, first, second);
+    });
+  });
+}
+
 /// A thief gets x and another task in one message. x begins, and calls wait(body) with a body that ends when the
 /// other task has run. For pools of two whose thieves ask for half.
 template <class S> void expect_given_back_before(typename S::pool& pool, auto const& wait) {

@@ -154,32 +154,26 @@ TEST(answers, that_the_thief_is_late_for_are_taken_back) {
 
 TEST(answers, are_given_between_the_tasks_of_a_message) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::half});
-  pool.run([&] {
-    gate first_may_ask;
-    gate second_may_ask;
-    gate begun;
-    filch::scope<S>([&](auto& s) {
-      hold_thief<S>(s, first_may_ask);
-      hold_thief<S>(s, second_may_ask);
-      // Three of these in one message. While the first of them runs, the other worker comes to want some.
-      s.spawn([&] {
-        second_may_ask.open();
-        wait_for_thief<S>();
-      });
-      s.spawn([&] {
-        EXPECT_TRUE(begun.pass()) << "a task lies with a worker that runs another one, and was asked for it";
-      });
-      s.spawn([&] { begun.open(); });
-      for (int i = 0; i < 3; ++i) s.spawn([] {});
-      std::uint64_t const before = pool.stats().publications;
-      first_may_ask.open();
-      // Once, and nobody else.
-      EXPECT_TRUE(eventually([&] {
-        S::poll();
-        return pool.stats().publications > before;
-      }));
-      EXPECT_TRUE(begun.pass());
+  gate begun;
+  with_held_thieves<S>(pool, [&](auto& s, gate& first_may_ask, gate& second_may_ask) {
+    // Three of these in one message. While the first of them runs, the other worker comes to want some.
+    s.spawn([&] {
+      second_may_ask.open();
+      wait_for_thief<S>();
     });
+    s.spawn([&] {
+      EXPECT_TRUE(begun.pass()) << "a task lies with a worker that runs another one, and was asked for it";
+    });
+    s.spawn([&] { begun.open(); });
+    for (int i = 0; i < 3; ++i) s.spawn([] {});
+    std::uint64_t const before = pool.stats().publications;
+    first_may_ask.open();
+    // Once, and nobody else.
+    EXPECT_TRUE(eventually([&] {
+      S::poll();
+      return pool.stats().publications > before;
+    }));
+    EXPECT_TRUE(begun.pass());
   });
 }
 
@@ -210,28 +204,22 @@ TEST(answers, are_given_between_detached_tasks) {
 TEST(answers, hold_tasks_that_another_thief_gave_back) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::half});
   filch::channel::pool another({.workers = 1});
-  pool.run([&] {
-    gate first_may_ask;
-    gate second_may_ask;
-    gate given_back;
-    gate ran;
-    filch::scope<S>([&](auto& s) {
-      hold_thief<S>(s, first_may_ask);
-      hold_thief<S>(s, second_may_ask);
-      // The first thief gets two of these, begins one, and gives the other one back.
-      s.spawn([&] {
-        another.run([&] {
-          given_back.open();
-          EXPECT_TRUE(ran.pass()) << "a task that came back is nobody's but its owner's";
-        });
+  gate given_back;
+  gate ran;
+  with_held_thieves<S>(pool, [&](auto& s, gate& first_may_ask, gate& second_may_ask) {
+    // The first thief gets two of these, begins one, and gives the other one back.
+    s.spawn([&] {
+      another.run([&] {
+        given_back.open();
+        EXPECT_TRUE(ran.pass()) << "a task that came back is nobody's but its owner's";
       });
-      s.spawn([&] { ran.open(); });
-      for (int i = 0; i < 2; ++i) s.spawn([] {});
-      first_may_ask.open();
-      answer_until_open<S>(given_back);
-      second_may_ask.open();
-      answer_until_open<S>(ran);
     });
+    s.spawn([&] { ran.open(); });
+    for (int i = 0; i < 2; ++i) s.spawn([] {});
+    first_may_ask.open();
+    answer_until_open<S>(given_back);
+    second_may_ask.open();
+    answer_until_open<S>(ran);
   });
 }
 

@@ -223,57 +223,51 @@ TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
 TEST(waiting, goes_on_with_its_task_if_that_came_back_during_a_poll_on_top) {
   S::pool pool({.workers = 4, .amount = filch::steal_amount::half});
   S::pool another({.workers = 1});
-  pool.run([&] {
+  gate third_has_begun;
+  gate third_may_fork;
+  gate x_begun;
+  gate x_may_wait;
+  gate given_back;
+  gate second_is_busy;
+  gate task_ran;
+  with_held_thieves<S>(pool, [&](auto& s, gate& first_may_ask, gate& second_may_ask) {
     auto const owner = filch::current_worker<S>();
-    gate first_may_ask;
-    gate second_may_ask;
-    gate third_has_begun;
-    gate third_may_fork;
-    gate x_begun;
-    gate x_may_wait;
-    gate given_back;
-    gate second_is_busy;
-    gate task_ran;
-    filch::scope<S>([&](auto& s) {
-      hold_thief<S>(s, first_may_ask);
-      hold_thief<S>(s, second_may_ask);
+    wait_for_thief<S>();
+    s.spawn([&] {
+      third_has_begun.open();
+      EXPECT_TRUE(third_may_fork.pass());
       wait_for_thief<S>();
-      s.spawn([&] {
-        third_has_begun.open();
-        EXPECT_TRUE(third_may_fork.pass());
-        wait_for_thief<S>();
-        filch::join<S>([&] { EXPECT_TRUE(second_is_busy.pass()); },
-                       [&] {
-                         second_is_busy.open();
-                         EXPECT_TRUE(task_ran.pass());
-                       });
+      filch::join<S>([&] { EXPECT_TRUE(second_is_busy.pass()); },
+                     [&] {
+                       second_is_busy.open();
+                       EXPECT_TRUE(task_ran.pass());
+                     });
+    });
+    answer_until_open<S>(third_has_begun);
+    // The first thief takes two of these, and gives the second one back while it is in the first.
+    s.spawn([&] {
+      x_begun.open();
+      EXPECT_TRUE(x_may_wait.pass());
+      another.run([&] {
+        given_back.open();
+        EXPECT_TRUE(task_ran.pass()) << "nobody runs the task that was given back";
       });
-      answer_until_open<S>(third_has_begun);
-      // The first thief takes two of these, and gives the second one back while it is in the first.
-      s.spawn([&] {
-        x_begun.open();
-        EXPECT_TRUE(x_may_wait.pass());
-        another.run([&] {
-          given_back.open();
-          EXPECT_TRUE(task_ran.pass()) << "nobody runs the task that was given back";
-        });
-      });
-      s.spawn([&] { task_ran.open(); });
-      for (int i = 0; i < 2; ++i) s.spawn([] {});
-      first_may_ask.open();
-      answer_until_open<S>(x_begun);
-      // Runs here, on top of the wait for that task.
-      S::detach([&] {
-        EXPECT_EQ(filch::current_worker<S>(), owner);
-        x_may_wait.open();
-        EXPECT_TRUE(given_back.pass());
-        // A request that nobody waits for any more: the third worker has answered it.
-        second_may_ask.open();
-        wait_for_thief<S>();
-        third_may_fork.open();
-        EXPECT_TRUE(second_is_busy.pass());
-        S::poll();
-      });
+    });
+    s.spawn([&] { task_ran.open(); });
+    for (int i = 0; i < 2; ++i) s.spawn([] {});
+    first_may_ask.open();
+    answer_until_open<S>(x_begun);
+    // Runs here, on top of the wait for that task.
+    S::detach([&, owner] {
+      EXPECT_EQ(filch::current_worker<S>(), owner);
+      x_may_wait.open();
+      EXPECT_TRUE(given_back.pass());
+      // A request that nobody waits for any more: the third worker has answered it.
+      second_may_ask.open();
+      wait_for_thief<S>();
+      third_may_fork.open();
+      EXPECT_TRUE(second_is_busy.pass());
+      S::poll();
     });
   });
 }

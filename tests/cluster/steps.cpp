@@ -420,6 +420,13 @@ struct ordered_rank {
   share mine;
 };
 
+struct two_ordered_ranks {
+  network net{2, 1};
+  ordered_rank zero{net, 0};
+  ordered_rank one{net, 1};
+  task_deque none;
+};
+
 /// The watchman of a rank, whose mutex the caller has.
 void tick_elsewhere(ordered_rank& r) {
   std::thread watchman([&r] {
@@ -534,10 +541,8 @@ TEST(cluster_steps, a_request_meets_all_others_once_and_comes_back) {
 }
 
 TEST(cluster_steps, bounds_are_sent_by_a_look_and_by_a_tick) {
-  network net(2, 1);
-  ordered_rank zero(net, 0);
-  ordered_rank one(net, 1);
-  task_deque none;
+  two_ordered_ranks both;
+  auto& [net, zero, one, none] = both;
   zero.ends.raise(0, 5);
   zero.ends.poll(none, 0);
   one.ends.poll(none, 0);
@@ -550,10 +555,8 @@ TEST(cluster_steps, bounds_are_sent_by_a_look_and_by_a_tick) {
 }
 
 TEST(cluster_steps, what_is_under_way_is_counted) {
-  network net(2, 1);
-  ordered_rank zero(net, 0);
-  ordered_rank one(net, 1);
-  task_deque none;
+  two_ordered_ranks both;
+  auto& [net, zero, one, none] = both;
   zero.ends.raise(0, 5);
   zero.ends.poll(none, 0, false);
   EXPECT_EQ(zero.ends.under_way(), 1);
