@@ -190,27 +190,28 @@ template <class S> void with_held_thieves(typename S::pool& pool, auto const& bo
   });
 }
 
+/// Four tasks, of which who asks for half gets x and `other` in one message.
+void spawn_for_one_message(auto& scope, auto const& x, auto const& other) {
+  scope.spawn(x);
+  scope.spawn(other);
+  for (int i = 0; i < 2; ++i) scope.spawn([] {});
+}
+
 /// A thief gets x and another task in one message. x begins, and calls wait(body) with a body that ends when the
 /// other task has run. For pools of two whose thieves ask for half.
-template <class S> void expect_given_back_before(typename S::pool& pool, auto const& wait) {
+template <class S> void expect_given_back_before(auto const& wait) {
   gate others;
   gate x_begun;
   gate other_ran;
   filch::scope<S>([&](auto& s) {
-    // Nobody is there to ask while these are spawned: the thief is in the first.
-    std::uint64_t const before = pool.stats().publications;
-    wait_for_thief<S>();
-    s.spawn([&] { EXPECT_TRUE(others.pass()); });
-    EXPECT_TRUE(eventually([&] {
-      S::poll();
-      return pool.stats().publications > before;
-    }));
-    s.spawn([&] {
-      x_begun.open();
-      wait([&] { EXPECT_TRUE(other_ran.pass()) << "a task lies with a worker that does not run it"; });
-    });
-    s.spawn([&] { other_ran.open(); });
-    for (int i = 0; i < 2; ++i) s.spawn([] {});
+    hold_thief<S>(s, others);
+    spawn_for_one_message(
+        s,
+        [&] {
+          x_begun.open();
+          wait([&] { EXPECT_TRUE(other_ran.pass()) << "a task lies with a worker that does not run it"; });
+        },
+        [&] { other_ran.open(); });
     others.open();
     answer_until_open<S>(x_begun);
   });

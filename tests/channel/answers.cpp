@@ -208,14 +208,15 @@ TEST(answers, hold_tasks_that_another_thief_gave_back) {
   gate ran;
   with_held_thieves<S>(pool, [&](auto& s, gate& first_may_ask, gate& second_may_ask) {
     // The first thief gets two of these, begins one, and gives the other one back.
-    s.spawn([&] {
-      another.run([&] {
-        given_back.open();
-        EXPECT_TRUE(ran.pass()) << "a task that came back is nobody's but its owner's";
-      });
-    });
-    s.spawn([&] { ran.open(); });
-    for (int i = 0; i < 2; ++i) s.spawn([] {});
+    spawn_for_one_message(
+        s,
+        [&] {
+          another.run([&] {
+            given_back.open();
+            EXPECT_TRUE(ran.pass()) << "a task that came back is nobody's but its owner's";
+          });
+        },
+        [&] { ran.open(); });
     first_may_ask.open();
     answer_until_open<S>(given_back);
     second_may_ask.open();

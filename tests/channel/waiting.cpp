@@ -165,7 +165,7 @@ TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
   for (bool const early : {false, true}) {
     S::pool pool({.workers = 2, .amount = filch::steal_amount::half, .early_requests = early});
     S::pool another({.workers = 1});
-    pool.run([&] { expect_given_back_before<S>(pool, [&](auto const& body) { another.run(body); }); });
+    pool.run([&] { expect_given_back_before<S>([&](auto const& body) { another.run(body); }); });
   }
 }
 
@@ -178,13 +178,40 @@ TEST(waiting, inside_an_outer_pool_s_run_in_place_leaves_nothing_that_was_not_be
       auto const me = filch::current_worker<S>();
       stolen_join<S>{}([] {},
                        [&] {
-                         expect_given_back_before<S>(pool, [&](auto const& body) {
+                         expect_given_back_before<S>([&](auto const& body) {
                            EXPECT_EQ(filch::current_worker<S>(), me);
                            outer.run(body);
                          });
                        });
     });
   });
+}
+
+TEST(waiting, in_somebody_else_s_call_leaves_nothing_that_was_not_begun) {
+  S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
+  gate other_ran;
+  std::thread visitor;
+  pool.run([&] {
+    gate others;
+    gate x_begun;
+    filch::scope<S>([&](auto& s) {
+      hold_thief<S>(s, others);
+      spawn_for_one_message(
+          s,
+          [&] {
+            x_begun.open();
+            visitor = std::thread([&] {
+              pool.run([&] { EXPECT_TRUE(other_ran.pass()) << "a task lies with a worker that does not run it"; });
+            });
+            // Time to come in line: this worker takes the call next. Where it is too short the test shows less.
+            eventually([] { return false; }, std::chrono::milliseconds(50));
+          },
+          [&] { other_ran.open(); });
+      others.open();
+      answer_until_open<S>(x_begun);
+    });
+  });
+  visitor.join();
 }
 
 TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
@@ -245,16 +272,17 @@ TEST(waiting, goes_on_with_its_task_if_that_came_back_during_a_poll_on_top) {
     });
     answer_until_open<S>(third_has_begun);
     // The first thief takes two of these, and gives the second one back while it is in the first.
-    s.spawn([&] {
-      x_begun.open();
-      EXPECT_TRUE(x_may_wait.pass());
-      another.run([&] {
-        given_back.open();
-        EXPECT_TRUE(task_ran.pass()) << "nobody runs the task that was given back";
-      });
-    });
-    s.spawn([&] { task_ran.open(); });
-    for (int i = 0; i < 2; ++i) s.spawn([] {});
+    spawn_for_one_message(
+        s,
+        [&] {
+          x_begun.open();
+          EXPECT_TRUE(x_may_wait.pass());
+          another.run([&] {
+            given_back.open();
+            EXPECT_TRUE(task_ran.pass()) << "nobody runs the task that was given back";
+          });
+        },
+        [&] { task_ran.open(); });
     first_may_ask.open();
     answer_until_open<S>(x_begun);
     // Runs here, on top of the wait for that task.
@@ -276,7 +304,7 @@ TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
   S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
   filch::mutex m;
   pool.run([&] {
-    expect_given_back_before<S>(pool, [&](auto const& body) {
+    expect_given_back_before<S>([&](auto const& body) {
       gate has_it;
       std::thread who_has_it([&] {
         std::lock_guard const lock(m);

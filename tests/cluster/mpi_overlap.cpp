@@ -1,9 +1,8 @@
-//   mpi_overlap               two clusters at once, with a transport each: exit code 0 if no two threads were in MPI
-//   at the
-//                             same time, which MPI_THREAD_SERIALIZED does not allow; and the one that began MPI ends
-//                             first
-//   mpi_overlap unreachable   a message to nobody ends the program, where the program has asked MPI to go on after
-//   errors
+//   mpi_overlap
+//     Two clusters at once, with a transport each; the one that began MPI ends first. Exit code 0 if no two threads
+//     were in MPI at the same time, which MPI_THREAD_SERIALIZED does not allow.
+//   mpi_overlap unreachable
+//     A message to nobody ends the program, though it has asked MPI to go on after errors.
 #include "network.hpp"
 
 #include <atomic>

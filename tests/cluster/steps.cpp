@@ -449,11 +449,12 @@ TEST(cluster_steps, heartbeats_go_on_while_tasks_and_results_are_packed_and_unpa
     calls = 0;
     r.here.heartbeats = 0;
   };
-  calls_on_its_way::function = [&] {
+  auto const ticks_meanwhile = [&] {
     EXPECT_GE(packs->here.heartbeats, calls);
     ++calls;
     tick_elsewhere(*packs);
   };
+  calls_on_its_way::function = ticks_meanwhile;
   constexpr int k_tasks = 4;
   std::deque<filch::detail::future_value<calls_on_its_way>> futures(2 * k_tasks);
   for (auto& f : futures) victim.mine.spawn<&same>(&f, calls_on_its_way{1});
@@ -468,11 +469,7 @@ TEST(cluster_steps, heartbeats_go_on_while_tasks_and_results_are_packed_and_unpa
   ASSERT_EQ(thief.mine.tasks.size(), std::size_t{k_tasks});
   calls_on_its_way::function = [] {};
   while (!thief.mine.tasks.empty()) thief.mine.run_newest();
-  calls_on_its_way::function = [&] {
-    EXPECT_GE(packs->here.heartbeats, calls);
-    ++calls;
-    tick_elsewhere(*packs);
-  };
+  calls_on_its_way::function = ticks_meanwhile;
   begin(victim);
   victim.ends.poll(victim.mine.tasks, 0);
   EXPECT_EQ(calls, k_tasks);
@@ -564,9 +561,8 @@ TEST(cluster_steps, what_is_under_way_is_counted) {
 }
 
 TEST(cluster_steps, a_rank_is_silent_once_all_of_its_heartbeats_have_come) {
-  network net(2, 1);
-  ordered_rank zero(net, 0);
-  ordered_rank one(net, 1);
+  two_ordered_ranks both;
+  auto& [net, zero, one, none] = both;
   one.here.newest_first = true;
   for (int i = 0; i < 20; ++i) zero.ends.tick();
   EXPECT_EQ(zero.here.heartbeats, 4);
@@ -576,9 +572,8 @@ TEST(cluster_steps, a_rank_is_silent_once_all_of_its_heartbeats_have_come) {
   EXPECT_TRUE(one.ends.silent());
 
   // The farewell alone, before the heartbeat.
-  network another(2, 1);
-  ordered_rank leaves(another, 0);
-  ordered_rank stays(another, 1);
+  two_ordered_ranks others;
+  auto& [another, leaves, stays, nothing] = others;
   leaves.ends.tick();
   leaves.ends.say_farewell();
   stays.here.newest_first = true;

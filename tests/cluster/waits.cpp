@@ -153,7 +153,7 @@ long gets_on_a_thief(filch::rank& here) {
   filch::channel::pool pool({.workers = 2, .amount = filch::steal_amount::half});
   long sum = 0;
   pool.run([&] {
-    expect_given_back_before<filch::channel>(pool, [&](std::function<void()> const& body) {
+    expect_given_back_before<filch::channel>([&](std::function<void()> const& body) {
       body_of_calls = &body;
       sum = here.async<&calls>().get();
     });
