@@ -387,6 +387,7 @@ class ordered_port {
   void send(int to, filch::message m) {
     constexpr std::byte k_heartbeat{9};
     heartbeats += m.at(0) == k_heartbeat;
+    if (while_sending) while_sending();
     threads_.send(to, std::move(m));
   }
   std::optional<filch::message> receive() {
@@ -400,6 +401,7 @@ class ordered_port {
   }
   void end_all(std::string_view text) { net_.end_all(text); }
 
+  std::function<void()> while_sending;
   int heartbeats = 0;  // that it sent
   bool newest_first = false;
   unsigned most = ~0u - 1;  // messages at a look
@@ -489,15 +491,22 @@ TEST(cluster_steps, a_heartbeat_is_found_behind_many_messages) {
   one.ends.all_are_here();
   task_deque none;
   std::int64_t value = 0;
-  for (int tick = 0; tick < 50; ++tick) {
-    for (int i = 0; i < 12'000; ++i) {
+  auto const send = [&](int messages) {
+    for (int i = 0; i < messages; ++i) {
       zero.ends.raise(0, ++value);
       zero.ends.poll(none, 0);
     }
+  };
+  for (int tick = 0; tick < 50; ++tick) {
+    send(12'000);
     zero.ends.tick();
     one.ends.tick();
     ASSERT_EQ(net.last_words(), "") << "after " << tick << " ticks";
   }
+  // More at once than are taken in the ticks that it may be silent.
+  send(400'000);
+  for (unsigned i = 0; i < 2 * k_few; ++i) one.ends.tick();
+  ASSERT_EQ(net.last_words(), "");
   for (unsigned i = 0; i <= 2 * k_few; ++i) one.ends.tick();
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 1 s");
 }
@@ -515,6 +524,14 @@ TEST(cluster_steps, a_tick_passes_requests_on_however_many_shares_there_are) {
   }
   EXPECT_GE(one.ends.stats().forwards + two.ends.stats().forwards, 1u);
   EXPECT_TRUE(one.ends.wanted() || two.ends.wanted());
+}
+
+TEST(cluster_steps, a_rank_in_a_reduction_passes_requests_on) {
+  two_ordered_ranks both;
+  auto& [net, zero, one, none] = both;
+  zero.ends.poll(none, 0);
+  one.ends.reduction();
+  EXPECT_EQ(one.ends.stats().forwards, 1u);
 }
 
 TEST(cluster_steps, a_request_meets_all_others_once_and_comes_back) {
@@ -580,6 +597,21 @@ TEST(cluster_steps, a_rank_is_silent_once_all_of_its_heartbeats_have_come) {
   stays.here.most = 1;
   EXPECT_FALSE(stays.ends.silent());
   EXPECT_TRUE(stays.ends.silent());
+}
+
+TEST(cluster_steps, no_heartbeat_follows_the_farewell) {
+  two_ordered_ranks both;
+  auto& [net, zero, one, none] = both;
+  ordered_rank* const ticks = &zero;
+  zero.here.while_sending = [ticks] { tick_elsewhere(*ticks); };
+  zero.ends.raise(0, 5);
+  zero.ends.poll(none, 0, false);  // a heartbeat is due
+  zero.here.while_sending = nullptr;
+  one.ends.raise(0, 6);
+  one.ends.poll(none, 0, false);
+  zero.ends.say_farewell();
+  EXPECT_FALSE(zero.ends.silent());  // looks for messages
+  EXPECT_EQ(zero.here.heartbeats, 0);
 }
 
 TEST(cluster_steps, a_rank_that_said_farewell_is_not_named) {
