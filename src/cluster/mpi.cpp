@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <deque>
@@ -82,25 +83,10 @@ unsigned own_processors(MPI_Comm all) {
   return static_cast<unsigned>(std::max<std::ptrdiff_t>(1, CPU_COUNT(&mine) / sharing));
 }
 
-}  // namespace
-
-struct mpi_transport::parts {
-  /// Until all ranks come here.
-  void meet();
-  void end_all(std::string_view text) const;
-
-  int const exceptions = std::uncaught_exceptions();
-  MPI_Comm all = MPI_COMM_NULL;
+/// Ends all ranks of the communicator.
+void end_all_of(MPI_Comm all, std::string_view text) {
   int rank = 0;
-  int ranks = 0;
-  unsigned workers = 1;
-  int tag = 0;  // of the cluster's messages: those of the next one wait in MPI until their cluster has begun here
-  // MPI knows where their bytes are, which do not move with them.
-  std::deque<in_flight> sends;
-  std::deque<in_flight> receives;
-};
-
-void mpi_transport::parts::end_all(std::string_view text) const {
+  MPI_Comm_rank(all, &rank);
   detail::say_that_all_end(rank, text);
   // MPI_Abort of MPICH 4.0 may wait for ever for a rank that is stopped. Then a signal ends this process, and
   // launchers end the others because of that.
@@ -113,13 +99,51 @@ void mpi_transport::parts::end_all(std::string_view text) const {
   MPI_Abort(all, 1);
 }
 
+/// Nobody looks at what MPI's calls return: an error comes here, under whatever locks its call had. The line is ours
+/// and not that of MPI_ERRORS_ARE_FATAL, as Open MPI 4.1's launcher loses what MPI says of an error in one of five
+/// runs on a busy host.
+void end_all_at_error(MPI_Comm* all, int* code, ...) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(*code, text.data(), &length);
+  end_all_of(*all, "MPI: " + std::string(text.data(), static_cast<std::size_t>(length)));
+}
+
+/// A communicator of all ranks, for this transport's messages.
+MPI_Comm own_communicator() {
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  // Whatever the program has asked for its own.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(&end_all_at_error, &handler);
+  MPI_Comm_set_errhandler(all, handler);
+  MPI_Errhandler_free(&handler);
+  return all;
+}
+
+}  // namespace
+
+struct mpi_transport::parts {
+  /// Until all ranks come here.
+  void meet();
+  void end_all(std::string_view text) const { end_all_of(all, text); }
+
+  int const exceptions = std::uncaught_exceptions();
+  MPI_Comm all = MPI_COMM_NULL;
+  int rank = 0;
+  int ranks = 0;
+  unsigned workers = 1;
+  int tag = 0;  // of the cluster's messages: those of the next one wait in MPI until their cluster has begun here
+  // MPI knows where their bytes are, which do not move with them.
+  std::deque<in_flight> sends;
+  std::deque<in_flight> receives;
+};
+
 mpi_transport::mpi_transport() : parts_(std::make_unique<parts>()) {
   enter_mpi();
   // Collective, and not under the mutex: others may be in a cluster of another transport, which waits for this
   // rank's.
-  MPI_Comm_dup(MPI_COMM_WORLD, &parts_->all);
-  // Nobody looks at what its calls return, whatever the program has asked for its own.
-  MPI_Comm_set_errhandler(parts_->all, MPI_ERRORS_ARE_FATAL);
+  parts_->all = own_communicator();
   MPI_Comm_rank(parts_->all, &parts_->rank);
   MPI_Comm_size(parts_->all, &parts_->ranks);
   parts_->workers = own_processors(parts_->all);
