@@ -181,7 +181,9 @@ class FILCH_API endpoint {
   void send_outcome(int home, cluster_future* future, std::optional<std::string> const& failure,
                     message const& result);
   void move_arrived(task_deque& mine);
-  template <class F> void for_each_child(F f) const;
+  template <class F> void for_each_child(F f) const {
+    for (int child = 2 * me_ + 1; child <= 2 * me_ + 2 && child < ranks_; ++child) f(child);
+  }
   std::size_t children() const noexcept;
   int next() const noexcept { return (me_ + 1) % ranks_; }
   int before() const noexcept { return (me_ + ranks_ - 1) % ranks_; }
