@@ -9,7 +9,8 @@
 namespace filch::inline FILCH_ABI {
 
 /// The processes that mpirun started. Makes a communicator of its own, so programs may use MPI beside it. Serves
-/// any number of clusters, one after the other.
+/// any number of clusters, one after the other. An error in one of its calls of MPI ends all ranks, with MPI's text
+/// of it in a line on stderr, whatever the program's own communicators do about errors.
 class FILCH_API mpi_transport {
  public:
   /// Initialises MPI where that was not done. Throws setup_error where MPI lets only one thread call it: who
