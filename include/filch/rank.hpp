@@ -66,10 +66,11 @@ class rank {
   /// How many ranks the cluster has.
   int ranks() const noexcept { return here_.ends.ranks(); }
 
-  /// Runs F(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one, the oldest
-  /// first on others. F is a function; its arguments are copied, and travel as filch::packing says. What F returns is
-  /// folded into the result of cluster::fold, or dropped by cluster::run; what it throws leaves those on every rank,
-  /// as task_error. Throws std::bad_alloc, and what copying throws; F has not run then.
+  /// Runs F(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one; the oldest
+  /// are given to others, which begin with the oldest of these. F is a function; its arguments are copied, and travel
+  /// as filch::packing says. What F returns is folded into the result of cluster::fold, or dropped by cluster::run;
+  /// what it throws leaves those on every rank, as task_error. Throws std::bad_alloc, and what copying throws; F has
+  /// not run then.
   ///
   /// Costs some nanoseconds where the arguments are trivially copyable and of 40 bytes at most, else an allocation
   /// too.

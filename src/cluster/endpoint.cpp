@@ -79,6 +79,7 @@ bool endpoint::take_arrived(task_deque& mine) {
 }
 
 void endpoint::move_arrived(task_deque& mine) {
+  if (!inbox_.empty()) inbox_.renew_oldest();
   mine.take_oldest_of(inbox_, inbox_.size());
   arrived_.store(false, std::memory_order_relaxed);
 }

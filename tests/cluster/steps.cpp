@@ -124,6 +124,29 @@ struct victim_and_thief {
   }
 };
 
+long same_number(filch::rank&, long n) { return n; }
+
+TEST(cluster_steps, a_rank_begins_with_the_oldest_of_what_arrived_and_gives_the_next_one_away) {
+  victim_and_thief both;
+  constexpr long k_tasks = 8;
+  for (long i = 0, digit = 1; i < k_tasks; ++i, digit *= 10) both.victim.mine.spawn<&same_number>(nullptr, digit);
+  both.steal(k_tasks);
+  ASSERT_EQ(both.thief.mine.tasks.size(), 4u);
+  both.thief.mine.run_newest();
+  EXPECT_EQ(both.found, 1);
+  while (!both.victim.mine.tasks.empty()) both.victim.mine.run_newest();
+  EXPECT_EQ(both.found, 11'110'001);
+  while (both.victim.mine.tasks.empty()) {
+    both.victim.ends.idle(both.victim.mine.tasks, true);
+    both.thief.ends.poll(both.thief.mine.tasks, 2);
+  }
+  EXPECT_EQ(both.victim.mine.tasks.size(), 1u);
+  both.victim.mine.run_newest();
+  EXPECT_EQ(both.found, 11'110'011);
+  while (!both.thief.mine.tasks.empty()) both.thief.mine.run_newest();
+  EXPECT_EQ(both.found, 11'111'111);
+}
+
 std::size_t length(filch::rank&, std::string const& text) { return text.size(); }
 
 TEST(cluster_steps, an_answer_ends_with_the_task_that_makes_it_some_megabytes_long) {

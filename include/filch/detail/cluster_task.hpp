@@ -91,6 +91,11 @@ class task_deque {
     --size_;
     return t;
   }
+  /// Makes the oldest the newest. There is one at least.
+  void renew_oldest() noexcept {
+    cluster_task const t = take_oldest();
+    at(size_++) = t;
+  }
   /// Moves the oldest `count` of another deque here.
   void take_oldest_of(task_deque& from, std::size_t count) {
     for (; count > 0; --count) {
