@@ -35,6 +35,7 @@ void endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
 bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return false;
+  if (may_take) share_waits_ = false;
   bool const refused = look(mine, 0, may_ask, k_look_of_waiter);
   if (may_take) share_waits_ = mine.empty();
   return refused;
@@ -44,17 +45,20 @@ bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
 bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask, unsigned weight) {
   begin_look();
   bool const refused = std::exchange(refused_, false);
-  if (mine.size() < 2) move_arrived(mine);
+  std::size_t const came = mine.size() < 2 ? move_arrived(mine) : 0;
   send_bounds();
   std::size_t const left = serve(mine, spare);
-  if (left > 0 && share_waits_) {
-    share_waits_ = false;
-    inbox_.take_oldest_of(mine, (left + 1) / 2);
-    arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
-  }
+  if (share_waits_ && inbox_.empty()) leave_in_inbox(mine, (left + came + 1) / 2);
   bool const drained = seems_drained(spare, weight);
   if (drained && may_ask && !refused && mine.size() < 2) ask();
   return refused;
+}
+
+/// Who waits comes for them, at its own time: what was left for it before may just have come back.
+void endpoint::leave_in_inbox(task_deque& mine, std::size_t count) {
+  if (count == 0) return;
+  inbox_.take_oldest_of(mine, count);
+  arrived_.store(true, std::memory_order_relaxed);  // relaxed: the mutex orders the rest
 }
 
 void endpoint::begin_look() {
@@ -78,10 +82,13 @@ bool endpoint::take_arrived(task_deque& mine) {
   return !mine.empty();
 }
 
-void endpoint::move_arrived(task_deque& mine) {
-  if (!inbox_.empty()) inbox_.renew_oldest();
-  mine.take_oldest_of(inbox_, inbox_.size());
+/// Returns how many there were.
+std::size_t endpoint::move_arrived(task_deque& mine) {
+  std::size_t const count = inbox_.size();
+  if (count > 0) inbox_.renew_oldest();
+  mine.take_oldest_of(inbox_, count);
   arrived_.store(false, std::memory_order_relaxed);
+  return count;
 }
 
 // The main loop

@@ -314,6 +314,45 @@ TEST(cluster_steps, who_waits_beside_another_share_asks_if_that_one_says_nothing
   EXPECT_EQ(looks, 32);
 }
 
+TEST(cluster_steps, what_is_left_for_a_share_that_waits_is_there_when_it_looks_however_often_others_do) {
+  refused_rank r;
+  r.ends.share_begins();
+  share other(r.ends, nullptr);
+  r.ends.poll_waiting(r.mine.tasks, true, true);
+  for (long i = 0; i < 4; ++i) other.spawn<&same_number>(nullptr, i);
+  for (int looks = 0; looks < 3; ++looks) r.ends.poll(other.tasks, other.tasks.size());
+  EXPECT_EQ(other.tasks.size(), 2u);
+  r.ends.poll_waiting(r.mine.tasks, true, true);
+  EXPECT_EQ(r.mine.tasks.size(), 2u);
+  // In a task that polls, which is the other share's last one.
+  for (; !r.mine.tasks.empty(); r.mine.run_newest()) r.ends.poll(r.mine.tasks, 0);
+  r.ends.poll_waiting(r.mine.tasks, true, true);
+  other.run_newest();
+  for (int looks = 0; looks < 8; ++looks) {
+    r.ends.poll(other.tasks, other.tasks.size());
+    EXPECT_TRUE(other.tasks.empty());
+  }
+  r.ends.poll_waiting(r.mine.tasks, true, true);
+  EXPECT_EQ(r.mine.tasks.size(), 1u);
+  // Before the last task, which stays.
+  r.mine.run_newest();
+  r.ends.poll_waiting(r.mine.tasks, true, true);
+  for (long i = 0; i < 2; ++i) other.spawn<&same_number>(nullptr, i);
+  for (int looks = 0; looks < 8; ++looks) {
+    r.ends.poll(other.tasks, other.tasks.size() - 1);
+    EXPECT_EQ(other.tasks.size(), 1u);
+  }
+  r.ends.poll_waiting(r.mine.tasks, true, true);
+  EXPECT_EQ(r.mine.tasks.size(), 1u);
+  // A run begins without one that waits.
+  r.ends.begin_run();
+  r.mine.spawn<&same_number>(nullptr, 0);
+  r.ends.poll(r.mine.tasks, 1);
+  EXPECT_EQ(r.mine.tasks.size(), 2u);
+  while (!r.mine.tasks.empty()) r.mine.run_newest();
+  while (!other.tasks.empty()) other.run_newest();
+}
+
 TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others) {
   network net(2, 1);
   long none = 0;

@@ -180,7 +180,8 @@ class FILCH_API endpoint {
   void send_basic(int to, message m);
   void send_outcome(int home, cluster_future* future, std::optional<std::string> const& failure,
                     message const& result);
-  void move_arrived(task_deque& mine);
+  std::size_t move_arrived(task_deque& mine);
+  void leave_in_inbox(task_deque& mine, std::size_t count);
   template <class F> void for_each_child(F f) const {
     for (int child = 2 * me_ + 1; child <= 2 * me_ + 2 && child < ranks_; ++child) f(child);
   }
