@@ -37,6 +37,8 @@ class strand_stack {
   void arrived() noexcept;
   os::reservation const& memory() const noexcept { return memory_; }
 
+  std::uint64_t open_forks = 0;  // the scheduler's: of the strand on it
+
  private:
   friend class strand_stack_pool;
   os::reservation memory_;

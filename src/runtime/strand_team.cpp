@@ -320,6 +320,7 @@ bool strand_team::give_way(strand_member& w) noexcept {
   // What was offered of the strand may not stay behind on the worker.
   hand_over_offers(w);
   if (offers_task(w)) return false;
+  gives_up(w);
   w.parting = {strand_parting::gives_way, nullptr, 0, nullptr};
   w.stack->switch_to(*w.home, w.index);
   return true;

@@ -92,6 +92,8 @@ class strand_team : public team {
   virtual std::uint32_t untaken(strand_member const& victim) const noexcept = 0;
   /// The worker is about to go on with the strand on w.stack.
   virtual void takes_up(strand_member&) noexcept {}
+  /// The strand on w.stack leaves the worker where it waits for nothing.
+  virtual void gives_up(strand_member&) noexcept {}
   /// The worker runs no strand any more.
   virtual void is_free(strand_member&) noexcept {}
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;

@@ -55,6 +55,27 @@ TEST(publishing, goes_on_in_a_scope_whose_worker_s_places_began_anew) {
   EXPECT_GT(pool.stats().steals, static_cast<std::uint64_t>(k_spawns) / 2);
 }
 
+TEST(publishing, goes_on_in_a_scope_after_joins_at_which_its_worker_s_places_began_anew) {
+  constexpr long k_rounds = 10'000;
+  S::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
+  std::atomic<long> ran{0};
+  auto const run_one = [&ran] { ++ran; };
+  auto const wait_for = [&ran](long count) {
+    for (int looks = 0; looks < 100 && ran != count; ++looks) std::this_thread::yield();
+  };
+  pool.run([&] {
+    filch::scope<S>([&](auto& s) {
+      for (long i = 0; i < k_rounds; ++i) {
+        s.spawn(run_one);
+        filch::join<S>([&] { wait_for(2 * i + 2); }, run_one);
+      }
+      s.sync();
+    });
+  });
+  EXPECT_EQ(ran, 2 * k_rounds);
+  EXPECT_GT(pool.stats().steals, static_cast<std::uint64_t>(k_rounds));
+}
+
 TEST(publishing, reaches_workers_that_sleep) {
   S::pool pool({.workers = 3});
   std::uint64_t asleep = 0;  // sleeps before all were awake last

@@ -30,12 +30,12 @@ template <class S> long slow(filch::rank&) {
 long nothing(filch::rank&) { return 0; }
 
 /// Works off what is newer than the tasks so far, and looks whether other workers want these, until condition()
-/// holds. Forks nothing: a strand that moved would run halves in place that are split off it afterwards.
+/// holds.
 template <class S, class Condition> void work_until(filch::rank& here, Condition condition) {
   EXPECT_TRUE(eventually([&] {
     auto newer = here.async<&nothing>();
     newer.get();
-    filch::poll<S>();
+    filch::join<S>([] {}, [] {});
     return condition();
   }));
 }
@@ -121,9 +121,11 @@ long opens(filch::rank&, std::uintptr_t address) {
   reinterpret_cast<gate*>(address)->open();
   return 1;
 }
-// Polls, with a task that another share has to take.
+// Polls, with a task that another share has to take: one that sleeps between its looks, by now, and longer than a
+// poll takes to be late.
 long has_one_taken(filch::rank& here) {
   slow_has_begun->open();
+  work_for(k_a_while);
   gate taken;
   auto const address = reinterpret_cast<std::uintptr_t>(&taken);
   auto child = here.async<&opens>(address);

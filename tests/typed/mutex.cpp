@@ -92,6 +92,36 @@ TYPED_TEST(mutex, keeps_out_others_while_its_holder_is_suspended_in_a_join) {
   }
 }
 
+TYPED_TEST(mutex, may_be_waited_for_in_a_scope_which_goes_on_wherever_its_code_is_then) {
+  if constexpr (migrates<TypeParam>) {
+    for (unsigned workers : {1u, 2u, 4u}) {
+      typename TypeParam::pool pool({.workers = workers});
+      filch::mutex m;
+      long count = 0;
+      std::atomic<long> spawned{0};
+      constexpr int k_tasks = 100;  // where steals are forced each spawn takes a stack
+      auto const rounds = static_cast<int>(scaled(40));
+      for (int round = 0; round < rounds; ++round) {
+        pool.run([&] {
+          for_each_task<TypeParam>(k_tasks, [&] {
+            filch::scope<TypeParam>([&](auto& s) {
+              for (int i = 0; i < 2; ++i) {
+                s.spawn([&] { ++spawned; });
+                std::lock_guard const lock(m);
+                filch::join<TypeParam>([] { work_for(std::chrono::microseconds(2)); }, [] {});
+                ++count;
+              }
+              s.spawn([&] { ++spawned; });
+            });
+          });
+        });
+      }
+      EXPECT_EQ(count, 2L * rounds * k_tasks);
+      EXPECT_EQ(spawned, 3L * rounds * k_tasks);
+    }
+  }
+}
+
 TYPED_TEST(mutex, refuses_a_second_time_also_to_its_holder) {
   typename TypeParam::pool pool({.workers = 2});
   pool.run([] {

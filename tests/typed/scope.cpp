@@ -201,6 +201,37 @@ TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
   });
 }
 
+TYPED_TEST(scope, may_be_spawned_into_inside_a_join_whose_task_was_stolen) {
+  if constexpr (steals<TypeParam>) {
+    typename TypeParam::pool pool({.workers = 2});
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> ran{0};
+      pool.run([&] {
+        filch::scope<TypeParam>([&](auto& s) {
+          gate first;
+          s.spawn([&] {
+            ++ran;
+            first.open();
+          });
+          answer_until_open<TypeParam>(first);
+          stolen_join<TypeParam>{}(
+              [&] {
+                join_with_late_thief<TypeParam>();
+                s.spawn([&] { ++ran; });
+              },
+              [&] { ++ran; });
+          s.spawn([&] { ++ran; });
+          s.sync();
+          EXPECT_EQ(ran, 4);
+        });
+      });
+      ASSERT_EQ(ran, 4);
+    }
+  } else {
+    GTEST_SKIP() << "has one worker only";
+  }
+}
+
 TYPED_TEST(scope, throws_the_exception_of_the_earliest_spawned_task) {
   nothing_left_behind const check;
   on_one_and_two_workers<TypeParam>([] {
@@ -339,7 +370,6 @@ TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_strand) {
 TYPED_TEST(scope, ends_the_program_where_it_is_synced_inside_a_join) {
   if (!steals<TypeParam>) GTEST_SKIP() << "runs tasks where they are spawned";
   if (finds_its_own_tasks<TypeParam>) GTEST_SKIP() << "finds the scope's tasks, as long as no thief asks";
-  if (steals_are_forced<TypeParam>) GTEST_SKIP() << "g is stolen, so that nothing lies above the scope's tasks";
   if (is_emulated) GTEST_SKIP() << "the emulator can't start the program again";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(

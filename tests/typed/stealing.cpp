@@ -162,6 +162,27 @@ TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_loop) {
   }
 }
 
+TYPED_TEST(stealing, gets_what_a_scope_spawns_after_joins_whose_thieves_came_last) {
+  if constexpr (steals<TypeParam>) {
+    typename TypeParam::pool pool({.workers = 2});
+    pool.run([] {
+      filch::scope<TypeParam>([](auto& s) {
+        for (int round = 0; round < 20 && !::testing::Test::HasFailure(); ++round) {
+          join_with_late_thief<TypeParam>();
+          gate spawned;
+          gate ran;
+          s.spawn([&] {
+            EXPECT_TRUE(spawned.pass()) << "in round " << round << " it ran where it was spawned";
+            ran.open();
+          });
+          spawned.open();
+          answer_until_open<TypeParam>(ran);
+        }
+      });
+    });
+  }
+}
+
 TYPED_TEST(stealing, reaches_every_worker_of_a_pool) {
   // As many leaves as workers, none of which ends before all have begun.
   for (unsigned workers : {2u, 3u, 5u, 8u, 16u}) {

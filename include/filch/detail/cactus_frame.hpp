@@ -6,12 +6,12 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Spawned tasks lie one above the other among the worker's tasks; sync() takes back and runs what was not
-/// stolen, and meets the thieves of the rest. A spawn that finds something above them (under a join, say), or
-/// itself on another worker, runs in place.
+/// Spawned tasks lie one above the other among the worker's tasks, of whatever worker the strand is on; sync() takes
+/// back and runs what was not stolen, and meets the thieves of the rest. A spawn under a fork that is newer than they
+/// (in f of a join, say) runs in place.
 class cactus_frame : public strand_frame<cactus_frame> {
  public:
-  cactus_frame() noexcept { remember_top(); }
+  cactus_frame() noexcept { begin(); }
   cactus_frame(cactus_frame const&) = delete;
   cactus_frame& operator=(cactus_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
@@ -36,7 +36,7 @@ class cactus_frame : public strand_frame<cactus_frame> {
   };
 
   // in src/schedulers/cactus/frame.cpp
-  FILCH_API void remember_top() noexcept;
+  FILCH_API void begin() noexcept;
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;
@@ -44,9 +44,8 @@ class cactus_frame : public strand_frame<cactus_frame> {
 
   strand_meeting meeting_{};
   runtime::strand_stack* strand_ = nullptr;  // on whose stack it lies
-  strand_worker* worker_ = nullptr;          // where the next spawned task goes
-  strand_task** top_ = nullptr;
-  std::uint64_t starts_ = 0;
+  strand_worker* worker_ = nullptr;          // on whose stack it lies, where that is no strand's
+  std::uint64_t forks_ = 0;                  // open ones of the strand, where none is newer than this frame's
   unsigned pending_ = 0;
 };
 

@@ -49,6 +49,7 @@ cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
 }
 
 void cactus_team::meet_thieves(strand_meeting& m, unsigned stolen) noexcept {
+  close_forks(static_cast<cactus_member&>(runtime::this_member()), stolen);
   wait_at(m, stolen);
   // Another worker has just come to the end of what it took, and the next fork may come before it asks.
   ask(runtime::this_member());
@@ -131,9 +132,18 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   while (w.taken.load(std::memory_order_acquire) != now.tail) spin.once();
   w.taken.store(0, std::memory_order_relaxed);
   w.open.store(cactus_public{0, 0}.word(), std::memory_order_release);
-  w.head = w.base;
-  ++w.starts;
+  static_cast<void>(open_forks(w));
+  w.head = w.counted = w.base;
   take_request_away(w, quiet(w.base));
+}
+
+void cactus_team::takes_up(runtime::strand_member& m) noexcept {
+  auto& w = static_cast<cactus_member&>(m);
+  w.counted = w.head;
+}
+
+void cactus_team::gives_up(runtime::strand_member& m) noexcept {
+  static_cast<void>(open_forks(static_cast<cactus_member&>(m)));
 }
 
 bool cactus_team::has_room(cactus_member& w) noexcept {

@@ -5,6 +5,8 @@
 
 #include "runtime/strand_team.hpp"
 
+#include <utility>
+
 namespace filch::inline FILCH_ABI::detail {
 
 class cactus_team;
@@ -37,12 +39,22 @@ struct alignas(64) cactus_member : runtime::strand_member {
 
   // owner
   alignas(64) unsigned taken_back_in_a_row = 0;  // tasks, while a request stands, since it came or one was stolen
-  std::uint64_t starts = 0;                      // times that it began at its first place again
+  strand_task** counted = nullptr;               // stack->open_forks has those below
 
   // owner and thieves
   alignas(64) std::atomic<std::uint64_t> open{0};  // a cactus_public
   std::atomic<std::uint32_t> taken{0};             // places whose task a thief has read, of those below tail
 };
+
+/// How many forks of the worker's strand are open, stolen ones too, counted from where it began.
+inline std::uint64_t open_forks(cactus_member& w) noexcept {
+  return w.stack->open_forks += static_cast<std::uint64_t>(w.head - std::exchange(w.counted, w.head));
+}
+/// So many were stolen, and are done, or waited for.
+inline void close_forks(cactus_member& w, unsigned stolen) noexcept {
+  static_cast<void>(open_forks(w));
+  w.stack->open_forks -= stolen;
+}
 
 class cactus_team final : public runtime::strand_team {
  public:
@@ -66,6 +78,8 @@ class cactus_team final : public runtime::strand_team {
   strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
   std::uint32_t untaken(runtime::strand_member const& victim) const noexcept override;
+  void takes_up(runtime::strand_member&) noexcept override;
+  void gives_up(runtime::strand_member&) noexcept override;
 
   std::uint32_t places_ = 0;
 };
