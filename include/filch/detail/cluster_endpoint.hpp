@@ -67,7 +67,8 @@ class FILCH_API endpoint {
   // Workers with a share
 
   /// Looks for messages and answers requests with tasks of `mine`, if no other worker does so at the moment. `spare`
-  /// is how many of them may go. An empty deque takes what has arrived, and asks for more if the rank seems drained.
+  /// is how many of them may go, to other ranks or to shares that wait. An empty deque takes what has arrived, and
+  /// asks for more if the rank seems drained.
   void poll(task_deque& mine, std::size_t spare, bool may_ask = true);
   /// The same for a share that waits and has no tasks. `may_take`: it would take some of the rank's other shares.
   /// Returns whether a request came back in vain since the last look: then it has not asked, and pauses before it
