@@ -1,14 +1,26 @@
-// What the system knows of the calling thread.
+// What the system knows of threads.
 #pragma once
 
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 namespace filch_test {
 
 /// Compilers take pthread_self() to be the same on both sides of a join; a system call they make anew.
 inline long this_thread() noexcept { return syscall(SYS_gettid); }
+
+/// Is that thread of this process blocked in the kernel, and not only without a processor?
+inline bool is_asleep(long thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string const line((std::istreambuf_iterator<char>(file)), {});
+  auto const name_end = line.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'S';
+}
 
 /// While this lives, no signal interrupts the thread. For code that stays on it.
 class no_interrupts {

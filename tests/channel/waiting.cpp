@@ -1,6 +1,7 @@
 // What a worker does in a join whose task was sent away: runs others, sleeps, is woken.
 #include "counted.hpp"
 #include "stealing.hpp"
+#include "this_thread.hpp"
 
 #include <string>
 
@@ -200,11 +201,16 @@ TEST(waiting, in_somebody_else_s_call_leaves_nothing_that_was_not_begun) {
           s,
           [&] {
             x_begun.open();
+            std::atomic<long> visitor_id{0};
             visitor = std::thread([&] {
+              visitor_id.store(this_thread(), std::memory_order_release);
               pool.run([&] { EXPECT_TRUE(other_ran.pass()) << "a task lies with a worker that does not run it"; });
             });
-            // Time to come in line: this worker takes the call next. Where it is too short the test shows less.
-            eventually([] { return false; }, std::chrono::milliseconds(50));
+            // In line it sleeps, and this worker takes its call next.
+            EXPECT_TRUE(eventually([&] {
+              long const id = visitor_id.load(std::memory_order_acquire);
+              return id != 0 && is_asleep(id);
+            })) << "the call does not come in line";
           },
           [&] { other_ran.open(); });
       others.open();

@@ -3,9 +3,7 @@
 #include "stealing.hpp"
 #include "this_thread.hpp"
 
-#include <fstream>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -171,13 +169,6 @@ TEST(mutex_of_threads, wakes_all_that_sleep) {
   EXPECT_EQ(count, 8L * turns);
 }
 
-char state_of(long thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string const line((std::istreambuf_iterator<char>(file)), {});
-  auto const name_end = line.rfind(')');
-  return name_end == std::string::npos || name_end + 2 >= line.size() ? '?' : line[name_end + 2];
-}
-
 TEST(mutex_of_threads, sleeps_while_another_one_holds_it) {
   filch::mutex m;
   m.lock();
@@ -188,7 +179,7 @@ TEST(mutex_of_threads, sleeps_while_another_one_holds_it) {
   });
   EXPECT_TRUE(eventually([&] {
     long const id = waiter.load(std::memory_order_acquire);
-    return id != 0 && state_of(id) == 'S';
+    return id != 0 && is_asleep(id);
   })) << "still spins";
   m.unlock();
   t.join();
