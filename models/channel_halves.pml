@@ -174,7 +174,7 @@ active proctype owner() {
              gets = last[to] == t + 1 && last[to] != first[to];
 #endif
              if
-             :: gets -> last[to]--
+             :: gets -> i = first[to]; last[to] = first[to]
              :: else
              fi;
              to = 0
@@ -182,7 +182,15 @@ active proctype owner() {
         :: else
         fi;
         if
-        :: gets -> atomic { bottom = t; away[t] = false; sent_to[t] = 0; assert(runs[t] == 0); runs[t]++ }
+        :: gets ->
+           atomic {
+             bottom = i;
+             do
+             :: i <= t -> assert(away[i] && runs[i] == 0 && future[i] == PENDING); away[i] = false; sent_to[i] = 0; i++
+             :: else -> break
+             od;
+             i = 0; runs[t]++
+           }
         :: else -> atomic { top = t + 1; floor_before[t] = floor; floor = top; waiting[t] = true }
         fi
      fi;

@@ -25,6 +25,7 @@
 
 #define QUIET 0
 #define RUNG 1
+#define KEPT 2             /* there is a note that its receiver left where it is */
 
 #define CLOSED 0
 #define OPEN 1
@@ -39,6 +40,8 @@ byte sent;           /* 1 + the owner's task that was sent away */
 bool done;           /* and run by the thief */
 bool asleep;
 bool owner_is_done;
+byte withdrawals = 1;      /* of the thief */
+byte looks = 1;            /* of the owner, whether anybody asks */
 
 inline run_once(task) {
   assert(runs[task] == 0);
@@ -48,7 +51,7 @@ inline run_once(task) {
 inline ring(me, whose, tmp) {
   LOAD(me, BELL(whose), tmp);
   if
-  :: tmp == QUIET -> STORE_SC(me, BELL(whose), RUNG)
+  :: tmp != RUNG -> STORE_SC(me, BELL(whose), RUNG)
   :: else
   fi;
   tmp = 0
@@ -156,8 +159,12 @@ inline serve(me, other, task, r, tmp) {
         pass_on(me, other, tmp)
 #else
         STORE(me, PLACE(me), STANDS);
-#ifndef MUTANT_DOES_NOT_RING_FOR_ITSELF
-        ring(me, me, tmp)
+#ifdef MUTANT_KEEPS_BY_PLAIN_STORE
+        STORE(me, BELL(me), KEPT)
+#else
+#ifndef MUTANT_DOES_NOT_KEEP
+        atomic { DRAINED(me) -> if :: mem[BELL(me)] == QUIET -> mem[BELL(me)] = KEPT :: else fi }
+#endif
 #endif
 #endif
      :: tmp == OPEN && task == 0 && r == DIRECTED -> pass_on(me, other, tmp)
@@ -173,9 +180,9 @@ active proctype owner() {
   :: n < FORKS ->
      task = n + 1;
      /* A fork whose compare says that nobody asks, while the thief sleeps with nothing coming? */
-     d_step { tmp = mem[BELL(OWNER)]; assert(tmp == RUNG || !asleep || mem[CHANNEL] != OPEN) };
+     d_step { tmp = mem[BELL(OWNER)]; assert(tmp != QUIET || !asleep || mem[CHANNEL] != OPEN) };
      if
-     :: tmp == RUNG -> serve(OWNER, PASSER, task, r, tmp)
+     :: tmp != QUIET -> serve(OWNER, PASSER, task, r, tmp)
      :: else
      fi;
      if
@@ -185,12 +192,23 @@ active proctype owner() {
         task = 0;
         if
         :: tmp == RUNG -> serve(OWNER, PASSER, task, r, tmp)
-        :: else
+        :: else            /* also where some are kept: it has nothing for them */
         fi;
         run_once(n)
      fi;
      n++; tmp = 0
-  :: else -> break
+  :: looks > 0 -> looks--;
+     EXCHANGE(OWNER, BELL(OWNER), QUIET, tmp);
+     LOAD(OWNER, PLACE(OWNER), r);
+     LOAD(OWNER, CHANNEL, tmp);
+#ifndef MUTANT_LOOKS_AND_DOES_NOT_RING
+     if
+     :: r != NOTHING && tmp == OPEN -> ring(OWNER, OWNER, tmp)
+     :: else
+     fi;
+#endif
+     atomic { r = 0; tmp = 0 }
+  :: n == FORKS -> break
   od;
   owner_is_done = true
 }
@@ -198,8 +216,9 @@ active proctype owner() {
 active proctype passer() {
   byte task = TASKS;
   byte r, tmp;
-  end: do
-  :: mem[BELL(PASSER)] == RUNG -> serve(PASSER, OWNER, task, r, tmp)
+  do
+  :: mem[BELL(PASSER)] == RUNG || (mem[BELL(PASSER)] == KEPT && task != 0) -> serve(PASSER, OWNER, task, r, tmp)
+  :: break
   od
 }
 
@@ -227,6 +246,18 @@ end_waits: do
      leave(OWNER, STANDS, tmp);
      leave(PASSER, STANDS, tmp);
      stands = true
+  :: stands && withdrawals > 0 ->   /* its notes stay behind */
+     atomic {
+       DRAINED(THIEF) -> withdrawals--;
+       if
+       :: mem[CHANNEL] == OPEN -> mem[CHANNEL] = CLOSED; tmp = 1
+       :: else -> tmp = 0
+       fi
+     };
+     if
+     :: tmp == 1 -> atomic { tmp = 0; stands = false }; goto again
+     :: else
+     fi
   :: stands ->
 #ifdef MUTANT_ANNOUNCES_LAST
      LOAD(THIEF, CHANNEL, tmp);

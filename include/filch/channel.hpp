@@ -58,8 +58,9 @@ struct channel {
   }
   /// The full task barrier: runs tasks until no worker of the pool has any, detached or not. For the function that
   /// was handed to pool.run, outside of joins and scopes, while no other thread is in a run of this pool: whatever
-  /// waits for the caller would be waited for. Continues on the calling thread. Costs a message of each worker that
-  /// becomes idle; outside all pools nothing.
+  /// waits for the caller would be waited for. Not in another pool's run inside it, on whose stack tasks would run.
+  /// Continues on the calling thread. Costs a message of each worker that becomes idle. Outside all pools, and in
+  /// filch::stay, it does nothing.
   static void barrier() noexcept {
     if (detail::channel_self->top != detail::channel_self->end) detail::channel_barrier(*detail::channel_self);
   }

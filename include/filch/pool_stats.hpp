@@ -14,8 +14,9 @@ namespace filch::inline FILCH_ABI {
 /// What a scheduler does not have stays 0: leapfrogs are of `direct` and `channel`; suspensions, give-backs and
 /// numbers of stacks are of `cactus` and `implicit`; walks and cycles are of `implicit`; requests and what follows
 /// them are of `channel`, whose publications are answers to requests. A back-off is, under `direct`, a task that a
-/// thief claimed and gave back after the re-check of `bot`; under `channel`, a task that its owner took back before
-/// the thief looked; under `cactus` and `implicit`, one that it lost to the owner or another thief.
+/// thief claimed and gave back after the re-check of `bot`; under `channel`, an answer that its owner took back
+/// before the thief looked; under `cactus` and `implicit`, one that it lost to the owner or another thief. Detached
+/// tasks of `channel` are no steals.
 struct pool_stats {
   std::uint64_t forks = 0;          ///< of `direct`, `channel`, where the library is built with FILCH_COUNT_FORKS
   std::uint64_t steals = 0;         ///< tasks taken from another worker and run, leapfrogs included

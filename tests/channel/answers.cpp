@@ -152,6 +152,50 @@ TEST(answers, that_the_thief_is_late_for_are_taken_back) {
   }));
 }
 
+TEST(answers, that_are_taken_back_are_there_for_others) {
+  filch::channel::pool pool({.workers = 3, .amount = steal_amount::half, .early_requests = true});
+  gate second_is_held, second_may_ask;
+  gate first_may_ask, next_may_begin, next_may_end;
+  gate has_next, oldest_ran;
+  pool.run([&] {
+    // In a detached task, for which there is no early request.
+    wait_for_thief<S>();
+    S::detach([&] {
+      second_is_held.open();
+      EXPECT_TRUE(second_may_ask.pass());
+    });
+    answer_until_open<S>(second_is_held);
+    filch::scope<S>([&](auto& s) {
+      hold_thief<S>(s, first_may_ask);
+      S::poll();  // its early request goes on, or back
+      // The first thief gets two of these. Before the second of them it asks, and then looks at nothing.
+      s.spawn([&] {
+        has_next.open();
+        EXPECT_TRUE(next_may_begin.pass());
+      });
+      s.spawn([&] { EXPECT_TRUE(next_may_end.pass()); });
+      s.spawn([&] { oldest_ran.open(); });
+      first_may_ask.open();
+      answer_until_open<S>(has_next);
+      // So it is sent the task above, and this one.
+      s.spawn([&] {
+        answer_until_open<S>(oldest_ran);
+        EXPECT_TRUE(oldest_ran.is_open()) << "a task lies in a message that nobody looks at";
+        next_may_end.open();
+      });
+      for (int i = 0; i < 2; ++i) s.spawn([] {});
+      std::uint64_t const before = pool.stats().publications;
+      next_may_begin.open();
+      EXPECT_TRUE(eventually([&] {
+        S::poll();
+        return pool.stats().publications > before;
+      }));
+      second_may_ask.open();
+      wait_for_thief<S>();
+    });
+  });
+}
+
 TEST(answers, are_given_between_the_tasks_of_a_message) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::half});
   gate begun;
@@ -199,6 +243,29 @@ TEST(answers, are_given_between_detached_tasks) {
     S::detach([&] { begun.open(); });
     S::barrier();
   });
+}
+
+/// The least time of a poll, which has nothing to give, while all other workers sleep.
+std::chrono::nanoseconds poll_beside_sleepers(unsigned workers) {
+  using clock = std::chrono::steady_clock;
+  constexpr int k_polls = 1'000;
+  filch::channel::pool pool({.workers = workers, .stack_size = std::size_t{1} << 20});
+  return pool.run([&] {
+    EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= pool.stats().wakeups + workers - 1; }));
+    auto least = clock::duration::max();
+    for (int batch = 0; batch < 20; ++batch) {
+      auto const begin = clock::now();
+      for (int i = 0; i < k_polls; ++i) S::poll();
+      least = std::min(least, clock::now() - begin);
+    }
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(least);
+  });
+}
+
+TEST(answers, are_looked_for_once_however_many_sleepers_asked_for_what_is_not_there) {
+  auto const beside_one = poll_beside_sleepers(2);
+  auto const beside_many = poll_beside_sleepers(64);
+  EXPECT_LT(beside_many, 8 * beside_one);
 }
 
 TEST(answers, hold_tasks_that_another_thief_gave_back) {

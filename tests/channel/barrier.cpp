@@ -106,6 +106,24 @@ TEST(barrier, waits_while_the_last_task_is_on_another_worker) {
   });
 }
 
+TEST(barrier, runs_tasks_of_others_that_are_no_leapfrogs) {
+  // Who waits in the join is given detached tasks.
+  filch::channel::pool pool({.workers = 2});
+  std::atomic<unsigned> ran_by_owner{0};
+  pool.run([&] {
+    unsigned const owner = S::worker_index();
+    stolen_join<S>{}([] {},
+                     [&] {
+                       EXPECT_TRUE(eventually([&] {
+                         S::detach([&] { ran_by_owner += S::worker_index() == owner; });
+                         return ran_by_owner >= 3;
+                       }));
+                     });
+    S::barrier();
+  });
+  EXPECT_LE(pool.stats().leapfrogs, pool.stats().steals);
+}
+
 TEST(barrier, is_not_needed_at_the_end_of_a_run) {
   filch::channel::pool pool({.workers = 1});
   auto const owned = std::make_shared<int>(0);

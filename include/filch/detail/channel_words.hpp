@@ -12,8 +12,8 @@ namespace filch::inline FILCH_ABI::detail {
 struct channel_task;
 
 /// Tells the receiver of a request channel that there may be something in it. The word holds a place in the
-/// receiver's task array, or *rung*, which is greater than every place: one compare of a fork's place asks two
-/// questions.
+/// receiver's task array, or *kept*: there is something that the receiver left where it is, or *rung*: something may
+/// have come since. Both are greater than every place: one compare of a fork's place asks all questions.
 class channel_bell {
  public:
   constexpr explicit channel_bell(channel_task* quiet) noexcept : word_(quiet) {}
@@ -23,8 +23,10 @@ class channel_bell {
   FILCH_INLINE bool is_above(channel_task const* t) const noexcept {
     return t < word_.load(std::memory_order_relaxed);
   }
-  /// Receiver. relaxed: as above.
-  bool has_rung() const noexcept { return word_.load(std::memory_order_relaxed) == rung(); }
+  /// Receiver: may there be something? relaxed: as above.
+  bool has_rung() const noexcept { return word_.load(std::memory_order_relaxed) >= kept(); }
+  /// Receiver: is there only what it left? relaxed: as above.
+  bool is_kept() const noexcept { return word_.load(std::memory_order_relaxed) == kept(); }
 
   /// Anybody, after a message was left. A store only where it has not rung, so that many senders share the line.
   /// edge channel-1: seq_cst, both; pairs with hush().
@@ -33,12 +35,16 @@ class channel_bell {
   }
   /// Receiver, before it looks at the messages: what comes later rings again. edge channel-1.
   void hush(channel_task* at) noexcept { word_.exchange(at, std::memory_order_seq_cst); }
+  /// Receiver, which hushed it at that place, and left some messages: unless it has rung since. relaxed: for the
+  /// receiver alone.
+  void keep(channel_task* at) noexcept { move(at, kept()); }
   /// Receiver: moves the place, unless the bell has rung. relaxed: the place is for the receiver alone.
   void move(channel_task* from, channel_task* to) noexcept {
     word_.compare_exchange_strong(from, to, std::memory_order_relaxed, std::memory_order_relaxed);
   }
 
  private:
+  static channel_task* kept() noexcept { return reinterpret_cast<channel_task*>(~std::uintptr_t{1}); }
   static channel_task* rung() noexcept { return reinterpret_cast<channel_task*>(~std::uintptr_t{0}); }
 
   std::atomic<channel_task*> word_;

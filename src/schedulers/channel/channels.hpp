@@ -227,20 +227,21 @@ class alignas(k_cache_line) task_channel {
     }
     return claim_result::nobody_waits;
   }
-  /// Owner of t: the thief has not looked yet, and t, which is the last of the tasks in the message, is its owner's
-  /// again.
-  [[nodiscard]] bool take_back(channel_task const& t) noexcept {
+  /// Owner of t: if the thief has not looked yet, and t is the last of the tasks in the message, all of them are
+  /// their owner's again. Returns the first of them; null if not.
+  [[nodiscard]] channel_task* take_back(channel_task& t) noexcept {
     std::uint32_t full = k_full;
     // edge channel-2: acquire, the message, which may be another worker's.
     if (!state_.compare_exchange_strong(full, k_claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
-      return false;
+      return nullptr;
     }
     bool const is_there = message_.last == &t + 1 && !message_.is_empty();
-    if (is_there) --message_.last;
+    channel_task* const first = is_there ? message_.first : nullptr;
+    if (is_there) message_.last = message_.first;
     // edge channel-2: release, the message as it is now. The thief was woken for it, and finds at least that it was
     // answered.
     state_.store(k_full, std::memory_order_release);
-    return is_there;
+    return first;
   }
   void send(batch b) noexcept {
     message_ = b;

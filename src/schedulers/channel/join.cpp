@@ -39,22 +39,30 @@ bool channel_wanted_slow(channel_worker& owner) noexcept {
   return w.team->is_asked(w);
 }
 
+/// t was sent away, to a thief that has not looked: t and the others of that message are private again, and who asks
+/// gets some of these others. False if not.
+bool channel_team::take_back(channel_member& w, channel_task& t, unsigned thief) noexcept {
+  channel_task* const first = thief == k_no_worker ? nullptr : tasks_[thief].take_back(t);
+  if (!first) return false;
+  for (channel_task* i = first; i <= &t; ++i) i->future.clear();
+  w.bottom = first;
+  w.bell.move(&t + 1, first);
+  counted(w.index).backoffs.bump();
+  if (w.bell.has_rung()) serve(w);
+  return true;
+}
+
 /// t was sent away. Until it is done, runs other tasks, then sleeps.
 join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) noexcept {
   if (!alive()) runtime::child_can_t_go_on();
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
   unsigned const thief = t.future.sent_to();
-  if (thief != k_no_worker && tasks_[thief].take_back(t)) {
-    w.bottom = &t;
-    w.bell.move(&t + 1, &t);
-    t.future.clear();
-    counted(w.index).backoffs.bump();
-    return join_outcome::run_it;
-  }
+  if (take_back(w, t, thief)) return join_outcome::run_it;
   w.top = &t + 1;  // the descriptor is in use until there is a message
   channel_task* const floor_before = std::exchange(w.floor, w.top);
   for (unsigned looks = 0; t.future.peek() == future_state::pending;) {
+    if (!alive()) runtime::child_can_t_go_on();  // born in a task on top of this wait
     bool const has_room = may_run_others(w);
     if (has_room && run_received(w)) {
       counted(w.index).leapfrogs.bump();

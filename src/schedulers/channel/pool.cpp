@@ -75,7 +75,8 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
           auto& mine = *static_cast<decltype(run)*>(p);
           mine.call(mine.argument);
           mine.team.give_back_received(mine.w);
-          while (mine.team.run_detached(mine.w)) {
+          // In a child of fork() they are the parent's, which runs them.
+          while (mine.team.alive() && mine.team.run_detached(mine.w)) {
           }
         },
         &run);

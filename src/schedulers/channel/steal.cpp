@@ -7,7 +7,12 @@
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-constexpr std::size_t k_many = 16;  // tasks
+constexpr std::size_t k_many = 16;             // tasks
+constexpr std::size_t k_most_detached = 1024;  // in an answer: they are counted off one by one
+
+bool has_nothing(channel_member const& w) noexcept {
+  return w.received.is_empty() && w.top <= w.bottom && w.detached.is_empty();
+}
 
 }  // namespace
 
@@ -17,6 +22,7 @@ constexpr std::size_t k_many = 16;  // tasks
 void channel_team::serve(channel_member& w) noexcept {
   if (!alive()) return;  // in a child of fork() there are no thieves
   own_declined(w);
+  if (w.bell.is_kept() && has_nothing(w)) return;
   channel_task* const bottom = w.bottom;
   request_channel& mine = requests_[w.index];
   // edge channel-1: before the looks.
@@ -35,7 +41,7 @@ void channel_team::serve(channel_member& w) noexcept {
       pass_on(w, *r);
     }
   }
-  if (keeps_some) w.bell.ring();
+  if (keeps_some) w.bell.keep(bottom);
   if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
 }
 
@@ -54,7 +60,7 @@ channel_team::answer channel_team::answer_to(channel_member& w, request r) noexc
   task_channel& to = tasks_[r.thief];
   // edge channel-1: after the request was taken: if this is an old one, the thief leaves the next here later.
   if (!to.is_open()) return answer::nobody_waits;
-  if (w.received.is_empty() && w.top <= w.bottom && w.detached.is_empty()) return answer::nothing_to_give;
+  if (has_nothing(w)) return answer::nothing_to_give;
   claim_result const claimed = to.claim();
   if (claimed == claim_result::nobody_waits) return answer::nobody_waits;
   if (claimed == claim_result::of_idle) {
@@ -80,7 +86,8 @@ batch channel_team::give(channel_member& w, request r) noexcept {
     w.received.first += share_of(w.received.size());
     return {first, w.received.first, w.received.owner, w.index, {}};
   }
-  if (w.top <= w.bottom) return {.from = w.index, .detached = w.detached.take(share_of(w.detached.size()))};
+  if (w.top <= w.bottom)
+    return {.from = w.index, .detached = w.detached.take(std::min(share_of(w.detached.size()), k_most_detached))};
   channel_task* const first = w.bottom;
   w.bottom += share_of(static_cast<std::size_t>(w.top - w.bottom));
   for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
@@ -237,7 +244,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
     w.detached.append(message->detached);
     w.received = {message->first, message->last, message->owner, message->from, {}};
     remember_giver(w, *message);
-    if (w.received.is_empty()) return run_detached(w);
+    if (w.received.is_empty()) return false;
   }
   requests_[w.index].reopen();
   unsigned const owner = w.received.owner;

@@ -98,6 +98,7 @@ class channel_team final : public runtime::team {
   void remember_giver(channel_member& w, batch const& b) noexcept;
   void finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept;
   // Owner.
+  bool take_back(channel_member& w, channel_task& t, unsigned thief) noexcept;
   bool may_run_others(channel_member const& w) const noexcept;
   void sleep_until_message(channel_member& w, channel_task& t) noexcept;
 
