@@ -67,6 +67,18 @@ TEST(a_child_of_fork, says_so_where_it_waits_for_what_only_its_parent_has) {
   EXPECT_TRUE(e.says("child of fork()")) << e;
 }
 
+TEST(a_child_of_fork, says_so_where_it_comes_back_to_a_wait) {
+  auto const e = run("fork-on-top-of-waits-and-return");
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out, "child was killed by 6\nchild was killed by 6\n") << e;
+  EXPECT_EQ(e.error_lines(), 2) << e;
+  EXPECT_TRUE(e.says("child of fork()")) << e;
+}
+
+TEST(a_child_of_fork, leaves_detached_tasks_to_its_parent) {
+  expect_quiet_end(run("fork-beside-detached-and-return"), 0, "child exited with 5\nparent: 3\n");
+}
+
 TEST(a_child_of_fork, may_have_children) { expect_quiet_end(run("fork-chain", 6), 0, "all right\n"); }
 
 TEST(a_child_of_fork, is_whole_whatever_the_other_threads_were_doing) {

@@ -117,10 +117,10 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
 
 /// Until the thief is done, runs what it offers (leapfrogging), then sleeps. Returns the final state.
 std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept {
-  if (!alive()) runtime::child_can_t_go_on();
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
   for (unsigned looks = 0;;) {
+    if (!alive()) runtime::child_can_t_go_on();  // born before this wait, or in a task on top of it
     // edge direct-2: acquire, the thief's result.
     std::uintptr_t const state = t.state.load(std::memory_order_acquire);
     if (state == k_returned || state == k_threw) {

@@ -339,6 +339,64 @@ scenario const comes_back_to_stolen{"fork-in-task-and-return-to-stolen", [](int)
                                       });
                                     }};
 
+// The child is born in a task on top of a wait for one that only its parent has.
+template <class S> void returns_to_a_wait() {
+  std::atomic<bool> parent_may_end{false};
+  pid_t child = -1;
+  auto const answers_until = [](std::atomic<bool> const& yes) {
+    while (!yes) {
+      S::poll();
+      std::this_thread::yield();
+    }
+  };
+  auto const waits_for_thief = [] {
+    while (!S::wanted()) std::this_thread::yield();
+  };
+  typename S::pool pool({.workers = 2});
+  pool.run([&] {
+    std::atomic<bool> stolen{false};
+    waits_for_thief();
+    filch::join<S>([&] { answers_until(stolen); },
+                   [&] {
+                     stolen = true;
+                     std::atomic<bool> back{false};
+                     waits_for_thief();  // the owner, in its join
+                     filch::join<S>(
+                         [&] {
+                           answers_until(back);
+                           while (!parent_may_end) std::this_thread::yield();
+                         },
+                         [&] {
+                           back = true;
+                           child = fork_now();
+                           if (child == 0) return;
+                           wait_for(child);
+                           parent_may_end = true;
+                         });
+                   });
+  });
+}
+
+scenario const comes_back_to_a_wait{"fork-on-top-of-waits-and-return", [](int) {
+                                      returns_to_a_wait<filch::channel>();
+                                      returns_to_a_wait<filch::direct>();
+                                    }};
+
+// What was detached is the parent's.
+scenario const detached{"fork-beside-detached-and-return", [](int) {
+                          using filch::channel;
+                          channel::pool pool({.workers = 1});
+                          int ran = 0;
+                          pid_t child = -1;
+                          pool.run([&] {
+                            for (int i = 0; i < 3; ++i) channel::detach([&] { ++ran; });
+                            child = fork_now();
+                          });
+                          if (child == 0) std::_Exit(right(ran == 0));
+                          wait_for(child);
+                          std::printf("parent: %d\n", ran);
+                        }};
+
 scenario const generations{"fork-chain", [](int depth) {
                              auto const next = [](auto const& self, int left) -> bool {
                                if (fib(15) != 610) return false;
