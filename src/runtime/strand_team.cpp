@@ -396,7 +396,8 @@ void strand_team::enter_or_nest(void (*call)(void*), void* argument) {
     } else {
       // Inside another pool inside this one: nothing of it may leave that pool's stack.
       detail::answer_workers();
-      detail::strand_staying const stays;
+      detail::strand_staying stays;
+      stays.within = here;
       call(argument);
     }
     return;
@@ -416,14 +417,14 @@ void strand_failures::keep(std::exception_ptr e, unsigned number) noexcept {
 
 unsigned strand_worker_index(strand_kind kind) noexcept {
   strand_worker* w = &strand_self();
-  while (w->kind == strand_kind::staying) w = w->outer;
+  while (w->kind == strand_kind::staying) w = static_cast<strand_staying*>(w)->within;
   return w->kind == kind ? static_cast<runtime::strand_member*>(w)->index : k_no_worker;
 }
 
 void strand_poll_slow() noexcept { runtime::answer_who_asks(); }
 
 strand_staying::strand_staying() noexcept : strand_worker(strand_kind::staying, 1, strand_raised()) {
-  outer = &strand_self();
+  outer = within = &strand_self();
   runtime::answer_who_asks();
   runtime::become(this);
 }

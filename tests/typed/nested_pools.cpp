@@ -134,12 +134,15 @@ template <class S, class T> void is_hidden_in() {
     typename S::pool mine({.workers = 2});
     typename T::pool other({.workers = 2});
     mine.run([&] {
-      EXPECT_TRUE(filch::current_worker<S>().has_value());
-      other.run([] {
+      auto const in_mine = filch::current_worker<S>();
+      EXPECT_TRUE(in_mine.has_value());
+      other.run([&] {
         EXPECT_FALSE(filch::current_worker<S>().has_value());
         EXPECT_TRUE(filch::current_worker<T>().has_value());
+        mine.run([&] { EXPECT_EQ(filch::current_worker<S>(), in_mine); });
+        EXPECT_FALSE(filch::current_worker<S>().has_value());
       });
-      EXPECT_TRUE(filch::current_worker<S>().has_value());
+      EXPECT_EQ(filch::current_worker<S>(), in_mine);
     });
   }
 }

@@ -73,6 +73,7 @@ FILCH_API void strand_poll_slow() noexcept;
 
 /// As long as it exists, joins of strands run in order on the thread that made it.
 struct strand_staying : strand_worker {
+  strand_worker* within;  // whose code runs here: `outer`, or a worker further out
   FILCH_API strand_staying() noexcept;
   FILCH_API ~strand_staying();
   strand_staying(strand_staying const&) = delete;
