@@ -29,7 +29,7 @@ struct costs {
   double receive = 300;   // of the receiver's time, a message
   double latency = 1000;  // from the send to where a look finds it
   double byte = 0.1;      // more latency, a byte
-  double between_polls = static_cast<double>(pace::k_between_polls.count());
+  double between_polls = 0;
   double change = 1300;  // of a processor, from one rank to another
   double look = 30'000;  // what an idle rank's look between two sleeps takes from who works there
 };
@@ -107,6 +107,7 @@ struct simulated_rank {
   unsigned refusals = 0;
   unsigned sleeps = 0;
   // as share::poll
+  pace::gap aim;
   time_ns gap = k_shortest_gap;
   time_ns last_end = 0;  // of its last turn
   // of the model
@@ -221,10 +222,11 @@ class simulation {
     }
     r.has_arrivals = false;
     if (!std::exchange(r.works, true)) r.ends.share_begins();
-    r.ends.poll(r.mine.tasks, r.mine.tasks.size() - 1);
+    bool const asked = r.ends.poll(r.mine.tasks, r.mine.tasks.size() - 1);
     bool const had_to_wait = shares_processors() && begin - r.last_end > in_ns(pace::k_own_processor);
-    time_ns const aim = had_to_wait ? in_ns(pace::k_between_turns) : costs_.between_polls;
-    r.gap = std::min(2 * r.gap, aim);
+    auto const look = std::chrono::nanoseconds(static_cast<long>(now - begin));
+    r.aim.looked(had_to_wait ? 2 * pace::k_own_processor : look, asked);
+    r.gap = std::min(2 * r.gap, costs_.between_polls > 0 ? costs_.between_polls : in_ns(r.aim.length()));
     time_ns const until = now + r.gap;
     while (!r.mine.tasks.empty() && now < until) {
       auto const size = static_cast<long>(r.mine.tasks.size());
@@ -310,7 +312,8 @@ int main(int argc, char** argv) {
   cost("--receive", c.receive, "ns of the receiver, a message");
   cost("--latency", c.latency, "ns under way, a message");
   cost("--byte", c.byte, "ns under way, a byte");
-  app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks")->check(CLI::Range(1.0, 1e9));
+  app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks; 0: as ranks do")
+      ->check(CLI::NonNegativeNumber);
   cost("--switch", c.change, "ns, a processor's way from one rank to another");
   cost("--look", c.look, "ns that an idle rank's look between two sleeps takes from who works there");
   CLI11_PARSE(app, argc, argv);

@@ -170,6 +170,7 @@ template <scheduler S = default_scheduler> class cluster {
   /// several workers at once, and may fork. What it throws leaves on every rank, as task_error.
   template <auto F, class Op, class... A> auto fold(Op op, A&&... arguments) {
     using T = typename detail::spawned<F>::R;
+    static_assert(!std::is_void_v<T>, "a fold is of what tasks return, and this one returns nothing: use run");
     detail::fold_of<T, Op> whole{op};
     work<F>(std::make_unique<typename detail::fold_of<T, Op>::part>(whole), std::forward<A>(arguments)...);
     auto const all =
@@ -185,8 +186,9 @@ template <scheduler S = default_scheduler> class cluster {
 
   /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error. Costs a reduction.
   bound make_bound(std::int64_t first) { return base_.make_bound(first); }
-  /// What this rank knows of it; after a run, all know the same.
-  std::int64_t value(bound b) const noexcept { return base_.ends().bound(b.id); }
+  /// For use between runs: what it was when the last one ended, or was put back to since; the same on all ranks. A
+  /// load.
+  std::int64_t value(bound b) const noexcept { return base_.ends().settled_bound(b.id); }
   /// Puts it back to `first`. For use between runs. Costs a reduction.
   void reset(bound b, std::int64_t first) { base_.reset(b, first); }
 

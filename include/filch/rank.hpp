@@ -87,8 +87,9 @@ class rank {
   /// Does another rank want tasks that this one could not give? For functions that spawn only then. Two loads.
   bool wanted() const noexcept { return here_.ends.wanted() && here_.tasks.size() < 2; }
 
-  /// Answers the other ranks, at most once in 32 microseconds. For tasks of more than a millisecond; others need not.
-  /// Throws std::bad_alloc. Costs a look at the clock, rarely microseconds.
+  /// Answers the other ranks, at most once in 32 microseconds, or in 8 while they ask. For tasks of more than a
+  /// millisecond; others need not. Without memory for a message it ends all ranks. Costs a look at the clock, rarely
+  /// microseconds.
   void poll() {
     if (here_.poll_is_late()) here_.poll(here_.tasks.size());
   }

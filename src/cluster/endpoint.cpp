@@ -27,9 +27,11 @@ endpoint::~endpoint() = default;
 
 // Workers with a share
 
-void endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
+bool endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
-  if (lock) look(mine, spare, may_ask, k_look_of_worker);
+  if (!lock) return false;
+  look(mine, spare, may_ask, k_look_of_worker);
+  return std::exchange(was_asked_, false);
 }
 
 bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
@@ -125,9 +127,14 @@ endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
 /// Returns whether there may be more.
 bool endpoint::receive() {
   for (int i = 0; i < k_messages_a_look; ++i) {
-    auto const m = transport_.receive();
-    if (!m) return false;
-    handle(*m);
+    try {
+      auto const m = transport_.receive();
+      if (!m) return false;
+      handle(*m);
+    } catch (...) {
+      lose("a message");
+      throw;
+    }
     send_due_heartbeat();
   }
   return true;
@@ -142,6 +149,7 @@ void endpoint::handle(std::span<std::byte const> bytes) {
     case kind::request: {
       steal_request request{get<std::int32_t>(u), get<std::int32_t>(u), get<std::int32_t>(u), 0};
       if (request.thief != me_) {
+        was_asked_ = true;
         if (!closing_) requests_.push_back(request);
       } else {
         asking_ = false;
@@ -167,10 +175,7 @@ void endpoint::handle(std::span<std::byte const> bytes) {
       wave_sum_.sent += get<std::uint64_t>(u);
       wave_sum_.received += get<std::uint64_t>(u);
       break;
-    case kind::end:
-      ++runs_ended_;
-      for_each_child([this](int child) { send(child, message_of(kind::end)); });
-      break;
+    case kind::end: end_run(); break;
     case kind::up: {
       auto const header = get<part_header>(u);
       ups_[header.closing].push_back(part_in(bytes, header));
@@ -196,7 +201,7 @@ void endpoint::send(int to, message m) {
   bool const is_counted = static_cast<kind>(m.front()) < kind::up;
   counted_.sent += is_counted;
   ++stats_.messages;
-  transport_.send(to, std::move(m));
+  hand_over(to, std::move(m));
 }
 
 void endpoint::send_basic(int to, message m) {
@@ -204,9 +209,29 @@ void endpoint::send_basic(int to, message m) {
   send(to, std::move(m));
 }
 
+void endpoint::hand_over(int to, message m) {
+  try {
+    transport_.send(to, std::move(m));
+  } catch (...) {
+    lose("a message");
+    throw;
+  }
+}
+
 void endpoint::end_all(std::string_view text) {
   std::lock_guard const lock(mutex_);
   transport_.end_all(text);
+}
+
+void endpoint::end_over_loss(std::string_view what) {
+  std::lock_guard const lock(mutex_);
+  lose(what);
+}
+
+/// In a handler. Once: the exception comes by here again on its way out.
+void endpoint::lose(std::string_view what) {
+  if (std::exchange(has_lost_, true)) return;
+  transport_.end_all(std::string(what) + " is lost: " + text_of_current_exception());
 }
 
 cluster_stats endpoint::stats() const {

@@ -46,7 +46,7 @@ void endpoint::send_due_heartbeat() {
   if (!heartbeat_is_due_.load(std::memory_order_relaxed)) return;  // relaxed, both: as in tick()
   heartbeat_is_due_.store(false, std::memory_order_relaxed);
   ++heartbeats_sent_;
-  transport_.send(next(), message_of(kind::heartbeat, calls_, has_left_));
+  hand_over(next(), message_of(kind::heartbeat, calls_, has_left_));
 }
 
 void endpoint::watch() {
@@ -97,7 +97,7 @@ std::int64_t endpoint::under_way() {
 void endpoint::say_farewell() {
   std::lock_guard const lock(mutex_);
   heartbeat_is_due_.store(false, std::memory_order_relaxed);  // relaxed: of a thread that was joined
-  if (ranks_ > 1) transport_.send(next(), message_of(kind::farewell, heartbeats_sent_));
+  if (ranks_ > 1) hand_over(next(), message_of(kind::farewell, heartbeats_sent_));
 }
 
 bool endpoint::silent() {

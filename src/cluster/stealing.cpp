@@ -36,15 +36,20 @@ std::uint64_t endpoint::random() noexcept {  // xorshift
 /// Returns how many may still go.
 std::size_t endpoint::serve(task_deque& mine, std::size_t spare) {
   auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
-  std::erase_if(requests_, [&](steal_request& request) {
-    if (spare > 0) {
-      spare -= give(request, mine, std::min((spare + 1) / 2, k_tasks_an_answer));
+  try {
+    std::erase_if(requests_, [&](steal_request& request) {
+      if (spare > 0) {
+        spare -= give(request, mine, std::min((spare + 1) / 2, k_tasks_an_answer));
+        return true;
+      }
+      if (++request.looks < shares) return false;
+      forward(request);
       return true;
-    }
-    if (++request.looks < shares) return false;
-    forward(request);
-    return true;
-  });
+    });
+  } catch (...) {  // no memory
+    lose("an answer");
+    throw;
+  }
   return spare;
 }
 

@@ -62,13 +62,13 @@ task_kind const* ambiguous_kind() noexcept { return kinds().ambiguous; }
 void share::poll(std::size_t spare) {
   using clock = std::chrono::steady_clock;
   auto const begin = clock::now();
-  ends.poll(tasks, spare);
+  bool const asked = ends.poll(tasks, spare);
   auto const now = clock::now();
-  gap_ = now - begin > pace::k_own_processor ? pace::k_between_turns : pace::k_between_polls;
+  gap_.looked(now - begin, asked);
   // As many tasks as would have taken the time; at most twice as many as before.
   auto const took = std::max(begin - last_poll_, clock::duration(1));
   auto const begun = std::max(block_ - behind_it_ - until_look_, 1u);
-  auto const fit = static_cast<unsigned long>(begun) * static_cast<unsigned long>(gap_.count()) /
+  auto const fit = static_cast<unsigned long>(begun) * static_cast<unsigned long>(gap_.length().count()) /
                    static_cast<unsigned long>(took.count());
   block_ = static_cast<unsigned>(std::clamp<unsigned long>(fit, 1, std::min(2 * block_, k_block_most)));
   until_look_ = std::min(block_, k_chunk_most);
@@ -77,7 +77,7 @@ void share::poll(std::size_t spare) {
 }
 
 bool share::block_is_over() noexcept {
-  if (behind_it_ == 0 || std::chrono::steady_clock::now() - last_poll_ >= gap_) return true;
+  if (behind_it_ == 0 || std::chrono::steady_clock::now() - last_poll_ >= gap_.length()) return true;
   until_look_ = std::min(behind_it_, k_chunk_most);
   behind_it_ -= until_look_;
   return false;

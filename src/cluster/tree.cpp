@@ -26,11 +26,18 @@ void endpoint::answer_wave() {
   if (me_ != 0) {
     send((me_ - 1) / 2, message_of(kind::counts, sum.sent, sum.received));
   } else if (received_before_ == sum.sent) {
-    ++runs_ended_;
-    for_each_child([this](int child) { send(child, message_of(kind::end)); });
+    end_run();
   } else {
     received_before_ = sum.received;
   }
+}
+
+/// Nothing of it is under way, and nobody is in the next one: that begins after a reduction, to which this rank has
+/// not come. So all ranks know the same bounds.
+void endpoint::end_run() {
+  ++runs_ended_;
+  for (unsigned id = 0; id < k_bounds; ++id) settled_[id] = bound(id);
+  for_each_child([this](int child) { send(child, message_of(kind::end)); });
 }
 
 // Bounds
@@ -46,6 +53,7 @@ void endpoint::raise(unsigned id, std::int64_t value) noexcept {
 
 void endpoint::set_bound(unsigned id, std::int64_t value) noexcept {
   bounds_[id].value.store(value, std::memory_order_relaxed);  // relaxed: between runs; a reduction follows
+  settled_[id] = value;
 }
 
 void endpoint::send_bounds() {

@@ -68,8 +68,8 @@ class FILCH_API endpoint {
 
   /// Looks for messages and answers requests with tasks of `mine`, if no other worker does so at the moment. `spare`
   /// is how many of them may go, to other ranks or to shares that wait. An empty deque takes what has arrived, and
-  /// asks for more if the rank seems drained.
-  void poll(task_deque& mine, std::size_t spare, bool may_ask = true);
+  /// asks for more if the rank seems drained. Returns whether a request of another rank has come since the last look.
+  bool poll(task_deque& mine, std::size_t spare, bool may_ask = true);
   /// The same for a share that waits and has no tasks. `may_take`: it would take some of the rank's other shares.
   /// Returns whether a request came back in vain since the last look: then it has not asked, and pauses before it
   /// may.
@@ -100,6 +100,8 @@ class FILCH_API endpoint {
   std::int64_t bound(unsigned id) const noexcept {
     return bounds_[id].value.load(std::memory_order_relaxed);  // relaxed: an old value prunes less, no more
   }
+  /// Between runs: what all ranks knew when the last one ended. Others may be in the next one, and raise it there.
+  std::int64_t settled_bound(unsigned id) const noexcept { return settled_[id]; }
   void raise(unsigned id, std::int64_t value) noexcept;
   void set_bound(unsigned id, std::int64_t value) noexcept;
 
@@ -135,6 +137,8 @@ class FILCH_API endpoint {
   /// It did not in time: ends all ranks.
   void miss_farewell();
   void end_all(std::string_view text);
+  /// In a handler: what is lost with an exception, so that no run would end, whoever catches it. Ends all ranks.
+  void end_over_loss(std::string_view what);
 
   cluster_stats stats() const;
 
@@ -172,6 +176,7 @@ class FILCH_API endpoint {
   void ask();
   void send_bounds();
   void answer_wave();
+  void end_run();
   void take_tick();
   void send_due_heartbeat();
   void watch();
@@ -179,6 +184,8 @@ class FILCH_API endpoint {
   void end_over_absence();
   void send(int to, message m);
   void send_basic(int to, message m);
+  void hand_over(int to, message m);
+  void lose(std::string_view what);
   void send_outcome(int home, cluster_future* future, std::optional<std::string> const& failure,
                     message const& result);
   std::size_t move_arrived(task_deque& mine);
@@ -216,6 +223,7 @@ class FILCH_API endpoint {
   unsigned looks_in_vain_ = 0;  // with no task that may go, since the last one with some: their weights
   bool asking_ = false;         // a request of ours is under way
   bool refused_ = false;        // one has come back since the last look
+  bool was_asked_ = false;      // by another rank, since the last look that was told
   std::uint64_t random_;
   std::optional<std::string> failure_;
 
@@ -227,6 +235,7 @@ class FILCH_API endpoint {
   std::size_t wave_answers_ = 0;
   counters wave_sum_{};
   std::optional<std::uint64_t> received_before_;  // by the wave before; rank 0
+  std::array<std::int64_t, k_bounds> settled_{};  // the calling thread reads it between runs
 
   // under mutex_: reduction
   std::optional<reduction_part> contribution_;
@@ -242,6 +251,7 @@ class FILCH_API endpoint {
   std::uint64_t heartbeats_sent_ = 0;
   std::uint64_t heartbeats_received_ = 0;
   std::optional<std::uint64_t> farewell_;
+  bool has_lost_ = false;  // something, and said so
   bool closing_ = false;
   bool has_left_ = false;                         // and no exception brought it there
   std::uint64_t calls_ = 0;                       // runs and reductions that it began, but those that close

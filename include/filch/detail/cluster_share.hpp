@@ -74,6 +74,16 @@ class share {
 
   /// Works until the deque is empty, on the pool's scheduler S.
   template <class S> void work_off();
+  /// The same of tasks that were split off another share, which waits for them.
+  template <class S> void work_off_half() {
+    try {
+      work_off<S>();
+    } catch (...) {  // no memory; who waits for one of their futures would wait for ever
+      ends.end_over_loss("a task");
+      throw;
+    }
+    merge();
+  }
   FILCH_INLINE void run_newest() {
     cluster_task& t = tasks.take_newest();
     t.kind->run(*this, t);
@@ -83,7 +93,7 @@ class share {
   bool poll_is_due() noexcept { return --until_look_ == 0 ? block_is_over() : ends.overdue(); }
   /// In a task, which may be longer than those before: by the clock.
   bool poll_is_late() const noexcept {
-    return ends.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_;
+    return ends.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_.length();
   }
   /// `spare`: tasks that may go.
   FILCH_API void poll(std::size_t spare);
@@ -113,7 +123,7 @@ class share {
 
   std::unique_ptr<partial> part_;
   // between two polls: so long, and as many tasks as take so long, in chunks with a look at the clock after each
-  std::chrono::nanoseconds gap_ = pace::k_between_polls;
+  pace::gap gap_;
   unsigned until_look_ = 1;  // of this chunk
   unsigned behind_it_ = 0;   // of the block
   unsigned block_ = 1;
@@ -209,9 +219,7 @@ template <class S> void share::split(typename S::frame& frame) {
   halves_.push_back(other);
   other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
   frame.spawn([other = std::move(other)] {
-    if (!other->claim()) return;
-    other->tasks.template work_off<S>();
-    other->tasks.merge();
+    if (other->claim()) other->tasks.template work_off_half<S>();
   });
 }
 

@@ -122,7 +122,12 @@ class task_deque {
   std::size_t size_ = 0;
 };
 
-template <class F> struct task_signature;
+template <class F> struct task_signature {
+  static_assert(!sizeof(F), "a task of a cluster is a function, and its first parameter is filch::rank&");
+  using result = void;
+  using arguments = std::tuple<>;
+  static constexpr bool k_in_task = true;
+};
 template <class R, class... P> struct task_signature<R (*)(rank&, P...)> {
   static_assert((packable<std::decay_t<P>> && ...), "an argument of this task can't travel: see filch::packing");
   static_assert(std::is_void_v<R> || packable<std::decay_t<R>>, "the result of this task can't travel");

@@ -1,0 +1,142 @@
+// An exception that takes a message or a task along ends all ranks: nobody would see the end of that run.
+#include "eventually.hpp"
+#include "network.hpp"
+#include "schedulers.hpp"
+
+#include <new>
+
+namespace filch_test {
+namespace {
+
+using filch::detail::endpoint;
+using filch::detail::share;
+
+/// Throws where it is told to.
+class failing_port {
+ public:
+  failing_port(network& net, int rank) : inner_(net, rank) {}
+  int rank() const noexcept { return inner_.rank(); }
+  int ranks() const noexcept { return inner_.ranks(); }
+  void send(int to, filch::message m) {
+    if (sends_fail) throw std::bad_alloc();
+    inner_.send(to, std::move(m));
+  }
+  std::optional<filch::message> receive() {
+    if (receives_fail) throw std::bad_alloc();
+    return inner_.receive();
+  }
+  void end_all(std::string_view text) {
+    ++ends;
+    inner_.end_all(text);
+  }
+
+  bool sends_fail = false;
+  bool receives_fail = false;
+  int ends = 0;
+
+ private:
+  port inner_;
+};
+static_assert(filch::transport<failing_port>);
+
+struct failing_rank {
+  failing_rank(network& net, int rank) : here(net, rank) { ends.begin_run(); }
+  failing_port here;
+  filch::detail::transport_of<failing_port> carrier{here};
+  endpoint ends{carrier, 0};
+  share mine{ends, nullptr};
+};
+
+void nothing(filch::rank&) {}
+
+struct two_ranks {
+  network net{2, 1};
+  failing_rank one{net, 0};
+  failing_rank two{net, 1};
+  void expect_end(std::string const& what) {
+    EXPECT_EQ(net.last_words(), what + " is lost: std::bad_alloc");
+    EXPECT_EQ(one.here.ends, 1) << "it is said once";
+  }
+};
+
+TEST(cluster_losses, of_a_message_that_arrives_are_said) {
+  two_ranks both;
+  both.one.here.receives_fail = true;
+  EXPECT_THROW(both.one.ends.poll(both.one.mine.tasks, 0), std::bad_alloc);
+  both.expect_end("a message");
+}
+
+TEST(cluster_losses, of_a_message_that_is_sent_are_said) {
+  two_ranks both;
+  both.one.here.sends_fail = true;
+  EXPECT_THROW(both.one.ends.idle(both.one.mine.tasks, true), std::bad_alloc);
+  both.expect_end("a message");
+}
+
+TEST(cluster_losses, of_a_result_are_said) {
+  two_ranks both;
+  both.one.here.sends_fail = true;
+  EXPECT_THROW(both.one.ends.send_result(1, nullptr, std::nullopt, {}), std::bad_alloc);
+  both.expect_end("a message");
+}
+
+TEST(cluster_losses, of_a_heartbeat_are_said) {
+  two_ranks both;
+  both.one.here.sends_fail = true;
+  EXPECT_THROW(both.one.ends.tick(), std::bad_alloc);
+  both.expect_end("a message");
+}
+
+TEST(cluster_losses, of_an_answer_are_said) {
+  two_ranks both;
+  for (int i = 0; i < 2; ++i) both.one.mine.spawn<&nothing>(nullptr);
+  both.two.ends.idle(both.two.mine.tasks, true);  // asks
+  both.one.here.sends_fail = true;
+  EXPECT_THROW(for (int looks = 0; looks < 1'000; ++looks) both.one.ends.poll(both.one.mine.tasks, 1),
+               std::bad_alloc);
+  both.expect_end("a message");
+}
+
+/// Of a share: halves of its halves can't be made.
+class brittle_part final : public filch::detail::partial_of<long> {
+ public:
+  explicit brittle_part(bool is_whole) : is_whole_(is_whole) {}
+  std::unique_ptr<partial> another() const override {
+    if (!is_whole_) throw std::bad_alloc();
+    return std::make_unique<brittle_part>(false);
+  }
+  void add(long&&) override {}
+  void merge() override {}
+
+ private:
+  bool const is_whole_;
+};
+
+long works(filch::rank&) {
+  work_for(std::chrono::microseconds(20));
+  return 1;
+}
+
+template <class S> class cluster_losses_of : public ::testing::Test {};
+TYPED_TEST_SUITE(cluster_losses_of, all_schedulers, scheduler_names);
+
+TYPED_TEST(cluster_losses_of, tasks_that_were_split_off_are_said) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
+  network net(1, 1);
+  failing_rank r(net, 0);
+  typename TypeParam::pool pool({.workers = 3});
+  EXPECT_TRUE(eventually([&] {
+    share whole(r.ends, std::make_unique<brittle_part>(true));
+    for (int i = 0; i < 1'000; ++i) whole.template spawn<&works>(nullptr);
+    try {
+      pool.run([&] { whole.template work_off<TypeParam>(); });
+      return false;
+    } catch (std::bad_alloc const&) {
+      return true;
+    }
+  })) << "no half was split";
+  EXPECT_EQ(net.last_words(), "a task is lost: std::bad_alloc");
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,66 @@
+// How often a rank looks for messages.
+#include "network.hpp"
+
+#include <filch/detail/cluster_pace.hpp>
+
+namespace filch_test {
+namespace {
+
+namespace pace = filch::detail::pace;
+using filch::detail::endpoint;
+using filch::detail::task_deque;
+using namespace std::chrono_literals;
+
+TEST(cluster_pace, is_quick_while_others_ask_and_for_some_looks_more) {
+  pace::gap g;
+  EXPECT_EQ(g.length(), pace::k_between_polls);
+  g.looked(100ns, true);
+  for (unsigned looks = 1; looks < pace::k_looks_asked; ++looks) {
+    EXPECT_EQ(g.length(), pace::k_while_asked);
+    g.looked(100ns, false);
+  }
+  EXPECT_EQ(g.length(), pace::k_while_asked);
+  g.looked(100ns, false);
+  EXPECT_EQ(g.length(), pace::k_between_polls);
+}
+
+TEST(cluster_pace, costs_a_few_per_cent_however_long_a_look_takes) {
+  pace::gap g;
+  for (auto const look : {50ns, 500ns, 1000ns, 1900ns, 5000ns}) {
+    g.looked(look, true);
+    EXPECT_GE(g.length(), std::min<std::chrono::nanoseconds>(pace::k_times_a_look * look, pace::k_between_polls));
+    EXPECT_LE(g.length(), pace::k_between_polls);
+  }
+}
+
+TEST(cluster_pace, is_slow_where_somebody_else_had_the_processor) {
+  pace::gap g;
+  for (bool const asked : {false, true}) {
+    g.looked(pace::k_own_processor + 1us, asked);
+    EXPECT_EQ(g.length(), pace::k_between_turns);
+  }
+}
+
+TEST(cluster_pace, hears_of_each_request_once) {
+  network net(2, 1);
+  port here_of_one(net, 0), here_of_two(net, 1);
+  filch::detail::transport_of<port> carrier_of_one(here_of_one), carrier_of_two(here_of_two);
+  endpoint one(carrier_of_one, 0), two(carrier_of_two, 0);
+  one.begin_run();
+  two.begin_run();
+  task_deque none;
+  EXPECT_FALSE(one.poll(none, 0, false));
+  two.idle(none, true);  // asks
+  int heard = 0;
+  for (int looks = 0; looks < 100; ++looks) heard += one.poll(none, 0, false);
+  EXPECT_EQ(heard, 1);
+  // The watchman's looks count, too: the next one of a worker hears of them.
+  while (two.stats().returns == 0) two.poll(none, 0, false);
+  two.idle(none, true);
+  for (int ticks = 0; ticks < 100; ++ticks) one.tick();
+  EXPECT_TRUE(one.poll(none, 0, false));
+  EXPECT_FALSE(one.poll(none, 0, false));
+}
+
+}  // namespace
+}  // namespace filch_test
