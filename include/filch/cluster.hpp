@@ -145,7 +145,11 @@ template <scheduler S = default_scheduler> class cluster {
           unsigned workers = 0;
           if constexpr (requires { carrier.workers(); }) workers = carrier.workers();
           return detail::cluster_base::options_of(options, workers);
-        }()) {}
+        }()) {
+    if (ranks() == 1 || pool_.workers() == 1) return;
+    recruiter_.emplace(base_.ends(), pool_.workers(),
+                       [this] { return pool_.run([this] { return detail::share::help<S>(base_.ends()); }); });
+  }
   cluster(cluster const&) = delete;
   cluster& operator=(cluster const&) = delete;
   /// Waits for all ranks to come here, which costs two reductions at least. If an exception brings this one here, and
@@ -208,7 +212,9 @@ template <scheduler S = default_scheduler> class cluster {
 
   template <auto F, class... A> void work(std::unique_ptr<detail::partial> part, A&&... arguments) {
     pool_.run([&] {
+      detail::partial const* const of_root = part.get();
       detail::share mine(base_.ends(), std::move(part));
+      taking_part const here(*this, of_root);
       try {
         if (rank() == 0) mine.spawn<F>(nullptr, std::forward<A>(arguments)...);
       } catch (...) {
@@ -222,7 +228,6 @@ template <scheduler S = default_scheduler> class cluster {
   static void work_until_the_end(detail::share& mine) {
     using outcome = detail::endpoint::outcome;
     detail::idle_pause pause;
-    mine.ends.begin_run();
     for (;;) {
       switch (mine.ends.idle(mine.tasks, pause.may_ask())) {
         case outcome::work:
@@ -236,8 +241,24 @@ template <scheduler S = default_scheduler> class cluster {
     }
   }
 
+  /// In a run, from its begin here until the main loop has seen its end, or an exception leaves.
+  struct taking_part {
+    taking_part(cluster& c, detail::partial const* of_root) : whose(c) {
+      whose.base_.ends().begin_run(of_root);
+      if (whose.recruiter_) whose.recruiter_->begin_run();
+    }
+    taking_part(taking_part const&) = delete;
+    taking_part& operator=(taking_part const&) = delete;
+    ~taking_part() {
+      if (whose.recruiter_) whose.recruiter_->end_run();
+      for (detail::idle_pause pause; !whose.base_.ends().leave_run();) pause.wait();
+    }
+    cluster& whose;
+  };
+
   detail::cluster_base mutable base_;
   typename S::pool pool_;
+  std::optional<detail::recruiter> recruiter_;  // ends before the pool
 };
 
 }  // namespace filch::inline FILCH_ABI

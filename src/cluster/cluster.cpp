@@ -1,52 +1,14 @@
+#include "cluster/ticker.hpp"
 #include "runtime/settings.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <filch/cluster.hpp>
-#include <thread>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
-
-/// A thread that lets the endpoint tick, and otherwise sleeps.
-class watchman {
- public:
-  explicit watchman(endpoint& ends) : ends_(ends) {
-    try {
-      thread_ = std::thread([this] { watch(); });
-    } catch (std::system_error const& e) {
-      throw setup_error(std::string("filch: a cluster's watchman can't be started: ") + e.what());
-    }
-  }
-  watchman(watchman const&) = delete;
-  watchman& operator=(watchman const&) = delete;
-  ~watchman() { stop(); }
-
-  void stop() {
-    {
-      std::lock_guard const lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  void watch() {
-    constexpr auto k_tick = std::chrono::milliseconds(1000 / endpoint::k_ticks_per_second);
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, k_tick, [this] { return stopping_; })) ends_.tick();
-  }
-
-  endpoint& ends_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;
-  std::thread thread_;
-};
 
 reduction_part failed_with(std::string_view text) {
   auto const bytes = std::as_bytes(std::span(text));
@@ -73,14 +35,20 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
 reduction_part failed_part() { return failed_with(text_of_current_exception()); }
 
 struct cluster_base::parts {
+  static constexpr ticker::duration k_tick{1000 / endpoint::k_ticks_per_second};
+
   parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
       : transport(std::move(carrier)),
         ends(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
-        guard(ends),
+        guard("a cluster's watchman", k_tick,
+              [this] {
+                ends.tick();
+                return k_tick;
+              }),
         patience(options.patience) {}
   std::unique_ptr<any_transport> transport;
   endpoint ends;
-  watchman guard;
+  ticker guard;
   unsigned const patience;
   unsigned bounds = 0;
   int const exceptions = std::uncaught_exceptions();

@@ -1,5 +1,7 @@
 #include "cluster/messages.hpp"
 
+#include <filch/detail/cluster_share.hpp>
+
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
@@ -93,10 +95,37 @@ std::size_t endpoint::move_arrived(task_deque& mine) {
   return count;
 }
 
+// Workers of the pool that have nothing to do
+
+bool endpoint::wants_help(unsigned workers) {
+  std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (!lock || !root_works_) return false;
+  return !inbox_.empty() || shares_.load(std::memory_order_relaxed) < workers;  // relaxed: policy
+}
+
+endpoint::help_outcome endpoint::help(task_deque& mine, std::unique_ptr<partial>& part) {
+  std::lock_guard const lock(mutex_);
+  if (!root_works_) return help_outcome::leave;
+  if (of_root_ && !part) part = of_root_->another();
+  bool const refused = look(mine, 0, true, k_look_of_waiter);
+  if (!mine.empty()) {
+    ++helpers_;
+    return help_outcome::work;
+  }
+  if (refused) return help_outcome::leave;
+  return asking_ ? help_outcome::asks : help_outcome::nothing;
+}
+
+void endpoint::help_ends() {
+  std::lock_guard const lock(mutex_);
+  --helpers_;
+}
+
 // The main loop
 
-void endpoint::begin_run() {
+void endpoint::begin_run(partial const* of_root) {
   std::lock_guard const lock(mutex_);
+  of_root_ = of_root;
   ++runs_begun_;
   ++calls_;
   received_before_.reset();
@@ -105,17 +134,26 @@ void endpoint::begin_run() {
   refused_ = false;
 }
 
+bool endpoint::leave_run() {
+  std::lock_guard const lock(mutex_);
+  root_works_ = false;
+  of_root_ = nullptr;
+  return helpers_ == 0;
+}
+
 endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
   std::lock_guard const lock(mutex_);
+  root_works_ = true;
   if (!mine.empty()) return outcome::work;
   begin_look();
   bool const refused = std::exchange(refused_, false);
   move_arrived(mine);
   if (!mine.empty()) return outcome::work;
+  root_works_ = false;
   serve(mine, 0);
   send_bounds();
-  // Passive from here on, until the mutex is free again.
-  if (runs_ended_ < runs_begun_) answer_wave();
+  // Passive from here on, until the mutex is free again, unless others help.
+  if (helpers_ == 0 && runs_ended_ < runs_begun_) answer_wave();
   if (runs_ended_ == runs_begun_) return outcome::ended;
   if (refused) return outcome::refused;
   if (may_ask) ask();

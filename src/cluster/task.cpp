@@ -139,6 +139,21 @@ void share::wait_for(cluster_future& future) {
   --waits_;
 }
 
+bool share::is_sent_work() {
+  using clock = std::chrono::steady_clock;
+  auto const begin = clock::now();
+  for (idle_pause pause;; pause.wait()) {
+    clock::duration longest{};
+    switch (ends.help(tasks, part_)) {
+      case endpoint::help_outcome::work: return true;
+      case endpoint::help_outcome::leave: return false;
+      case endpoint::help_outcome::asks: longest = pace::k_helper_waits; break;
+      case endpoint::help_outcome::nothing: longest = pace::k_awake; break;
+    }
+    if (clock::now() - begin >= longest) return false;
+  }
+}
+
 void idle_pause::wait() {
   auto const now = clock::now();
   if (begin_ == clock::time_point()) begin_ = now;

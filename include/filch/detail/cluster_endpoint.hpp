@@ -29,6 +29,8 @@ struct cluster_future {
   void set_ready() noexcept { ready.store(true, std::memory_order_release); }  // edge cluster-1
 };
 
+class partial;
+
 /// Folds two values of a reduction.
 using fold_values = std::function<message(message, message)>;
 
@@ -89,9 +91,23 @@ class FILCH_API endpoint {
   /// Keeps the text of an exception that no future waits for.
   void fail(std::string_view text);
 
+  // Workers of the pool that have nothing to do, in a run
+
+  enum class [[nodiscard]] help_outcome { work, asks, nothing, leave };
+  /// While the main loop has a share at work, and some of the pool's `workers` have none.
+  bool wants_help(unsigned workers);
+  /// Looks for messages, and asks for tasks if the rank seems drained. `work`: tasks that came are in `mine`, which
+  /// holds the run until help_ends(); their results go to `part`. `asks`: a request is under way. `leave`: one came
+  /// back in vain, or the main loop looks itself.
+  help_outcome help(task_deque& mine, std::unique_ptr<partial>& part);
+  void help_ends();
+
   // The main loop, in a run
 
-  void begin_run();
+  /// `of_root`: the main loop's part of what is folded, until leave_run().
+  void begin_run(partial const* of_root = nullptr);
+  /// Whatever ends it. False while others help: they use what is folded.
+  bool leave_run();
   /// Without tasks: looks for messages, takes part in the termination protocol, asks for tasks if it may.
   outcome idle(task_deque& mine, bool may_ask);
 
@@ -218,6 +234,9 @@ class FILCH_API endpoint {
 
   // under mutex_: stealing
   task_deque inbox_;
+  partial const* of_root_ = nullptr;
+  bool root_works_ = false;   // the main loop has a share
+  unsigned helpers_ = 0;      // shares that the main loop does not know
   bool share_waits_ = false;  // for tasks of the rank's other shares, which are to leave some in inbox_
   std::vector<steal_request> requests_;
   unsigned looks_in_vain_ = 0;  // with no task that may go, since the last one with some: their weights

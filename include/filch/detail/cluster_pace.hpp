@@ -45,6 +45,14 @@ class gap {
   unsigned looks_asked_ = 0;
 };
 
+/// So long a worker that was called away from its pool waits for an answer. The pool may come to need it.
+inline constexpr std::chrono::nanoseconds k_helper_waits = std::chrono::milliseconds(10);
+/// How long nobody is called away, after so many in a row were in vain.
+constexpr std::chrono::nanoseconds between_helpers(unsigned in_vain) noexcept {
+  constexpr unsigned k_doublings = 4;
+  return std::chrono::milliseconds(1u << std::min(in_vain, k_doublings));
+}
+
 /// How long its sleep is, after so many.
 constexpr std::chrono::nanoseconds sleep_after(unsigned sleeps) noexcept {
   constexpr unsigned k_alike = 16;

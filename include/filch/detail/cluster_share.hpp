@@ -84,6 +84,9 @@ class share {
     }
     merge();
   }
+  /// For a worker of the pool that has nothing to do: works on what arrives, if something does soon. Returns whether
+  /// it did.
+  template <class S> static bool help(endpoint& e);
   FILCH_INLINE void run_newest() {
     cluster_task& t = tasks.take_newest();
     t.kind->run(*this, t);
@@ -116,6 +119,8 @@ class share {
   FILCH_API bool block_is_over() noexcept;
   template <class S> void step(typename S::frame& frame);
   template <class S> void split(typename S::frame& frame);
+  /// Until something arrives, or nothing will soon.
+  FILCH_API bool is_sent_work();
   /// The newest half that nobody has begun, back into the empty deque; false: there is none.
   bool take_back();
   FILCH_API void failed(cluster_future* future, int home) noexcept;  // in a handler
@@ -147,6 +152,35 @@ struct share::half {
 
   share tasks;
   std::atomic<bool> is_claimed{false};
+};
+
+template <class S> bool share::help(endpoint& e) {
+  share mine(e, nullptr);
+  if (!mine.is_sent_work()) return false;
+  struct until_the_end {
+    endpoint& ends;
+    ~until_the_end() { ends.help_ends(); }
+  } const helps{e};
+  mine.work_off_half<S>();
+  return true;
+}
+
+/// A thread of a rank with several workers that otherwise sleeps. While the main loop's share is at work, for long
+/// perhaps, it calls `help` on such of the pool's workers as have nothing to do.
+class FILCH_API recruiter {
+ public:
+  /// `help` returns whether there was any. Throws setup_error where the system refuses a thread.
+  recruiter(endpoint& ends, unsigned workers, std::function<bool()> help);
+  recruiter(recruiter const&) = delete;
+  recruiter& operator=(recruiter const&) = delete;
+  ~recruiter();
+
+  void begin_run();
+  void end_run();
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
 };
 
 /// The kind of F's tasks.

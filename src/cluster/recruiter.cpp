@@ -1,0 +1,51 @@
+#include "cluster/ticker.hpp"
+
+#include <atomic>
+#include <filch/detail/cluster_pace.hpp>
+#include <filch/detail/cluster_share.hpp>
+
+namespace filch::inline FILCH_ABI::detail {
+
+struct recruiter::parts {
+  parts(endpoint& e, unsigned n, std::function<bool()> h)
+      : ends(e),
+        workers(n),
+        help(std::move(h)),
+        thread("a cluster's recruiter", ticker::k_until_woken, [this] { return tick(); }) {}
+
+  ticker::duration tick() {
+    // relaxed: the endpoint knows whether there is a run.
+    if (!in_run.load(std::memory_order_relaxed)) return ticker::k_until_woken;
+    if (ends.wants_help(workers)) in_vain = is_helped() ? 0 : in_vain + 1;
+    return std::chrono::duration_cast<ticker::duration>(pace::between_helpers(in_vain));
+  }
+  bool is_helped() {
+    try {
+      return help();
+    } catch (...) {  // no memory; what was lost by it, if anything, was said where it was
+      ends.end_over_loss("a worker's help");
+      return false;
+    }
+  }
+
+  endpoint& ends;
+  unsigned const workers;
+  std::function<bool()> const help;
+  std::atomic<bool> in_run{false};
+  unsigned in_vain = 0;  // the thread's own
+  ticker thread;         // uses all of the above
+};
+
+recruiter::recruiter(endpoint& ends, unsigned workers, std::function<bool()> help)
+    : parts_(std::make_unique<parts>(ends, workers, std::move(help))) {}
+
+recruiter::~recruiter() = default;
+
+void recruiter::begin_run() {
+  parts_->in_run.store(true, std::memory_order_relaxed);  // relaxed: as above
+  parts_->thread.wake();
+}
+
+void recruiter::end_run() { parts_->in_run.store(false, std::memory_order_relaxed); }  // relaxed: as above
+
+}  // namespace filch::inline FILCH_ABI::detail
