@@ -1,8 +1,10 @@
 // What a workload is, and how it is run without knowing its types.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,6 +49,7 @@ struct workload {
   std::string_view about;
   std::vector<std::string_view> sizes;  // published ones; the first is the default
   std::string_view quick_size;
+  void (*check)(std::string_view size);  // throws bad_request, soon: makes no large input
   std::unique_ptr<job> (*make)(std::string_view size);
   void (*plain)(job&);  // the hand-written sequential function
   bool can_poll;        // at a size that ends in ":poll"
@@ -54,16 +57,54 @@ struct workload {
 
 /// All of them, as the command line lists them.
 std::vector<workload> const& known_workloads();
+/// Null: there is none of that name.
+workload const* find_workload(std::string_view name);
+
+inline std::optional<long> whole_number(std::string_view text, long least, long most) {
+  long value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool const is_number = error == std::errc{} && end == text.data() + text.size();
+  return is_number && value >= least && value <= most ? std::optional(value) : std::nullopt;
+}
 
 /// A whole number in [least, most], or bad_request.
 inline long parse_size(std::string_view workload, std::string_view text, long least, long most) {
-  long value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    throw bad_request(std::string(workload) + "=" + std::string(text) + ": expected a whole number from " +
+  if (auto const value = whole_number(text, least, most)) return *value;
+  throw bad_request(std::string(workload) + "=" + std::string(text) + ": expected a whole number from " +
+                    std::to_string(least) + " to " + std::to_string(most));
+}
+
+/// A size of two whole numbers with a colon between them, each with a name.
+class two_part_size {
+ public:
+  /// `numbers` are in `size`, which messages show as a whole. Throws bad_request where there is no colon.
+  two_part_size(std::string_view workload, std::string_view size, std::string_view numbers, std::string_view form)
+      : shown_(std::string(workload) + "=" + std::string(size)), numbers_(numbers), colon_(numbers.find(':')) {
+    if (colon_ == std::string_view::npos) throw bad_request(shown_ + ": expected " + std::string(form));
+  }
+  long first(std::string_view name, long least, long most) const {
+    return part(name, numbers_.substr(0, colon_), least, most);
+  }
+  long second(std::string_view name, long least, long most) const {
+    return part(name, numbers_.substr(colon_ + 1), least, most);
+  }
+
+ private:
+  long part(std::string_view name, std::string_view text, long least, long most) const {
+    if (auto const value = whole_number(text, least, most)) return *value;
+    throw bad_request(shown_ + ": expected " + std::string(name) + " to be a whole number from " +
                       std::to_string(least) + " to " + std::to_string(most));
   }
-  return value;
+  std::string shown_;
+  std::string_view numbers_;
+  std::size_t colon_;
+};
+
+/// Throws bad_request if two are the same: it would be measured twice, and count twice in a mean.
+inline void check_once(std::vector<std::string> const& names) {
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name) throw bad_request(*name + " is asked for twice");
+  }
 }
 
 /// Hides a value from the optimiser: what is computed from it is computed at run time.

@@ -7,11 +7,21 @@ namespace {
 template <class W>
 concept pollable = requires { W::k_can_poll; };
 
+/// As job_of<W> would; whose input is large can tell its size without making it.
+template <class W> void check_size(std::string_view size) {
+  if constexpr (requires { W::size_of(size); }) {
+    W::size_of(size);
+  } else {
+    W::prepare(size);
+  }
+}
+
 template <class W> workload describe() {
   return {W::name,
           W::about,
           W::sizes(),
           W::quick_size,
+          check_size<W>,
           [](std::string_view size) -> std::unique_ptr<job> { return std::make_unique<job_of<W>>(size); },
           [](job& j) {
             auto& mine = static_cast<job_of<W>&>(j);
@@ -29,6 +39,13 @@ std::vector<workload> const& known_workloads() {
     return v;
   }();
   return all;
+}
+
+workload const* find_workload(std::string_view name) {
+  for (workload const& w : known_workloads()) {
+    if (w.name == name) return &w;
+  }
+  return nullptr;
 }
 
 }  // namespace bench

@@ -24,8 +24,11 @@ struct bpc {
 
   using input = timed_tasks;
   using answer = bool;
+  static timed_size size_of(std::string_view text) {
+    return timed_size::parse(name, text, 50'000);  // as deep as the stack of the serial program is
+  }
   static input prepare(std::string_view text) {
-    timed_size const size = timed_size::parse(name, text, 50'000);  // as deep as the stack of the serial program is
+    timed_size const size = size_of(text);
     return {size.work, std::vector<std::uint64_t>(static_cast<std::size_t>(size.number) * k_consumers)};
   }
   static void reset(input& tasks) { tasks.reset(); }

@@ -27,10 +27,14 @@ struct matrices {
   square whole(std::unique_ptr<double[]> const& m) const { return {m.get(), n}; }
 };
 
-inline matrices make_matrices(std::string_view name, std::string_view size) {
+inline long matrix_side(std::string_view name, std::string_view size) {
   long const n = parse_size(name, size, 32, 8192);
   if ((n & (n - 1)) != 0)
     throw bad_request(std::string(name) + "=" + std::string(size) + ": expected a power of two");
+  return n;
+}
+
+inline matrices make_matrices(long n) {
   auto const cells = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
   matrices m{n, std::make_unique<double[]>(cells), std::make_unique<double[]>(cells),
              std::make_unique<double[]>(cells)};
@@ -113,7 +117,8 @@ struct matmul {
   static std::vector<std::string_view> sizes() { return {"1024", "512", "2048"}; }
   using input = matrices;
   using answer = bool;
-  static input prepare(std::string_view size) { return make_matrices(name, size); }
+  static long size_of(std::string_view size) { return matrix_side(name, size); }
+  static input prepare(std::string_view size) { return make_matrices(size_of(size)); }
   template <class S> static answer run(input& m) {
     multiply<S, false>(m.whole(m.a), m.whole(m.b), m.whole(m.c), opaque(m.n));
     return true;
@@ -135,7 +140,8 @@ struct strassen {
 
   using input = matrices;
   using answer = bool;
-  static input prepare(std::string_view size) { return make_matrices(name, size); }
+  static long size_of(std::string_view size) { return matrix_side(name, size); }
+  static input prepare(std::string_view size) { return make_matrices(size_of(size)); }
 
   // x + sign y into out.
   [[gnu::noinline]] static void combine(square x, double sign, square y, square out, std::ptrdiff_t n) {

@@ -25,8 +25,11 @@ struct quicksort {
   };
   using answer = int const*;
 
+  static std::size_t size_of(std::string_view size) {
+    return static_cast<std::size_t>(parse_size(name, size, 1, 1'000'000'000));
+  }
   static input prepare(std::string_view size) {
-    auto const n = static_cast<std::size_t>(parse_size(name, size, 1, 1'000'000'000));
+    auto const n = size_of(size);
     return {n, shuffled(n), std::make_unique<int[]>(n)};
   }
   static void reset(input& in) { std::copy_n(in.original.get(), in.count, in.data.get()); }

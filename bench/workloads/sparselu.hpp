@@ -40,11 +40,15 @@ struct sparselu {
   };
   using answer = bool;
 
-  static input prepare(std::string_view size) {
+  static long size_of(std::string_view size) {
     long const rows = parse_size(name, size, k_side, 16384);
     if (rows % static_cast<long>(k_side) != 0) {
       throw bad_request("sparselu=" + std::string(size) + ": expected a multiple of " + std::to_string(k_side));
     }
+    return rows;
+  }
+  static input prepare(std::string_view size) {
+    long const rows = size_of(size);
     input in{static_cast<std::size_t>(rows) / k_side, {}, {}, {}, {}};
     in.places.assign(in.side * in.side, input::k_zero);
     std::uint64_t x = 1325;

@@ -21,8 +21,9 @@ struct spc {
 
   using input = timed_tasks;
   using answer = bool;
+  static timed_size size_of(std::string_view text) { return timed_size::parse(name, text, 10'000'000); }
   static input prepare(std::string_view text) {
-    timed_size const size = timed_size::parse(name, text, 10'000'000);
+    timed_size const size = size_of(text);
     return {size.work, std::vector<std::uint64_t>(static_cast<std::size_t>(size.number))};
   }
   static void reset(input& tasks) { tasks.reset(); }

@@ -27,12 +27,9 @@ struct stress {
   };
   using answer = long;
   static input prepare(std::string_view size) {
-    auto const colon = size.find(':');
-    if (colon == std::string_view::npos) {
-      throw bad_request("stress=" + std::string(size) + ": expected ITERATIONS:HEIGHT, such as 256:7");
-    }
-    long const iterations = parse_size(name, size.substr(0, colon), 1, 10'000'000);
-    int const height = static_cast<int>(parse_size(name, size.substr(colon + 1), 0, 24));
+    two_part_size const parts(name, size, size, "ITERATIONS:HEIGHT, such as 256:7");
+    long const iterations = parts.first("ITERATIONS", 1, 10'000'000);
+    int const height = static_cast<int>(parts.second("HEIGHT", 0, 24));
     long const leaves = (iterations < 4096 ? k_published_leaves : k_published_leaves_4096) / k_scale;
     long const repetitions = leaves >> height;
     return {iterations, height, repetitions > 0 ? repetitions : 1};

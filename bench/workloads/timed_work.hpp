@@ -77,16 +77,12 @@ struct timed_size {
   timed_work work;
 
   static timed_size parse(std::string_view workload, std::string_view size, long most) {
-    std::string_view text = size;
-    bool const polls = text.ends_with(":poll");
-    if (polls) text.remove_suffix(std::string_view(":poll").size());
-    auto const colon = text.find(':');
-    if (colon == std::string_view::npos) {
-      throw bad_request(std::string(workload) + "=" + std::string(size) +
-                        ": expected NUMBER:MICROSECONDS or NUMBER:MICROSECONDS:poll");
-    }
-    return {parse_size(workload, text.substr(0, colon), 1, most),
-            timed_work(parse_size(workload, text.substr(colon + 1), 1, 1'000'000), polls)};
+    std::string_view numbers = size;
+    bool const polls = numbers.ends_with(":poll");
+    if (polls) numbers.remove_suffix(std::string_view(":poll").size());
+    two_part_size const parts(workload, size, numbers, "NUMBER:MICROSECONDS or NUMBER:MICROSECONDS:poll");
+    long const number = parts.first("NUMBER", 1, most);
+    return {number, timed_work(parts.second("MICROSECONDS", 1, 1'000'000), polls)};
   }
 };
 

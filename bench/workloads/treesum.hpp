@@ -38,8 +38,9 @@ struct treesum {
     n->right = build(middle + 1, last);
     return n;
   }
+  static long size_of(std::string_view size) { return parse_size(name, size, 1, 300'000'000); }
   static input prepare(std::string_view size) {
-    long const count = parse_size(name, size, 1, 300'000'000);
+    long const count = size_of(size);
     return {count, build(1, count)};
   }
 
