@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace bench {
 
@@ -60,6 +61,11 @@ contender onetbb_contender();
 #if BENCH_WITH_OPENMP
 contender openmp_contender();
 #endif
+
+/// All that this program has, as the command line lists them.
+std::vector<contender> const& contenders();
+/// Null: there is none of that name.
+contender const* find_contender(std::string_view name);
 
 struct fork_count {
   std::uint64_t forks = 0;

@@ -2,6 +2,7 @@
 
 #include <barrier>
 #include <chrono>
+#include <filch/direct.hpp>
 #include <fstream>
 #include <thread>
 
@@ -20,6 +21,8 @@ constexpr int k_baseline_pairs = 3;
 constexpr double k_long = 5;  // seconds: what comes before a run is nothing beside it, and one says which is faster
 
 }  // namespace
+
+unsigned usual_workers() { return filch::direct::pool().workers(); }
 
 std::uint64_t peak_rss() {
   std::ifstream status("/proc/self/status");

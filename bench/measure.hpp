@@ -70,6 +70,9 @@ class meter {
   baseline baseline_;
 };
 
+/// The workers of a pool that isn't told: FILCH_NUM_THREADS, else the processors that are left to this process.
+unsigned usual_workers();
+
 /// The greatest resident size since the last call of forget_peak(), in bytes.
 std::uint64_t peak_rss();
 void forget_peak();

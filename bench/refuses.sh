@@ -38,30 +38,72 @@ refused --workers 0
 refused --workers two
 refused --repeat 0
 refused --repeat -3
+refused --repeat ""
+refused --against ""
 refused --format yaml
 refused --nonsense
 
+# Before the first line: one wrong size among right ones, a pool that can't be made.
+refused --workload fib=10,uts=T9
+refused --workload fib=60,cilksort=0 --format json
+refused --against direct --workload fib=10,uts=T9
+refused --space --workload fib=10,uts=T9
+refused --channels 3 --workload nonsense
+FILCH_STACK_SIZE=1 says "filch-bench: FILCH_STACK_SIZE" --workload fib=10 --workers 1
+FILCH_STACK_SIZE=1 refused --micro
+FILCH_STACK_SIZE=1 refused --space --workload fib=10 --workers 1
+FILCH_STACK_SIZE=1 refused --channels 3 --workload fib=10 --workers 1
+FILCH_STACK_SIZE=1 refused --against direct --workload fib=10 --workers 1
+FILCH_STACK_SIZE=1 refused --stealing --workload fib=10 --workers 2
+FILCH_NUM_THREADS=nonsense says "filch-bench: FILCH_NUM_THREADS" --workload fib=10
+
+# Twice.
+refused --workload fib=10,fib=10
+refused --workload all,fib
+refused --scheduler direct,direct
+refused --workers 1,1
+
+# What a measurement would ignore.
+refused --list --quick
+refused --list --workload nonsense
+refused --scheduler serial --workers 4
+refused --quick --workload fib=10 --repeat 1
 refused --micro --format csv
-refused --space --format csv
-refused --stealing --format csv
-refused --channels 2
-refused --channels 3 --format csv
-refused --scheduler cluster,direct
 refused --micro --workload nonsense
 refused --micro --scheduler serial
+refused --micro --scheduler serial,direct
+refused --micro --scheduler direct,onetbb
 refused --micro --scheduler nonsense
 refused --micro --repeat 3
 refused --micro --space
+refused --space --format csv
 refused --space --scheduler direct
+refused --space --scheduler direct,cactus
 refused --space --repeat 3
+refused --stealing --format csv
+refused --stealing --scheduler direct
+refused --stealing --workers 1
+refused --stealing --workers 1,2
+refused --channels 2
+refused --channels 3 --format csv
 refused --channels 3 --scheduler nonsense
 refused --channels 3 --victims nonsense
+refused --channels 3 --victims random --workers 1
+says "without :poll" --channels 3 --workload spc=1000:10:poll
 refused --victims random
 refused --early-requests
-refused --stealing --scheduler direct
 refused --against nonsense
 refused --against direct --format csv
 refused --against direct --scheduler serial
+refused --against direct --scheduler serial,channel
+says "nothing to compare with direct" --against direct --scheduler direct
 refused --against serial
 refused --against direct --space
+
+# Of --scheduler cluster (more in cluster/answers.sh); nothing of it needs MPI.
+refused --scheduler cluster,direct
+says "--micro is not for --scheduler cluster" --scheduler cluster --micro
+says "--space is not for --scheduler cluster" --scheduler cluster --space
+says "--against is not for --scheduler cluster" --scheduler cluster --against direct
+
 exit $failed

@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -128,6 +129,14 @@ void print_csv(std::vector<row> const& rows) {
                or_empty(r.task_granularity_ns), or_empty(r.steal_granularity_ns), r.max_rss_bytes,
                or_empty(r.stack_bytes));
   }
+}
+
+void print_error(std::exception const& e) {
+  std::string line = e.what();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  // The library says who speaks, too.
+  if (std::string_view const library = "filch: "; line.starts_with(library)) line.erase(0, library.size());
+  fmt::print(stderr, "filch-bench: {}\n", line);
 }
 
 std::string conclusion(std::vector<row> const& rows) {

@@ -3,6 +3,7 @@
 
 #include "measure.hpp"
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ void print_workload(std::string_view workload, std::string_view size, baseline c
 void print_table_row(row const& r);
 void print_json(std::vector<row> const& rows);
 void print_csv(std::vector<row> const& rows);
+/// One line on stderr.
+void print_error(std::exception const& e);
 /// One sentence.
 std::string conclusion(std::vector<row> const& rows);
 

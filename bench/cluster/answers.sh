@@ -8,23 +8,34 @@ failed=0
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-refused() {
+# ends CODES PROGRAM ARGUMENT...: the ranks with these codes, after one line.
+ends() {
+  local codes=$1
+  shift
   # Each rank's exit code goes to a file: mpiexec would end the others over the first that is not 0.
   rm -f "$folder"/*
   # shellcheck disable=SC2016
-  "$mpiexec" "$flag" 3 sh -c '"$@" 2>>"$0/errors"; echo $? >"$0/code.$$"' "$folder" "$bench" --scheduler cluster "$@" >"$folder/output"
-  if [ -s "$folder/output" ] || [ "$(wc -l <"$folder/errors")" -ne 1 ] || [ "$(cat "$folder"/code.*)" != $'1\n1\n1' ]; then
+  timeout 60 "$mpiexec" "$flag" 3 sh -c '"$@" 2>>"$0/errors"; echo $? >"$0/code.$$"' "$folder" "$@" >"$folder/output"
+  if [ -s "$folder/output" ] || [ "$(wc -l <"$folder/errors")" -ne 1 ] || [ "$(sort "$folder"/code.* | xargs)" != "$codes" ]; then
     echo "not refused as it should be: $*" >&2
     head "$folder"/* >&2
     failed=1
   fi
 }
+refused() { ends "1 1 1" "$bench" --scheduler cluster "$@"; }
 refused --format csv
 refused --quick
 refused --workers 0
 refused --workers 1,2
 refused --repeat 0
 refused --workload nonsense
+refused --workload uts=T1,uts=T9
+refused --workload uts=T1,knapsack-bound=0 --format json
+refused --workload uts=T1,uts=T1
 refused --nonsense
+refused --micro
 FILCH_NUM_THREADS=nonsense refused
+
+[[ $("$bench" --workload knapsack-bound=30 2>&1) = *"knapsack-bound is for --scheduler cluster" ]] || { echo "knapsack-bound is unknown" >&2; failed=1; }
+
 exit $failed

@@ -1,5 +1,6 @@
 #include "measure.hpp"
 
+#include "../report.hpp"
 #include "../statistics.hpp"
 #include "knapsack.hpp"
 #include "uts.hpp"
@@ -29,8 +30,11 @@ struct cluster_workload {
   std::string_view name;
   std::string_view about;
   std::vector<std::string_view> sizes;
+  void (*check)(std::string const& size);
   cluster_job (*make)(std::string const& size, clusters& ranks);
 };
+
+void check_uts(std::string const& size) { uts::prepare(size); }
 
 cluster_job make_uts(std::string const& size, clusters&) {
   uts::tree const* const tree = uts::prepare(size);
@@ -42,8 +46,12 @@ cluster_job make_uts(std::string const& size, clusters&) {
           }};
 }
 
+long items_of_knapsack(std::string const& size) { return parse_size("knapsack-bound", size, 1, 60); }
+
+void check_knapsack(std::string const& size) { items_of_knapsack(size); }
+
 cluster_job make_knapsack(std::string const& size, clusters& ranks) {
-  auto const items = parse_size("knapsack-bound", size, 1, 60);
+  auto const items = items_of_knapsack(size);
   cluster_tasks::the_problem = std::make_unique<cluster_tasks::knapsack_problem const>(items);
   auto const serial = [] {
     auto const& p = *cluster_tasks::the_problem;
@@ -61,25 +69,54 @@ cluster_job make_knapsack(std::string const& size, clusters& ranks) {
 
 std::vector<cluster_workload> const& workloads() {
   static std::vector<cluster_workload> const all = {
-      {"uts", "unbalanced tree search, the published trees", uts::sizes(), make_uts},
+      {"uts", "unbalanced tree search, the published trees", uts::sizes(), check_uts, make_uts},
       {"knapsack-bound",
        "0-1 knapsack by branch and bound, size is the number of items",
        {"32", "30", "28"},
+       check_knapsack,
        make_knapsack}};
   return all;
 }
 
-cluster_job make_job(std::string const& text, clusters& ranks, std::string_view& name) {
-  auto const equals = text.find('=');
+cluster_workload const* find(std::string_view name) {
   for (cluster_workload const& w : workloads()) {
-    if (w.name != std::string_view(text).substr(0, equals)) continue;
-    name = w.name;
-    return w.make(equals == std::string::npos ? std::string(w.sizes[0]) : text.substr(equals + 1), ranks);
+    if (w.name == name) return &w;
   }
+  return nullptr;
+}
+
+struct sized_cluster_workload {
+  cluster_workload const* what;
+  std::string size;
+};
+
+sized_cluster_workload parse(std::string const& text) {
+  auto const equals = text.find('=');
+  std::string const name = text.substr(0, equals);
+  if (cluster_workload const* const w = find(name))
+    return {w, equals == std::string::npos ? std::string(w->sizes[0]) : text.substr(equals + 1)};
   std::vector<std::string_view> names;
   for (cluster_workload const& w : workloads()) names.push_back(w.name);
-  throw bad_request(fmt::format("unknown workload {} for cluster, which has {}; --list names their sizes", text,
+  throw bad_request(fmt::format("unknown workload {} for cluster, which has {}; --list names their sizes", name,
                                 fmt::join(names, ", ")));
+}
+
+std::vector<sized_cluster_workload> wanted(std::vector<std::string> const& texts) {
+  std::vector<sized_cluster_workload> found;
+  for (std::string const& text : texts) {
+    if (text != "all") {
+      found.push_back(parse(text));
+    } else {
+      for (cluster_workload const& w : workloads()) found.push_back({&w, std::string(w.sizes[0])});
+    }
+  }
+  std::vector<std::string> names;
+  for (sized_cluster_workload const& w : found) {
+    w.what->check(w.size);
+    names.push_back(fmt::format("{}={}", w.what->name, w.size));
+  }
+  check_once(names);
+  return found;
 }
 
 struct cluster_row {
@@ -213,27 +250,15 @@ nlohmann::ordered_json to_json(cluster_row const& r) {
           {"verified", true}};
 }
 
-void measure_all(cluster_request const& request, clusters& ranks) {
+void measure_all(std::vector<sized_cluster_workload> const& measured, cluster_request const& request,
+                 clusters& ranks) {
   bool const speaks = ranks.rank() == 0;
-  std::vector<std::string> wanted;
-  for (std::string const& text : request.workloads) {
-    if (text != "all") {
-      wanted.push_back(text);
-    } else {
-      for (cluster_workload const& w : workloads()) wanted.emplace_back(w.name);
-    }
-  }
   auto rows = nlohmann::ordered_json::array();
-  bool has_head = false;
   cluster_meter meter(ranks);
-  for (std::string const& text : wanted) {
-    std::string_view name;
-    cluster_job const job = make_job(text, ranks, name);
-    cluster_row const row = meter.measure(name, job, request.pairs);
-    if (speaks && !request.as_json) {
-      if (!std::exchange(has_head, true)) print_head();
-      print_row(row);
-    }
+  if (speaks && !request.as_json) print_head();
+  for (sized_cluster_workload const& w : measured) {
+    cluster_row const row = meter.measure(w.what->name, w.what->make(w.size, ranks), request.pairs);
+    if (speaks && !request.as_json) print_row(row);
     if (request.as_json) rows.push_back(to_json(row));
   }
   if (speaks && request.as_json) fmt::print("{}\n", rows.dump(2));
@@ -242,15 +267,18 @@ void measure_all(cluster_request const& request, clusters& ranks) {
 }  // namespace
 
 int measure_cluster(filch::mpi_transport& mpi, cluster_request const& request) {
+  auto const measured = wanted(request.workloads);
   clusters ranks(mpi, {.workers = request.workers});
   try {
-    measure_all(request, ranks);
+    measure_all(measured, request, ranks);
     return 0;
   } catch (std::exception const& e) {  // on all ranks
-    if (ranks.rank() == 0) std::fprintf(stderr, "filch-bench: %s\n", e.what());
+    if (ranks.rank() == 0) print_error(e);
     return 1;
   }
 }
+
+bool is_cluster_workload(std::string_view name) { return find(name) != nullptr; }
 
 void list_cluster_workloads() {
   fmt::print("workloads of the scheduler cluster, for mpirun -n RANKS filch-bench --scheduler cluster:\n");

@@ -16,8 +16,9 @@ struct cluster_request {
 };
 
 /// Collective. Only rank 0 prints, errors too. Returns the exit code. Throws on all ranks what was wrong before there
-/// was a cluster.
+/// was a cluster: unknown workloads, bad sizes, settings of the pool.
 int measure_cluster(filch::mpi_transport& mpi, cluster_request const& request);
+bool is_cluster_workload(std::string_view name);
 /// Lines for --list.
 void list_cluster_workloads();
 

@@ -1,0 +1,116 @@
+#include "options.hpp"
+
+#include "workload.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filch/pool_options.hpp>
+
+namespace bench {
+namespace {
+
+/// Which measurement; nothing: the table.
+std::string_view measurement(options const& o) {
+  if (o.micro) return "--micro";
+  if (o.space) return "--space";
+  if (o.stealing) return "--stealing";
+  if (!o.channels.empty()) return "--channels";
+  if (!o.against.empty()) return "--against";
+  return "";
+}
+
+void check_cluster(options const& o) {
+  if (std::find(o.schedulers.begin(), o.schedulers.end(), "cluster") == o.schedulers.end()) return;
+  if (!o.is_for_cluster())
+    throw bad_request("--scheduler cluster stands alone: it measures the processes that mpirun started");
+  auto const refuse = [](std::string_view option) {
+    throw bad_request(std::string(option) + " is not for --scheduler cluster");
+  };
+  if (!measurement(o).empty()) refuse(measurement(o));
+  if (o.quick) refuse("--quick");
+  if (o.format == "csv") refuse("--format csv");
+#if !BENCH_WITH_CLUSTER
+  throw bad_request("--scheduler cluster wants Filch to be built with MPI");
+#endif
+}
+
+/// It sets the sizes of workloads that are named without one, and how often they run.
+void check_quick(options const& o) {
+  auto const has_size = [](std::string const& text) { return text.find('=') != std::string::npos; };
+  bool const sets_sizes = !std::all_of(o.workloads.begin(), o.workloads.end(), has_size);
+  bool const sets_turns = o.repeat.empty() && !o.space;
+  if (o.quick && !sets_sizes && !sets_turns) throw bad_request("--quick changes nothing here");
+}
+
+/// In `options` an empty text is one that was not written.
+void check_empty(CLI::App const& app) {
+  for (CLI::Option const* const option : app.get_options()) {
+    for (std::string const& text : option->results()) {
+      if (text.empty()) throw bad_request(option->get_name() + " has an empty value");
+    }
+  }
+}
+
+void check_alone(CLI::App const& app, CLI::Option const& one) {
+  for (CLI::Option const* const other : app.get_options()) {
+    if (other != &one && other->count() > 0) throw bad_request(one.get_name() + " excludes " + other->get_name());
+  }
+}
+
+}  // namespace
+
+// Long: a line for each option.
+options read_options(int argc, char** argv) {
+  options o;
+  CLI::App app{"Measures Filch, the serial program and peers on recursive workloads, in interleaved pairs."};
+  auto* const list = app.add_flag("--list", o.list, "name the workloads, their sizes and the schedulers");
+  auto* const workload =
+      app.add_option("--workload", o.workloads, "NAME or NAME=SIZE, comma separated; or all")->delimiter(',');
+  auto* const scheduler = app.add_option("--scheduler", o.schedulers, "comma separated; or all")->delimiter(',');
+  auto* const workers = app.add_option("--workers", o.workers,
+                                       "numbers of workers, comma separated; 1 and as many as a pool takes by itself")
+                            ->delimiter(',');
+  auto* const repeat = app.add_option("--repeat", o.repeat, "pairs a row; 15, or 3 with --quick");
+  app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
+  auto* const quick = app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
+  auto* const micro =
+      app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
+  auto* const space = app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
+  auto* const channels =
+      app.add_option("--channels", o.channels, "figure 3, 4 or 5 of the paper on channels: channel against direct")
+          ->check(CLI::IsMember({"3", "4", "5"}));
+  app.add_option("--victims", o.victims, "for --channels: whom thieves ask first, last, random or nearest")
+      ->check(CLI::IsMember({"last", "random", "nearest"}))
+      ->needs(channels);
+  app.add_flag("--early-requests", o.early_requests, "for --channels: thieves ask before their last task runs")
+      ->needs(channels);
+  micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
+  space->excludes(repeat)->excludes(micro);
+  channels->excludes(scheduler)->excludes(micro)->excludes(space);
+  auto* const against = app.add_option("--against", o.against, "schedulers against this one, in turn with it");
+  against->excludes(micro)->excludes(space)->excludes(channels);
+#if FILCH_HAS_CACTUS
+  app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
+      ->excludes(scheduler)
+      ->excludes(micro)
+      ->excludes(space)
+      ->excludes(channels)
+      ->excludes(against);
+#endif
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::CallForHelp const&) {
+    o.help = app.help();
+    return o;
+  } catch (CLI::ParseError const& e) {
+    throw bad_request(e.what());
+  }
+  check_empty(app);
+  if (o.list) check_alone(app, *list);
+  check_cluster(o);
+  check_quick(o);
+  if (o.format == "csv" && !measurement(o).empty()) throw bad_request(std::string(measurement(o)) + " has no csv");
+  return o;
+}
+
+}  // namespace bench

@@ -1,0 +1,40 @@
+// The command line as it was written. That its options go together is checked; names, sizes and numbers are not yet:
+// request.hpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+struct options {
+  std::vector<std::string> workloads{"all"};
+  std::vector<std::string> schedulers{"all"};
+  // empty: as usual
+  std::vector<std::string> workers;
+  std::string repeat;
+  std::string format = "table";
+  bool quick = false;
+  // one of these, or none
+  bool list = false;
+  bool micro = false;
+  bool space = false;
+  bool stealing = false;
+  std::string channels;  // the figure
+  std::string against;   // the scheduler
+  std::string help;      // what to print
+  // of --channels
+  std::string victims = "last";
+  bool early_requests = false;
+
+  bool as_json() const { return format == "json"; }
+  bool has_table() const { return format == "table"; }
+  /// --scheduler cluster; it stands alone.
+  bool is_for_cluster() const { return schedulers.size() == 1 && schedulers[0] == "cluster"; }
+};
+
+/// Throws bad_request where an option is unknown, or one that the measurement would ignore.
+options read_options(int argc, char** argv);
+
+}  // namespace bench

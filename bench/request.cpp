@@ -1,0 +1,158 @@
+#include "request.hpp"
+
+#include "other_program.hpp"
+#if BENCH_WITH_CLUSTER
+#include "cluster/measure.hpp"
+#endif
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace bench {
+namespace {
+
+constexpr unsigned k_turns = 15;
+constexpr unsigned k_turns_quick = 3;
+constexpr std::string_view k_quick_workloads[] = {"fib", "nqueens", "uts", "cilksort", "stress", "treesum"};
+
+workload const& known_workload(std::string_view name) {
+  if (workload const* const w = find_workload(name)) return *w;
+#if BENCH_WITH_CLUSTER
+  if (is_cluster_workload(name)) throw bad_request(fmt::format("{} is for --scheduler cluster", name));
+#endif
+  throw bad_request(fmt::format("unknown workload {}; --list names them", name));
+}
+
+sized_workload at_usual_size(workload const& w, options const& o) {
+  return {&w, std::string(o.quick ? w.quick_size : w.sizes[0])};
+}
+
+void add_all(std::vector<sized_workload>& wanted, options const& o) {
+  if (o.quick) {
+    for (auto const name : k_quick_workloads) wanted.push_back(at_usual_size(known_workload(name), o));
+  } else {
+    for (workload const& w : known_workloads()) wanted.push_back(at_usual_size(w, o));
+  }
+}
+
+/// Null: the other program's.
+contender const* known_scheduler(std::string const& name) {
+  if (contender const* const c = find_contender(name)) return c;
+  if (name.empty() || name != other_contender())
+    throw bad_request("unknown scheduler " + name + "; --list names them");
+  if (!other_program_is_there())
+    throw bad_request(name + " is not built: cmake --build <folder> --target bench-llvm");
+  return nullptr;
+}
+
+void check_named_once(std::vector<contender const*> const& schedulers) {
+  std::vector<std::string> names;
+  for (contender const* const c : schedulers) names.emplace_back(c ? c->name : other_contender());
+  check_once(names);
+}
+
+std::vector<unsigned> said_workers(options const& o) {
+  std::vector<unsigned> wanted;
+  std::vector<std::string> names;
+  for (std::string const& text : o.workers) {
+    wanted.push_back(static_cast<unsigned>(parse_size("--workers", text, 1, 1024)));
+    names.push_back(fmt::format("--workers {}", wanted.back()));
+  }
+  check_once(names);
+  return wanted;
+}
+
+}  // namespace
+
+std::vector<sized_workload> wanted_workloads(options const& o) {
+  std::vector<sized_workload> wanted;
+  for (std::string const& text : o.workloads) {
+    if (text == "all") {
+      add_all(wanted, o);
+      continue;
+    }
+    auto const equals = text.find('=');
+    wanted.push_back(at_usual_size(known_workload(std::string_view(text).substr(0, equals)), o));
+    if (equals != std::string::npos) wanted.back().size = text.substr(equals + 1);
+  }
+  std::vector<std::string> names;
+  for (sized_workload const& w : wanted) {
+    w.what->check(w.size);
+    names.push_back(fmt::format("{}={}", w.what->name, w.size));
+  }
+  check_once(names);
+  return wanted;
+}
+
+std::vector<contender const*> wanted_schedulers(options const& o) {
+  std::vector<contender const*> wanted;
+  for (std::string const& name : o.schedulers) {
+    if (name != "all") {
+      wanted.push_back(known_scheduler(name));
+      continue;
+    }
+    for (contender const& c : contenders()) wanted.push_back(&c);
+    if (other_program_is_there()) wanted.push_back(nullptr);
+  }
+  check_named_once(wanted);
+  return wanted;
+}
+
+contender const* wanted_scheduler(std::string const& name, eligible const& which) {
+  contender const* const c = known_scheduler(name);
+  if (!c || !which.takes(*c)) throw bad_request(fmt::format("{}, not for {}", which.rule, name));
+  return c;
+}
+
+std::vector<contender const*> wanted_schedulers(options const& o, eligible const& which) {
+  std::vector<contender const*> wanted;
+  for (std::string const& name : o.schedulers) {
+    if (name != "all") {
+      wanted.push_back(wanted_scheduler(name, which));
+      continue;
+    }
+    for (contender const& c : contenders()) {
+      if (which.takes(c) && !c.is_peer) wanted.push_back(&c);
+    }
+  }
+  if (wanted.empty()) throw bad_request(std::string(which.rule) + ", which this program has not");
+  check_named_once(wanted);
+  return wanted;
+}
+
+std::vector<unsigned> wanted_workers(options const& o) {
+  if (!o.workers.empty()) return said_workers(o);
+  unsigned const all = usual_workers();
+  return all > 1 ? std::vector{1u, all} : std::vector{1u};
+}
+
+std::vector<unsigned> wanted_workers_by_powers(options const& o) {
+  if (!o.workers.empty()) return said_workers(o);
+  std::vector<unsigned> wanted;
+  unsigned const all = usual_workers();
+  for (unsigned p = 1; p < all; p *= 2) wanted.push_back(p);
+  wanted.push_back(all);
+  return wanted;
+}
+
+std::vector<unsigned> wanted_workers_that_steal(options const& o) {
+  if (o.workers.empty()) return {std::max(2u, usual_workers())};
+  auto const wanted = said_workers(o);
+  if (*std::min_element(wanted.begin(), wanted.end()) < 2) throw bad_request("one worker steals nothing");
+  return wanted;
+}
+
+unsigned most(std::vector<unsigned> const& workers) { return *std::max_element(workers.begin(), workers.end()); }
+
+unsigned wanted_turns(options const& o) {
+  if (o.repeat.empty()) return o.quick ? k_turns_quick : k_turns;
+  return static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+}
+
+void check_pools(std::vector<contender const*> const& schedulers, unsigned workers) {
+  for (contender const* const c : schedulers) {
+    if (c && !c->is_peer) c->make({.workers = workers});
+  }
+}
+
+}  // namespace bench
