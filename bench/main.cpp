@@ -1,6 +1,7 @@
 // filch-bench: see README.md beside this file.
 #include "against.hpp"
 #include "channels.hpp"
+#include "launcher.hpp"
 #include "micro.hpp"
 #include "other_program.hpp"
 #include "report.hpp"
@@ -295,7 +296,16 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
     mpi.emplace();
     speaks = mpi->rank() == 0;
   }
+  bool const is_launched = mpi.has_value();
+#else
+  constexpr bool is_launched = false;
 #endif
+  if (launch const l = launched(); !is_launched && l.processes > 1) {
+    // No failure of the others: the launcher would end this one over it, perhaps before it has spoken.
+    if (l.rank != 0) return 0;
+    throw bad_request(
+        fmt::format("{} processes were started; only --scheduler cluster is for more than one", l.processes));
+  }
   options const o = read_options(argc, argv);
   if (!o.help.empty()) {
     if (speaks) fmt::print("{}", o.help);

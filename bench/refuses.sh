@@ -105,5 +105,7 @@ refused --scheduler cluster,direct
 says "--micro is not for --scheduler cluster" --scheduler cluster --micro
 says "--space is not for --scheduler cluster" --scheduler cluster --space
 says "--against is not for --scheduler cluster" --scheduler cluster --against direct
+OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 says "2 processes" --workload fib=10 --repeat 1
+PMI_SIZE=2 PMI_RANK=0 says "2 processes" --list
 
 exit $failed

@@ -36,6 +36,10 @@ refused --nonsense
 refused --micro
 FILCH_NUM_THREADS=nonsense refused
 
+# Without a cluster: only rank 0 fails, so that mpiexec lets it speak first.
+ends "0 0 1" "$bench" --workload fib=10 --repeat 1
+ends "0 0 1" "$bench" --list
+ends "0 0 1" "$bench" --nonsense
 [[ $("$bench" --workload knapsack-bound=30 2>&1) = *"knapsack-bound is for --scheduler cluster" ]] || { echo "knapsack-bound is unknown" >&2; failed=1; }
 
 exit $failed
