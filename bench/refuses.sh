@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Requests that make no sense end filch-bench with one line on stderr, nothing on stdout, and a failure.
+# Requests that make no sense end the command lines with one line on stderr, nothing on stdout, and a failure.
+#   refuses.sh BENCH SIMULATE
 set -uo pipefail
-bench=$1
+bench=$1 simulate=$2
 failed=0
 # by PROGRAM TEXT ARGUMENT...: what it says has TEXT in it.
 by() {
@@ -107,5 +108,11 @@ says "--space is not for --scheduler cluster" --scheduler cluster --space
 says "--against is not for --scheduler cluster" --scheduler cluster --against direct
 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 says "2 processes" --workload fib=10 --repeat 1
 PMI_SIZE=2 PMI_RANK=0 says "2 processes" --list
+
+by "$simulate" "--tree is required"
+by "$simulate" "uts=T9" --tree T9
+by "$simulate" "--ranks" --tree T1 --ranks 0
+by "$simulate" "--look wants" --tree T1 --ranks 2 --look 5
+by "$simulate" "--switch wants" --tree T1 --ranks 2 --switch 5 --processors 2
 
 exit $failed

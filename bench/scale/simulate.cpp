@@ -291,17 +291,32 @@ class simulation {
   std::uint64_t turns_ = 0;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::string name = "T1L";
+struct request {
+  bench::uts::tree const* tree = nullptr;
   std::vector<int> ranks{1, 2, 4, 8};
   int processors = 0;
   costs c;
+  std::string help;  // what to print instead
+};
+
+/// Throws where the simulation would ignore an option.
+void check_shared(request const& r, CLI::App const& app) {
+  bool const is_shared = r.processors > 0 && *std::max_element(r.ranks.begin(), r.ranks.end()) > r.processors;
+  for (char const* const option : {"--switch", "--look"}) {
+    if (!is_shared && app.count(option) > 0)
+      throw std::runtime_error(std::string(option) + " wants --processors, and more --ranks than those");
+  }
+}
+
+request read_request(int argc, char** argv) {
+  request r;
+  std::string name;
+  costs& c = r.c;
   CLI::App app{"Simulates uts on many ranks."};
-  app.add_option("--tree", name, "T1, T3, T1L, T2L or T3L");
-  app.add_option("--ranks", ranks, "comma separated")->delimiter(',')->check(CLI::Range(1, 1 << 20));
-  app.add_option("--processors", processors, "that the ranks share; 0: one each")->check(CLI::NonNegativeNumber);
+  // Required: the large trees take minutes.
+  app.add_option("--tree", name, "T1, T3, T1L, T2L or T3L")->required();
+  app.add_option("--ranks", r.ranks, "comma separated")->delimiter(',')->check(CLI::Range(1, 1 << 20));
+  app.add_option("--processors", r.processors, "that the ranks share; 0: one each")->check(CLI::NonNegativeNumber);
   auto const cost = [&app](char const* option, double& value, char const* about) {
     app.add_option(option, value, about)->check(CLI::NonNegativeNumber);
   };
@@ -316,29 +331,56 @@ int main(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber);
   cost("--switch", c.change, "ns, a processor's way from one rank to another");
   cost("--look", c.look, "ns that an idle rank's look between two sleeps takes from who works there");
-  CLI11_PARSE(app, argc, argv);
-  bench::uts::tree const* tree = nullptr;
   try {
-    tree = bench::uts::prepare(name);
+    app.parse(argc, argv);
+  } catch (CLI::CallForHelp const&) {
+    r.help = app.help();
+    return r;
+  }
+  check_shared(r, app);
+  r.tree = bench::uts::prepare(name);
+  return r;
+}
+
+/// False if a node was lost.
+bool print_row(request const& asked, int n) {
+  simulation s(*asked.tree, n, asked.processors > 0 ? asked.processors : n, asked.c);
+  time_ns const took = s.run();
+  if (s.nodes != asked.tree->nodes) {
+    std::fprintf(stderr, "scale-simulate: %ld nodes of %ld\n", s.nodes, asked.tree->nodes);
+    return false;
+  }
+  double const speedup = asked.c.node * static_cast<double>(asked.tree->nodes) / took;
+  double const most = std::min(n, asked.processors > 0 ? asked.processors : n);
+  auto const k = s.stats();
+  std::printf("%-5s %6d %10.4f %9.2f %10.3f %9lu %9lu %10lu %10lu\n", std::string(asked.tree->name).c_str(), n,
+              took * 1e-9, speedup, speedup / most, static_cast<unsigned long>(k.answers),
+              static_cast<unsigned long>(k.tasks_given), static_cast<unsigned long>(k.forwards),
+              static_cast<unsigned long>(k.messages));
+  std::fflush(stdout);
+  return true;
+}
+
+int print_table(request const& asked) {
+  std::printf("%-5s %6s %10s %9s %10s %9s %9s %10s %10s\n", "tree", "ranks", "seconds", "speed-up", "efficiency",
+              "answers", "tasks", "forwards", "messages");
+  std::fflush(stdout);
+  for (int const n : asked.ranks) {
+    if (!print_row(asked, n)) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    request const asked = read_request(argc, argv);
+    if (asked.help.empty()) return print_table(asked);
+    std::printf("%s", asked.help.c_str());
+    return 0;
   } catch (std::exception const& e) {
     std::fprintf(stderr, "scale-simulate: %s\n", e.what());
     return 1;
-  }
-  std::printf("%-5s %6s %10s %9s %10s %9s %9s %10s %10s\n", "tree", "ranks", "seconds", "speed-up", "efficiency",
-              "answers", "tasks", "forwards", "messages");
-  for (int const n : ranks) {
-    simulation s(*tree, n, processors > 0 ? processors : n, c);
-    time_ns const took = s.run();
-    if (s.nodes != tree->nodes) {
-      std::fprintf(stderr, "scale-simulate: %ld nodes of %ld\n", s.nodes, tree->nodes);
-      return 1;
-    }
-    double const speedup = c.node * static_cast<double>(tree->nodes) / took;
-    double const most = std::min(n, processors > 0 ? processors : n);
-    auto const k = s.stats();
-    std::printf("%-5s %6d %10.4f %9.2f %10.3f %9lu %9lu %10lu %10lu\n", name.c_str(), n, took * 1e-9, speedup,
-                speedup / most, static_cast<unsigned long>(k.answers), static_cast<unsigned long>(k.tasks_given),
-                static_cast<unsigned long>(k.forwards), static_cast<unsigned long>(k.messages));
-    std::fflush(stdout);
   }
 }
