@@ -3,6 +3,7 @@
 #   refuses.sh BENCH SIMULATE
 set -uo pipefail
 bench=$1 simulate=$2
+root=$(cd "$(dirname "$0")/.." && pwd)
 failed=0
 # by PROGRAM TEXT ARGUMENT...: what it says has TEXT in it.
 by() {
@@ -114,5 +115,11 @@ by "$simulate" "uts=T9" --tree T9
 by "$simulate" "--ranks" --tree T1 --ranks 0
 by "$simulate" "--look wants" --tree T1 --ranks 2 --look 5
 by "$simulate" "--switch wants" --tree T1 --ranks 2 --switch 5 --processors 2
+
+by "$root/models/check" "no run matches" nonsense
+by "$root/tools/matrix" "no cell matches" nonsense
+by "$root/tools/matrix" "no regular expression" '['
+by "$root/tools/check-format" "unknown: --nonsense" --nonsense
+by "$root/tools/check-edges" "unknown: x" x
 
 exit $failed
