@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Requests that make no sense end the command lines with one line on stderr, nothing on stdout, and a failure.
-#   refuses.sh BENCH SIMULATE
+#   refuses.sh BENCH SIMULATE EXAMPLES: two programs, and the folder of the examples ("" where they are not built)
 set -uo pipefail
-bench=$1 simulate=$2
+bench=$1 simulate=$2 examples=$3
 root=$(cd "$(dirname "$0")/.." && pwd)
 failed=0
 # by PROGRAM TEXT ARGUMENT...: what it says has TEXT in it.
@@ -122,4 +122,11 @@ by "$root/tools/matrix" "no regular expression" '['
 by "$root/tools/check-format" "unknown: --nonsense" --nonsense
 by "$root/tools/check-edges" "unknown: x" x
 
+if [ -n "$examples" ]; then
+  by "$examples/example-fib" "from 1 to 90" abc
+  by "$examples/example-primes" "from 1 on" -1
+  by "$examples/example-quicksort" "from 1 to" -1
+  by "$examples/example-reachable" "from 3 to" -1
+  by "$examples/example-cluster_threads" "from 1 to" abc
+fi
 exit $failed

@@ -1,6 +1,6 @@
 // Counts the ways to put n queens on a board, on all ranks: the first rows are tasks that may go to another process,
 // the rest of a board is joins that its rank's workers share.
-//   mpirun -n 4 example-cluster_queens [n]
+//   mpirun -n 4 example-cluster_queens [n, from 4 to 20]
 #include <cstdio>
 #include <cstdlib>
 #include <filch/cluster.hpp>
@@ -38,6 +38,10 @@ static long place_queens(filch::rank& here, board b, int rows_of_tasks) {
 int main(int argc, char** argv) {
   int const n = argc > 1 ? std::atoi(argv[1]) : 11;
   filch::mpi_transport mpi;
+  if (n < 4 || n > 20) {
+    if (mpi.rank() == 0) std::fputs("example-cluster_queens: n is a whole number from 4 to 20\n", stderr);
+    return 1;
+  }
   filch::cluster<> ranks(mpi);
   long const count = ranks.fold<&place_queens>(std::plus<>(), board{n, (1u << n) - 1, 0, 0, 0}, 3);
   if (ranks.rank() == 0) std::printf("%d queens: %ld ways, counted by %d ranks\n", n, count, ranks.ranks());

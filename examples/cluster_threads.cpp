@@ -14,7 +14,12 @@ static long count(filch::rank& here, int depth) {
 
 int main(int argc, char** argv) {
   constexpr int k_depth = 16;
-  filch::thread_network network(argc > 1 ? std::atoi(argv[1]) : 2);
+  int const asked = argc > 1 ? std::atoi(argv[1]) : 2;
+  if (asked < 1 || asked > 100) {
+    std::fputs("example-cluster_threads: the number of ranks is from 1 to 100\n", stderr);
+    return 1;
+  }
+  filch::thread_network network(asked);
   bool all_right = true;
   auto const program = [&](int rank) {
     filch::thread_transport threads(network, rank);

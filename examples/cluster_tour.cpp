@@ -1,7 +1,6 @@
 // The shortest tour of some cities, by branch and bound on all ranks: who finds a shorter one raises a bound that the
 // others see soon.
-//   mpirun -n 4 example-cluster_tour [cities, at most 16]
-#include <algorithm>
+//   mpirun -n 4 example-cluster_tour [cities, from 2 to 16]
 #include <cstdio>
 #include <cstdlib>
 #include <filch/cluster.hpp>
@@ -37,8 +36,12 @@ static void extend(filch::rank& here, filch::bound best, tour t) {
 }
 
 int main(int argc, char** argv) {
-  int const cities = std::clamp(argc > 1 ? std::atoi(argv[1]) : 10, 2, k_most);
+  int const cities = argc > 1 ? std::atoi(argv[1]) : 10;
   filch::mpi_transport mpi;
+  if (cities < 2 || cities > k_most) {
+    if (mpi.rank() == 0) std::fputs("example-cluster_tour: the number of cities is from 2 to 16\n", stderr);
+    return 1;
+  }
   filch::cluster<> ranks(mpi);
   filch::bound const best = ranks.make_bound(-1'000'000);
   ranks.run<&extend>(best, tour{cities, 0, 1, 0});

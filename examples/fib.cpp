@@ -12,5 +12,9 @@ static long fib(long n) {
 
 int main(int argc, char** argv) {
   long const n = argc > 1 ? std::atol(argv[1]) : 30;
+  if (n < 1 || n > 90) {
+    std::fputs("example-fib: n is a whole number from 1 to 90\n", stderr);
+    return 1;
+  }
   std::printf("fib(%ld) = %ld\n", n, fib(n));
 }

@@ -16,6 +16,10 @@ static bool is_prime(long n) {
 
 int main(int argc, char** argv) {
   long const limit = argc > 1 ? std::atol(argv[1]) : 300'000;
+  if (limit < 1) {
+    std::fputs("example-primes: the limit is a whole number from 1 on\n", stderr);
+    return 1;
+  }
 
   // One body for each index, on as many workers as have nothing else to do.
   std::atomic<long> count{0};

@@ -17,8 +17,12 @@ static void quicksort(std::span<int> v) {
 }
 
 int main(int argc, char** argv) {
-  std::size_t const n = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1'000'000;
-  std::vector<int> v(n);
+  long const n = argc > 1 ? std::atol(argv[1]) : 1'000'000;
+  if (n < 1 || n > 1'000'000'000) {
+    std::fputs("example-quicksort: the number of elements is from 1 to 1000000000\n", stderr);
+    return 1;
+  }
+  std::vector<int> v(static_cast<std::size_t>(n));
   std::mt19937 random(1);
   for (int& x : v) x = static_cast<int>(random());
 
@@ -26,6 +30,6 @@ int main(int argc, char** argv) {
   workers.run([&] { quicksort(v); });
 
   bool const sorted = std::is_sorted(v.begin(), v.end());
-  std::printf("%zu elements on %u workers: %s\n", n, workers.workers(), sorted ? "sorted" : "NOT SORTED");
+  std::printf("%ld elements on %u workers: %s\n", n, workers.workers(), sorted ? "sorted" : "NOT SORTED");
   return sorted ? 0 : 1;
 }

@@ -1,6 +1,5 @@
 // Tasks that nobody joins, and the barrier that waits for all of them: which cells of a maze can be reached.
 //   example-reachable [side]
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
@@ -63,7 +62,12 @@ class maze {
 }  // namespace
 
 int main(int argc, char** argv) {
-  maze m(std::max(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1'000, 3ul));
+  long const side = argc > 1 ? std::atol(argv[1]) : 1'000;
+  if (side < 3 || side > 20'000) {
+    std::fputs("example-reachable: the side is a whole number from 3 to 20000\n", stderr);
+    return 1;
+  }
+  maze m(static_cast<std::size_t>(side));
   std::size_t reached = 0;
   filch::channel::default_pool().run([&] {
     m.visit(m.middle());

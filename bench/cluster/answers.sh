@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The answers on three ranks. Then requests that make no sense: one line from rank 0, nothing on stdout, a failure of each rank.
-#   answers.sh BENCH MPIEXEC NUMPROC_FLAG
+#   answers.sh BENCH MPIEXEC NUMPROC_FLAG EXAMPLES: the last is the examples' folder ("" where they are not built)
 set -uo pipefail
-bench=$1 mpiexec=$2 flag=$3
+bench=$1 mpiexec=$2 flag=$3 examples=$4
 failed=0
 "$mpiexec" "$flag" 3 "$bench" --scheduler cluster --workload uts=T1,knapsack-bound=28 --repeat 1 --workers 1 || failed=1
 
@@ -42,4 +42,8 @@ ends "0 0 1" "$bench" --list
 ends "0 0 1" "$bench" --nonsense
 [[ $("$bench" --workload knapsack-bound=30 2>&1) = *"knapsack-bound is for --scheduler cluster" ]] || { echo "knapsack-bound is unknown" >&2; failed=1; }
 
+if [ -n "$examples" ]; then
+  ends "1 1 1" "$examples/example-cluster_queens" -1
+  ends "1 1 1" "$examples/example-cluster_tour" abc
+fi
 exit $failed
