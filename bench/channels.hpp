@@ -1,5 +1,5 @@
-// Figures 3, 4 and 5 of A. Prell, T. Rauber, Channel-based work stealing, as tables: `channel` and `direct` in turn,
-// by how many tasks an answer to a steal request holds, and with and without polls in long tasks.
+// Figures 3, 4 and 5 of A. Prell, T. Rauber, Channel-based Work Stealing, 2014, as tables: `channel` and `direct` in
+// turn, by how many tasks an answer to a steal request holds, and with and without polls in long tasks.
 #pragma once
 
 #include "measure.hpp"

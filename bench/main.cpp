@@ -163,7 +163,7 @@ channels_contenders wanted_channels_contenders(options const& o, unsigned worker
   return {*find_contender("direct"), *find_contender("channel"), victims, o.early_requests};
 }
 
-/// Figures of A. Prell, T. Rauber (Euro-Par 2014): `channel` against `direct`.
+/// Figures of A. Prell, T. Rauber (2014): `channel` against `direct`.
 void show_channels(options const& o) {
   auto const workloads = wanted_channels_workloads(o);
   auto const workers = wanted_workers_by_powers(o);

@@ -1,8 +1,8 @@
 // bpc: bouncing producer and consumers: each producer spawns the next producer, then nine consumers, which run for
 // some microseconds. A thief takes the oldest task, the producer, so work comes from another worker each time.
-// Published by: A. Prell, T. Rauber (Euro-Par 2014), depth 10,000; 10, 100 and 1000 microseconds. Size is
-// DEPTH:MICROSECONDS; with :poll consumers poll. Here each producer waits for what it spawned, so waits are nested
-// DEPTH deep. Answer: each consumer's result. No cut-off.
+// Published by: A. Prell, T. Rauber, Channel-based Work Stealing, 2014, depth 10,000; 10, 100 and 1000 microseconds.
+// Size is DEPTH:MICROSECONDS; with :poll consumers poll. Here each producer waits for what it spawned, so waits are
+// nested DEPTH deep. Answer: each consumer's result. No cut-off.
 #pragma once
 
 #include "timed_work.hpp"

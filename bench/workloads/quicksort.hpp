@@ -1,6 +1,6 @@
-// quicksort: in place, both parts forked. Published by: A. Prell, T. Rauber (Euro-Par 2014), 10^8 integers.
-// Published cut-off: k_insertion_most elements or fewer are sorted by insertion. Answer: element i is i
-// (shuffled.hpp).
+// quicksort: in place, both parts forked. Published by: A. Prell, T. Rauber, Channel-based Work
+// Stealing, 2014, 10^8 integers. Published cut-off: k_insertion_most elements or fewer are sorted by insertion.
+// Answer: element i is i (shuffled.hpp).
 #pragma once
 
 #include "../workload.hpp"

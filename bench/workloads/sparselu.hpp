@@ -1,8 +1,8 @@
 // sparselu: the LU decomposition of a sparse matrix of dense blocks, step by step: the diagonal block; the rest of
 // its row and column, a task a block; the blocks right below, a task each. Published by: the Barcelona OpenMP Tasks
-// Suite; A. Prell, T. Rauber (Euro-Par 2014), 4096 rows. The pattern and blocks of k_side rows are the suite's.
-// Elements are random, diagonals dominant, as there is no pivoting; blocks that fill in are known before and start as
-// zeros. Answer: the bits of the serial program's, and LUx = Ax for a random vector.
+// Suite; A. Prell, T. Rauber, Channel-based Work Stealing, 2014, 4096 rows. The pattern and blocks of k_side rows are
+// the suite's. Elements are random, diagonals dominant, as there is no pivoting; blocks that fill in are known before
+// and start as zeros. Answer: the bits of the serial program's, and LUx = Ax for a random vector.
 #pragma once
 
 #include "../workload.hpp"

@@ -1,7 +1,7 @@
 // spc: a single producer: one worker spawns all tasks, each runs for some microseconds. Published by: A. Prell, T.
-// Rauber (Euro-Par 2014), 100,000 tasks of 10, 100 and 1000 microseconds. Size is TASKS:MICROSECONDS; with :poll
-// tasks poll. Answer: each task's result. Cut-off: a scope of Filch holds 4096 tasks that wait; past them its worker
-// runs some.
+// Rauber, Channel-based Work Stealing, 2014, 100,000 tasks of 10, 100 and 1000 microseconds. Size is
+// TASKS:MICROSECONDS; with :poll tasks poll. Answer: each task's result. Cut-off: a scope of Filch holds 4096 tasks
+// that wait; past them its worker runs some.
 #pragma once
 
 #include "timed_work.hpp"

@@ -1,6 +1,6 @@
-// Tasks of a given length, as in A. Prell, T. Rauber (Euro-Par 2014): a loop of counted rounds, calibrated once a
-// process. A round is a step of a linear congruential generator, so a task's result depends on each of its rounds,
-// and can be told without running them.
+// Tasks of a given length, as in A. Prell, T. Rauber, Channel-based Work Stealing, 2014: a loop of counted
+// rounds, calibrated once a process. A round is a step of a linear congruential generator, so a task's result depends
+// on each of its rounds, and can be told without running them.
 #pragma once
 
 #include "../workload.hpp"

@@ -1,6 +1,6 @@
-// treerec: fib's tree of forks, whose leaves run for some microseconds. Published by: A. Prell, T. Rauber (Euro-Par
-// 2014), n = 25: 242,784 tasks; 10, 100 and 1000 microseconds. Size is N:MICROSECONDS; with :poll leaves poll.
-// Answer: the sum of the leaves' results. No cut-off.
+// treerec: fib's tree of forks, whose leaves run for some microseconds. Published by: A. Prell, T. Rauber,
+// Channel-based Work Stealing, 2014, n = 25: 242,784 tasks; 10, 100 and 1000 microseconds. Size is N:MICROSECONDS;
+// with :poll leaves poll. Answer: the sum of the leaves' results. No cut-off.
 #pragma once
 
 #include "timed_work.hpp"

@@ -1,5 +1,5 @@
-// filch::channel: work stealing by messages (paper: A. Prell, T. Rauber, Channel-based work stealing). Portable C++;
-// code never moves to another thread at a join.
+// filch::channel: work stealing by messages (paper: A. Prell, T. Rauber, Channel-based Work Stealing, 2014). Portable
+// C++; code never moves to another thread at a join.
 #pragma once
 
 #include <filch/detail/channel_task.hpp>

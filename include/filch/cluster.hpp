@@ -1,5 +1,5 @@
-// filch::cluster: work stealing between processes (paper: A. Prell, T. Rauber, Channel-based work stealing,
-// Euro-Par 2014).
+// filch::cluster: work stealing between processes (paper: A. Prell, T. Rauber, Channel-based Work Stealing,
+// 2014).
 #pragma once
 
 #include <filch/default_scheduler.hpp>

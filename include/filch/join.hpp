@@ -30,7 +30,7 @@ namespace filch::inline FILCH_ABI {
 /// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares, 1 to 2 ns; under
 /// `implicit` a call, two loads and a compare, and no store beyond what calls and larger closures need; under
 /// `cactus` 1 to 1.4 times direct's. Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP
-/// 2010 (`direct`); A. Prell, T. Rauber, Channel-based work stealing, Euro-Par 2014 (`channel`); C. Yang, J.
+/// 2010 (`direct`); A. Prell, T. Rauber, Channel-based Work Stealing, 2014 (`channel`); C. Yang, J.
 /// Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al.,
 /// Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014 (`implicit`).
 template <scheduler S = default_scheduler, class F, class G>
