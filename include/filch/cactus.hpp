@@ -38,7 +38,7 @@ struct cactus {
 
   class pool;
 
-  /// Two loads and a compare.
+  /// See filch::scheduler.
   static bool wanted() noexcept {
     auto const& w = detail::strand_self();
     // relaxed: a hint; what it leads to synchronises.

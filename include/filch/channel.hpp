@@ -33,7 +33,7 @@ struct channel {
 
   class pool;
 
-  /// A load and a compare, and some more while somebody asks.
+  /// See filch::scheduler; costs some more while somebody asks.
   static bool wanted() noexcept {
     detail::channel_worker& w = *detail::channel_self;
     return w.bell.has_rung() && detail::channel_wanted_slow(w);
@@ -45,8 +45,9 @@ struct channel {
   }
 
   /// Runs f() some time before the next barrier() returns, or the pool ends, perhaps on another worker; nobody waits
-  /// for it alone. f is moved or copied away, and must not throw: the process ends if it does. Outside all pools, and
-  /// in filch::stay, f runs here. Costs an allocation; throws std::bad_alloc if that fails.
+  /// for it alone. f is moved or copied away, and must not throw: the process ends if it does. The default pool never
+  /// ends: at the end of the process, detached tasks that no barrier waited for are lost. Outside all pools, and in
+  /// filch::stay, f runs here. Costs an allocation; throws std::bad_alloc if that fails.
   template <class F> static void detach(F&& f) {
     auto task = std::make_unique<detail::channel_closure<std::decay_t<F>>>(std::forward<F>(f));
     detail::channel_worker& w = *detail::channel_self;

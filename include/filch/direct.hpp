@@ -16,9 +16,9 @@ extern template class FILCH_API pool_of<direct_team>;
 }  // namespace detail
 
 /// Work stealing in which a fork leaves the sibling's closure in a descriptor and a thief takes the oldest.
-/// A fork that nobody waits for costs three stores and two compares; joining it costs a compare. A worker
-/// that waits for a stolen task runs what that task forks (leapfrogging), so stack use is that of the
-/// serial program, and a lock held across a join can meet itself.
+/// A fork that nobody waits for costs three stores and two compares; joining it costs a store and a
+/// compare. A worker that waits for a stolen task runs what that task forks (leapfrogging), so stack use is that of
+/// the serial program, and a lock held across a join can meet itself.
 struct direct {
   /// See filch::scheduler.
   static constexpr std::string_view name = "direct";
@@ -34,7 +34,7 @@ struct direct {
 
   class pool;
 
-  /// A load and a compare.
+  /// See filch::scheduler.
   static bool wanted() noexcept {
     // relaxed: a hint; what it leads to synchronises.
     return detail::direct_self->split.load(std::memory_order_relaxed) == detail::direct_raised() && inside();

@@ -51,7 +51,8 @@ template <class S, class I, class F> void for_index_inside(I first, I last, F& f
 
 /// Calls f(i) for every i of [first, last), in ascending order within each piece; the pieces may run in
 /// parallel, so several workers may call f at once. There is no grain size: a plain loop runs in blocks of some
-/// microseconds, and what is left is split in half only when a worker waits for work.
+/// microseconds, and what is left is split in half only when a worker waits for work. Both bounds are of one type, an
+/// integer's: `for_index(std::size_t{0}, v.size(), f)`.
 ///
 /// If f throws, the rest of its piece is skipped, the other pieces run to their end, and then one of the
 /// exceptions leaves: that of the lowest piece. An empty or reversed range does nothing. From outside a pool

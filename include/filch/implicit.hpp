@@ -45,7 +45,7 @@ struct implicit {
 
   class pool;
 
-  /// Two loads and a compare.
+  /// See filch::scheduler.
   static bool wanted() noexcept {
     auto const& w = detail::strand_self();
     // relaxed: a hint; what it leads to synchronises.

@@ -27,15 +27,18 @@ namespace filch::inline FILCH_ABI {
 /// `channel` any others, so a lock held across a join can meet itself; under `cactus` and `implicit` the frame is
 /// left on its stack and the worker does other work on another one.
 ///
-/// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares, 1 to 2 ns; under
-/// `implicit` a call, two loads and a compare, and no store beyond what calls and larger closures need; under
-/// `cactus` 1 to 1.4 times direct's. Papers: K.-F. Faxen, Efficient work stealing for fine grained parallelism, ICPP
-/// 2010 (`direct`); A. Prell, T. Rauber, Channel-based Work Stealing, 2014 (`channel`); C. Yang, J.
-/// Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016 (`cactus`); V. Kumar et al.,
-/// Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014 (`implicit`).
+/// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares at the fork, a store and
+/// a compare at the join, 1 to 2 ns in all; under `implicit` a call, two loads and a compare, and no store beyond
+/// what calls and larger closures need; under `cactus` 1 to 1.4 times direct's. Papers: K.-F. Faxen, Efficient work
+/// stealing for fine grained parallelism, ICPP 2010 (`direct`); A. Prell, T. Rauber, Channel-based Work Stealing,
+/// 2014 (`channel`); C. Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016
+/// (`cactus`); V. Kumar et al., Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014
+/// (`implicit`).
 template <scheduler S = default_scheduler, class F, class G>
 FILCH_INLINE std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-  return S::join(std::forward<F>(f), std::forward<G>(g));
+  static_assert(detail::results_can_be_moved<F, G>,
+                "filch::join returns what f and g return: such a type must be move-constructible");
+  if constexpr (detail::results_can_be_moved<F, G>) return S::join(std::forward<F>(f), std::forward<G>(g));
 }
 
 namespace detail {
@@ -69,9 +72,12 @@ template <class S, std::size_t First, std::size_t Count, class Refs> auto invoke
 /// Cost: one join less than there are callables.
 template <scheduler S = default_scheduler, class... F>
   requires(sizeof...(F) > 0)
-auto invoke(F&&... f) {
+std::tuple<detail::result_of<F>...> invoke(F&&... f) {
+  static_assert(detail::results_can_be_moved<F...>,
+                "filch::invoke returns what its callables return: such a type must be move-constructible");
   std::tuple<F&&...> refs(std::forward<F>(f)...);
-  if constexpr (sizeof...(F) == 1) {  // no join enters a pool
+  if constexpr (!detail::results_can_be_moved<F...>) {  // the assertion says all
+  } else if constexpr (sizeof...(F) == 1) {             // no join enters a pool
     return detail::inside_pool<S>([&refs] { return detail::invoke_range<S, 0, 1>(refs); });
   } else {
     return detail::invoke_range<S, 0, sizeof...(F)>(refs);

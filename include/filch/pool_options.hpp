@@ -36,9 +36,10 @@ struct pool_options {
   /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
   /// the processors that the affinity mask and the container's quota leave to this process.
   unsigned workers = 0;
-  /// Bytes of stack for each worker, and of each stack more that `cactus` and `implicit` use, 64 KiB to 1 TiB;
-  /// address space, of which only what is touched costs memory. 0: FILCH_STACK_SIZE (k, m and g are understood),
-  /// else 64 MiB, or less where address space is limited.
+  /// The least bytes of stack for each worker, and of each stack more that `cactus` and `implicit` use, 64 KiB to
+  /// 1 TiB; address space, of which only what is touched costs memory. 0: FILCH_STACK_SIZE (k, m and g are
+  /// understood), else 64 MiB, or less where address space is limited. Under `channel` a task may begin on top of a
+  /// wait as long as half of the stack is free: give it at least twice what the program needs serially.
   std::size_t stack_size = 0;
   /// Bind each worker thread to one processor, to different ones while there are enough. The thread that calls `run`
   /// keeps its affinity. FILCH_PIN=1 does the same for pools that do not ask.

@@ -24,6 +24,10 @@ template <class F> using raw_result = std::invoke_result_t<F>;
 template <class F>
 using result_of = std::conditional_t<std::is_void_v<raw_result<F>>, nothing, std::remove_cv_t<raw_result<F>>>;
 
+/// Can a pair or tuple of the results of F... be returned?
+template <class... F>
+inline constexpr bool results_can_be_moved = (std::is_move_constructible_v<result_of<F>> && ...);
+
 /// Calls f and returns its result, or nothing{} where it returns void.
 template <class F> FILCH_INLINE result_of<F> call(F&& f) {
   if constexpr (std::is_void_v<raw_result<F>>) {
