@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Requests that make no sense end the command lines with one line on stderr, nothing on stdout, and a failure.
-#   refuses.sh BENCH SIMULATE EXAMPLES: two programs, and the folder of the examples ("" where they are not built)
+#   refuses.sh BENCH SIMULATE EXAMPLES: two programs, and the folder of the examples ("" where they are not built, both)
 set -uo pipefail
 bench=$1 simulate=$2 examples=$3
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -110,11 +110,13 @@ says "--against is not for --scheduler cluster" --scheduler cluster --against di
 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 says "2 processes" --workload fib=10 --repeat 1
 PMI_SIZE=2 PMI_RANK=0 says "2 processes" --list
 
-by "$simulate" "--tree is required"
-by "$simulate" "uts=T9" --tree T9
-by "$simulate" "--ranks" --tree T1 --ranks 0
-by "$simulate" "--look wants" --tree T1 --ranks 2 --look 5
-by "$simulate" "--switch wants" --tree T1 --ranks 2 --switch 5 --processors 2
+if [ -n "$simulate" ]; then
+  by "$simulate" "--tree is required"
+  by "$simulate" "uts=T9" --tree T9
+  by "$simulate" "--ranks" --tree T1 --ranks 0
+  by "$simulate" "--look wants" --tree T1 --ranks 2 --look 5
+  by "$simulate" "--switch wants" --tree T1 --ranks 2 --switch 5 --processors 2
+fi
 
 by "$root/models/check" "no run matches" nonsense
 by "$root/tools/matrix" "no cell matches" nonsense

@@ -1,5 +1,4 @@
 # filch::cluster, a library of its own. Who does not use it needs no MPI; without MPI its ranks are threads.
-set(FILCH_HAS_MPI OFF)
 string(TOUPPER "${FILCH_WITH_MPI}" with_mpi)
 if(with_mpi MATCHES "^(ON|YES|TRUE|Y|1)$")
   find_package(MPI REQUIRED COMPONENTS CXX)

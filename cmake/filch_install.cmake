@@ -2,13 +2,21 @@
 install(TARGETS filch EXPORT filch_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(TARGETS filch_cluster EXPORT filch_cluster_targets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(EXPORT filch_cluster_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
 set(not_installed "")
+if(FILCH_CLUSTER)
+  set(FILCH_HAS_CLUSTER TRUE)
+  install(TARGETS filch_cluster EXPORT filch_cluster_targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT filch_cluster_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
+else()
+  set(FILCH_HAS_CLUSTER FALSE)
+  foreach(header IN ITEMS "cluster*.hpp" packing.hpp rank.hpp thread_transport.hpp transport.hpp)
+    list(APPEND not_installed PATTERN "${header}" EXCLUDE)
+  endforeach()
+endif()
 if(NOT FILCH_HAS_MPI)
-  set(not_installed PATTERN "mpi_transport.hpp" EXCLUDE)
+  list(APPEND not_installed PATTERN "mpi_transport.hpp" EXCLUDE)
 endif()
 install(DIRECTORY include/filch DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" ${not_installed})
 install(FILES "${PROJECT_BINARY_DIR}/include/filch/config.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/filch")
@@ -29,5 +37,24 @@ foreach(folder IN ITEMS LIBDIR INCLUDEDIR)
   set(FILCH_PC_${folder} "\${prefix}")
   cmake_path(APPEND FILCH_PC_${folder} "${CMAKE_INSTALL_${folder}}")  # which an absolute one replaces
 endforeach()
-configure_file(cmake/filch.pc.in "${PROJECT_BINARY_DIR}/filch.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/filch.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+function(filch_pkg_config name description requires libraries)
+  set(FILCH_PC_NAME "${name}")
+  set(FILCH_PC_DESCRIPTION "${description}")
+  set(FILCH_PC_REQUIRES "${requires}")
+  set(FILCH_PC_LIBRARIES "${libraries}")
+  configure_file(cmake/filch.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+filch_pkg_config(filch "${PROJECT_DESCRIPTION}" "" "-lfilch -pthread ${FILCH_PC_LINK_OPTIONS}")
+set(of_version "filch = ${PROJECT_VERSION}")
+if(FILCH_CLUSTER)
+  filch_pkg_config(filch-cluster "filch::cluster, between threads" "${of_version}" -lfilch_cluster)
+endif()
+if(FILCH_HAS_MPI)
+  # A static library does not say what it needs. MPI's come after it, which is why filch-cluster is not required instead.
+  set(mpi ${MPI_CXX_LIBRARIES})
+  list(TRANSFORM mpi REPLACE " " "\\\\ ")
+  list(JOIN mpi " " mpi)
+  filch_pkg_config(filch-cluster-mpi "filch::cluster, between threads and over MPI" "${of_version}"
+    "-lfilch_cluster ${MPI_CXX_LINK_FLAGS} ${mpi}")
+endif()

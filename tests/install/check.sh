@@ -77,6 +77,7 @@ else()
 endif()
 add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE filch::filch)
+install(TARGETS consumer)
 CODE
 
 what="building a shared library"
@@ -108,6 +109,16 @@ cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH
 cmake --build "$work/sub" >/dev/null
 "$work/sub/consumer"
 
+what="a tree with Filch in it installs itself alone, unless it asks"
+cmake --install "$work/sub" --prefix "$work/prefix-sub" >/dev/null
+[ "$(cd "$work/prefix-sub" && find . -type f)" = ./bin/consumer ]
+cmake -S "$work/consumer" -B "$work/sub" -DFILCH_CLUSTER=OFF -DFILCH_INSTALL=ON >/dev/null
+if cmake --build "$work/sub" --target help | grep filch_cluster >/dev/null; then false; fi
+cmake --build "$work/sub" >/dev/null
+cmake --install "$work/sub" --prefix "$work/prefix-sub" >/dev/null
+[ -f "$work/prefix-sub/include/filch/filch.hpp" ]
+[ -z "$(find "$work/prefix-sub" -name '*cluster*' -o -name '*transport*')" ]
+
 what="folders given as absolute paths"  # nothing is installed there
 cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INSTALL_PREFIX=/opt/filch \
   -DCMAKE_INSTALL_LIBDIR=/opt/lib -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers >/dev/null
@@ -121,6 +132,14 @@ for lacking in -std=c++17 -fno-exceptions; do
   what="the first error with $lacking"
   { g++ -std=c++20 $lacking -I"$work/prefix-OFF/include" -fsyntax-only "$work/consumer/main.cpp" 2>&1 || true; } |
     grep -m 1 error: | grep -q '"filch needs '
+done
+
+for function in join invoke; do
+  what="the first error of $function where a result can't be moved"
+  printf '%s\n' '#include <filch/filch.hpp>' 'struct fixed { fixed() {} fixed(fixed const&) = delete; };' \
+    "void f() { filch::$function([] { return fixed(); }, [] {}); }" >"$work/fixed.cpp"
+  { g++ -std=c++20 -I"$work/prefix-OFF/include" -fsyntax-only "$work/fixed.cpp" 2>&1 || true; } |
+    grep -m 1 error: | grep -q "filch::$function returns .* must be move-constructible"
 done
 
 # Clusters: between threads without MPI, and over MPI, where it was built.
@@ -154,13 +173,29 @@ cluster() {  # cluster SHARED [cmake arguments]
     -DCMAKE_PREFIX_PATH="$work/prefix-$1" "${@:2}" >/dev/null &&
     cmake --build "$work/cluster-$1" >/dev/null && "$work/cluster-$1/threads"
 }
+cluster_by_pkg_config() {  # cluster_by_pkg_config SHARED PACKAGE PROGRAM
+  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-$1" -name filch.pc)")
+  export PKG_CONFIG_PATH
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -O0 $(pkg-config --cflags "$2") "$work/cluster/$3.cpp" -Wl,--as-needed $(pkg-config --libs "$2") \
+    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/cluster/$3-$1"
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster/$3-$1"
+}
 what="find_package, cluster, without MPI"
 cluster ON
 if cluster ON -DWITH=mpi 2>/dev/null; then false; fi
+what="find_package, cluster, where there is none"
+if cmake -S "$work/cluster" -B "$work/no-cluster" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-sub" >/dev/null 2>&1; then false; fi
+for shared in OFF ON; do
+  what="pkg-config, cluster, shared $shared"
+  cluster_by_pkg_config $shared filch-cluster threads
+done
 if [ -f "$work/prefix-OFF/include/filch/mpi_transport.hpp" ]; then
   what="find_package, cluster, with MPI"
   cluster OFF -DWITH=mpi
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster-OFF/mpi"
+  what="pkg-config, cluster, with MPI"
+  cluster_by_pkg_config OFF filch-cluster-mpi mpi
 fi
 
 strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
