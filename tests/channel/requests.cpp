@@ -13,7 +13,7 @@ using S = filch::channel;
 using filch::steal_amount;
 using filch::victim_order;
 
-enum class order { none, poll, look, leave };
+enum class order { none, poll, forget, look, leave };
 
 /// Workers that do as they are told. Those other than worker 0 are held in detached tasks, for which no early
 /// requests are sent; their request channels are open.
@@ -44,6 +44,7 @@ class obedient {
       EXPECT_TRUE(eventually([&] { return (what = told_[me]) != order::none; })) << "nothing to do for " << me;
       if (what == order::none) return;
       if (what == order::poll) S::poll();
+      if (what == order::forget) forget_old_requests();
       if (what == order::look) sees_request_[me] = S::wanted();
     }
   }
@@ -64,6 +65,11 @@ class obedient {
       if (i != S::worker_index() && sees_request_[i]) asked.push_back(i);
     }
     return asked;
+  }
+  /// While nobody asks. With something to give, a worker looks through the requests that it had kept, and drops
+  /// those that are out of date.
+  static void forget_old_requests() {
+    filch::join<S>([] { S::poll(); }, [] {});
   }
   /// Polls, until it gives something.
   void give() {
@@ -94,8 +100,7 @@ victims asked_by(unsigned thief, obedient& all, std::uint64_t* sent = nullptr) {
     filch::scope<S>([&](auto& s) {
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), thief);
-        // What it left with others before it got this is out of date: they take it away.
-        all.tell_others(order::poll);
+        all.tell_others(order::forget);  // what it left with others before it got this
         requests = all.pool.stats().requests;
       });
       s.spawn([&] {
@@ -142,7 +147,7 @@ TEST(requests, go_to_who_gave_the_last_tasks_and_not_to_their_owner) {
       });
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), k_thief);
-        all.tell_others(order::poll);
+        all.tell_others(order::forget);
       });
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), k_thief);
