@@ -90,10 +90,10 @@ class obedient {
 
 using victims = std::vector<unsigned>;
 
-/// Whom the thief, of five workers that ask for half, has asked while it runs the second of two tasks that worker 0
-/// gave it; and how many requests it sent for that.
-victims asked_by(unsigned thief, obedient& all, std::uint64_t* sent = nullptr) {
-  victims asked;
+/// Calls meanwhile() on the thief, of five workers that ask for half, while it runs the second of two tasks that
+/// worker 0 gave it. Returns how many requests it sent for that.
+std::uint64_t while_asking(unsigned thief, obedient& all, auto const& meanwhile) {
+  std::uint64_t sent = 0;
   all.pool.run([&] {
     all.hold_others();
     std::uint64_t requests = 0;
@@ -105,8 +105,8 @@ victims asked_by(unsigned thief, obedient& all, std::uint64_t* sent = nullptr) {
       });
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), thief);
-        if (sent) *sent = all.pool.stats().requests - requests;
-        asked = all.asked_others();
+        sent = all.pool.stats().requests - requests;
+        meanwhile();
         all.tell_others(order::leave);
       });
       s.spawn([] {});
@@ -115,6 +115,13 @@ victims asked_by(unsigned thief, obedient& all, std::uint64_t* sent = nullptr) {
       all.obey();
     });
   });
+  return sent;
+}
+
+/// Whom it has asked.
+victims asked_by(unsigned thief, obedient& all) {
+  victims asked;
+  while_asking(thief, all, [&] { asked = all.asked_others(); });
   return asked;
 }
 
@@ -122,6 +129,18 @@ TEST(requests, go_to_the_nearest_worker_where_that_is_asked_for) {
   obedient all(
       {.workers = 5, .amount = steal_amount::half, .victims = victim_order::nearest, .early_requests = true});
   for (unsigned thief : {1u, 2u, 3u, 4u}) EXPECT_EQ(asked_by(thief, all), victims{thief - 1}) << "by " << thief;
+}
+
+TEST(requests, go_on_by_their_distance_from_the_thief) {
+  obedient all(
+      {.workers = 5, .amount = steal_amount::half, .victims = victim_order::nearest, .early_requests = true});
+  while_asking(3, all, [&] {
+    for (unsigned nearest : {2u, 4u, 1u}) {
+      EXPECT_EQ(all.asked_others(), victims{nearest});
+      all.tell(nearest, order::poll);
+    }
+    EXPECT_EQ(all.asked_others(), victims{0});
+  });
 }
 
 TEST(requests, go_to_who_gave_the_last_tasks) {
@@ -176,13 +195,10 @@ TEST(requests, go_to_any_worker_where_that_is_asked_for) {
 }
 
 TEST(requests, are_sent_before_the_last_task_runs_only_where_that_is_asked_for) {
-  std::uint64_t sent = 0;
   obedient early({.workers = 5, .amount = steal_amount::half, .early_requests = true});
-  EXPECT_EQ(asked_by(2, early, &sent).size(), 1u);
-  EXPECT_EQ(sent, 1u);
+  EXPECT_EQ(while_asking(2, early, [&] { EXPECT_EQ(early.asked_others().size(), 1u); }), 1u);
   obedient late({.workers = 5, .amount = steal_amount::half, .early_requests = false});
-  EXPECT_EQ(asked_by(2, late, &sent).size(), 0u);
-  EXPECT_EQ(sent, 0u);
+  EXPECT_EQ(while_asking(2, late, [&] { EXPECT_EQ(late.asked_others().size(), 0u); }), 0u);
 }
 
 TEST(requests, come_back_where_nobody_has_anything) {

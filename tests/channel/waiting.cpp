@@ -389,5 +389,31 @@ TEST(waiting, piles_up_on_half_of_the_stack) {
   }
 }
 
+/// Two workers sleep in joins. The one that a detached task goes to runs it, though the other one asks, too.
+TEST(waiting, runs_the_detached_task_that_it_is_sent) {
+  constexpr stolen_join<S> join_stolen;
+  filch::channel::pool pool({.workers = 3});
+  for (int round = 0; round < 20; ++round) {
+    gate others_may_sleep;
+    auto const waits = [&] { EXPECT_TRUE(others_may_sleep.pass()); };
+    auto const on_third = [&] {
+      auto const before = pool.stats();
+      others_may_sleep.open();
+      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps == before.sleeps + 2; }));
+      unsigned const me = S::worker_index();
+      unsigned ran_on = me;
+      gate ran;
+      S::detach([&] {
+        ran_on = S::worker_index();
+        ran.open();
+      });
+      EXPECT_TRUE(ran.pass());
+      EXPECT_NE(ran_on, me);
+      EXPECT_EQ(pool.stats().publications, before.publications + 1);
+    };
+    pool.run([&] { join_stolen(waits, [&] { join_stolen(waits, on_third); }); });
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

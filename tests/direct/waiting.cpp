@@ -91,8 +91,9 @@ TEST(waiting, takes_tasks_of_its_own_thief_only) {
 TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
   filch::direct::pool pool({.workers = 4});
   for (int round = 0; round < 5 && !HasFailure(); ++round) {
-    gate thief_is_set;
+    gate all_are_busy;
     gate offered;
+    gate forked;
     gate finish;
     unsigned thief = 0;
     std::atomic<unsigned> seen{0};
@@ -107,24 +108,25 @@ TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
                        });
         return;
       }
-      for (int looks = 0; looks < 1000 && pool.stats().sleeps - pool.stats().wakeups < 2; ++looks) {
-        std::this_thread::yield();
-      }
+      auto const sleeps = pool.stats().sleeps;
+      forked.open();
+      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps == sleeps + 2; })) << "something is public";
       filch::join<S>([&] { EXPECT_TRUE(eventually(both_are_awake)); }, [] {});
     };
     auto const on_third_again = [&] {
       thief = *filch::current_worker<S>();
-      thief_is_set.open();
+      all_are_busy.open();
       EXPECT_TRUE(offered.pass());
+      for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});  // from here on nothing is public
       forks(forks, 20);
       finish.open();
     };
-    auto const on_fourth = [&] { join_stolen([] {}, on_third_again); };
+    auto const on_fourth = [&] { join_stolen([&] { EXPECT_TRUE(forked.pass()); }, on_third_again); };
     auto const on_third = [&] { join_stolen([] {}, on_fourth); };
     pool.run([&] {
       join_stolen(
           [&] {
-            EXPECT_TRUE(thief_is_set.pass());
+            EXPECT_TRUE(all_are_busy.pass());
             filch::join<S>(
                 [&] {
                   offered.open();
@@ -133,7 +135,7 @@ TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
                 [] {});
           },
           // On the second worker. The third one has taken what is forked here; it waits for that later on.
-          [&] { join_stolen([&] { EXPECT_TRUE(thief_is_set.pass()); }, on_third); });
+          [&] { join_stolen([&] { EXPECT_TRUE(forked.pass()); }, on_third); });
     });
   }
 }

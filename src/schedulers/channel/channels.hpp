@@ -197,7 +197,7 @@ class alignas(k_cache_line) task_channel {
     return state == k_idle ? withdrawal::done_while_idle : withdrawal::done;
   }
   /// Thief. edge channel-2: acquire, the message and the tasks.
-  bool has_message() const noexcept { return state_.load(std::memory_order_acquire) == k_full; }
+  bool has_message() const noexcept { return is_full(state_.load(std::memory_order_acquire)); }
   /// Thief, about to sleep: has nobody begun to answer? edge channel-5: seq_cst, after the announcement.
   bool is_quiet() const noexcept {
     std::uint32_t const state = state_.load(std::memory_order_seq_cst);
@@ -205,9 +205,10 @@ class alignas(k_cache_line) task_channel {
   }
   /// Thief: the message, if it is there; closed then. It may hold no tasks: see take_back().
   std::optional<batch> receive() noexcept {
-    std::uint32_t full = k_full;
+    std::uint32_t full = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // edge channel-2: acquire, the message and the tasks.
-    if (!state_.compare_exchange_strong(full, k_closed, std::memory_order_acquire, std::memory_order_relaxed)) {
+    if (!is_full(full) ||
+        !state_.compare_exchange_strong(full, k_closed, std::memory_order_acquire, std::memory_order_relaxed)) {
       return std::nullopt;
     }
     return message_;
@@ -227,12 +228,12 @@ class alignas(k_cache_line) task_channel {
     }
     return claim_result::nobody_waits;
   }
-  /// Owner of t: if the thief has not looked yet, and t is the last of the tasks in the message, all of them are
-  /// their owner's again. Returns the first of them; null if not.
-  [[nodiscard]] channel_task* take_back(channel_task& t) noexcept {
-    std::uint32_t full = k_full;
-    // edge channel-2: acquire, the message, which may be another worker's.
-    if (!state_.compare_exchange_strong(full, k_claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
+  /// Worker `me`, the owner of t: if it sent the message, the thief has not looked yet, and t is the last of the tasks
+  /// in it, all of them are its own again. Returns the first of them; null if not.
+  [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) noexcept {
+    std::uint32_t full = k_full + me;
+    // Only who sent the message gets that far. relaxed: it wrote the message itself.
+    if (!state_.compare_exchange_strong(full, k_claimed, std::memory_order_relaxed, std::memory_order_relaxed)) {
       return nullptr;
     }
     bool const is_there = message_.last == &t + 1 && !message_.is_empty();
@@ -240,14 +241,14 @@ class alignas(k_cache_line) task_channel {
     if (is_there) message_.last = message_.first;
     // edge channel-2: release, the message as it is now. The thief was woken for it, and finds at least that it was
     // answered.
-    state_.store(k_full, std::memory_order_release);
+    state_.store(k_full + me, std::memory_order_release);
     return first;
   }
   void send(batch b) noexcept {
     message_ = b;
     // edge channel-2: release, the message and the tasks. edge channel-5: seq_cst, before the look whether the thief
     // sleeps.
-    state_.store(k_full, std::memory_order_seq_cst);
+    state_.store(k_full + b.from, std::memory_order_seq_cst);
   }
 
  private:
@@ -255,8 +256,9 @@ class alignas(k_cache_line) task_channel {
   static constexpr std::uint32_t k_open = 1;
   static constexpr std::uint32_t k_idle = 2;  // open, and its thief has no task at all
   static constexpr std::uint32_t k_claimed = 3;
-  static constexpr std::uint32_t k_full = 4;
+  static constexpr std::uint32_t k_full = 4;  // + who sent the message
 
+  static bool is_full(std::uint32_t state) noexcept { return state >= k_full; }
   static bool is_waiting(std::uint32_t state) noexcept { return state == k_open || state == k_idle; }
 
   std::atomic<std::uint32_t> state_{k_closed};

@@ -42,7 +42,7 @@ bool channel_wanted_slow(channel_worker& owner) noexcept {
 /// t was sent away, to a thief that has not looked: t and the others of that message are private again, and who asks
 /// gets some of these others. False if not.
 bool channel_team::take_back(channel_member& w, channel_task& t, unsigned thief) noexcept {
-  channel_task* const first = thief == k_no_worker ? nullptr : tasks_[thief].take_back(t);
+  channel_task* const first = thief == k_no_worker ? nullptr : tasks_[thief].take_back(t, w.index);
   if (!first) return false;
   for (channel_task* i = first; i <= &t; ++i) i->future.clear();
   w.bottom = first;
@@ -69,12 +69,16 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
       looks = 0;
       continue;
     }
+    // Before it serves: others who wait would give the only one on, and so on.
+    if (has_room && run_detached(w)) {
+      looks = 0;
+      continue;
+    }
     if (w.bell.has_rung()) serve(w);
-    if (!has_room) {
-      give_back_received(w);
-    } else {
-      if (run_detached(w)) continue;
+    if (has_room) {
       ask(w, thief);
+    } else {
+      give_back_received(w);
     }
     // Detached tasks that it has no room for are for those who ask, of whom nobody would wake it.
     bool const must_look = !w.detached.is_empty();

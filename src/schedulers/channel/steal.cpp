@@ -3,6 +3,7 @@
 #include "schedulers/channel/worker.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -109,11 +110,13 @@ unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
     return victim >= 0 && victim < all && v != w.index && v != r.thief && requests_[v].is_open();
   };
   if (r.order == victim_order::nearest) {
+    // By their distance from the thief, on both sides in turn: those after w, then again from the nearest.
     int const thief = r.thief;
-    for (int distance = 1; distance < all; ++distance) {
-      for (int victim : {thief - distance, thief + distance}) {
-        if (may_be(victim)) return static_cast<unsigned>(victim);
-      }
+    int at = static_cast<int>(w.index);
+    for (int i = 0; i < 2 * all; ++i) {
+      int const distance = std::abs(at - thief);
+      at = distance >= all ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
+      if (may_be(at)) return static_cast<unsigned>(at);
     }
     return k_nobody;
   }
@@ -127,13 +130,18 @@ unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
 
 bool channel_team::is_asked(channel_member& w) noexcept {
   if (!alive()) return false;
+  auto const somebody_asks = [&] {
+    for (unsigned i = 0; i < workers(); ++i) {
+      if (i != w.index && requests_[w.index].peek(i) && tasks_[i].is_open()) return true;
+    }
+    return false;
+  };
+  if (w.bell.is_kept() && somebody_asks()) return true;
+  // edge channel-1: before the looks.
   w.bell.hush(w.bottom);
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i == w.index || !requests_[w.index].peek(i) || !tasks_[i].is_open()) continue;
-    w.bell.ring();
-    return true;
-  }
-  return false;
+  if (!somebody_asks()) return false;
+  w.bell.ring();  // some may have to be passed on
+  return true;
 }
 
 // ---- thief -------------------------------------------------------------------------------------

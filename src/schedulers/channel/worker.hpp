@@ -18,7 +18,7 @@ class channel_team;
 inline constexpr unsigned k_nobody = ~0u;
 
 /// All its own. Equations, between its steps: the tasks in [bottom, top) are private, those below bottom were sent
-/// away and are not joined; the bell's place is bottom, or it has rung.
+/// away and are not joined; the bell's place is bottom, or it has rung, or is kept.
 struct alignas(k_cache_line) channel_member : channel_worker {
   channel_member() noexcept : channel_worker(nullptr) {}
 
