@@ -228,8 +228,8 @@ class alignas(k_cache_line) task_channel {
     }
     return claim_result::nobody_waits;
   }
-  /// Worker `me`, the owner of t: if it sent the message, the thief has not looked yet, and t is the last of the tasks
-  /// in it, all of them are its own again. Returns the first of them; null if not.
+  /// Worker `me`, the owner of t: if it sent the message, the thief has not looked yet, and t is the last of the
+  /// tasks in it, all of them are its own again. Returns the first of them; null if not.
   [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) noexcept {
     std::uint32_t full = k_full + me;
     // Only who sent the message gets that far. relaxed: it wrote the message itself.
