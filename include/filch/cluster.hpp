@@ -220,7 +220,12 @@ template <scheduler S = default_scheduler> class cluster {
       } catch (...) {
         mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
       }
-      work_until_the_end(mine);
+      try {
+        work_until_the_end(mine);
+      } catch (...) {  // no memory; what lies in the deque, nobody would see the end of
+        mine.ends.end_over_loss("a task");
+        throw;
+      }
       mine.merge();
     });
   }

@@ -39,9 +39,9 @@ bool endpoint::poll(task_deque& mine, std::size_t spare, bool may_ask) {
 bool endpoint::poll_waiting(task_deque& mine, bool may_ask, bool may_take) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  if (may_take) share_waits_ = false;
+  if (may_take) share_waits_.store(false, std::memory_order_relaxed);
   bool const refused = look(mine, 0, may_ask, k_look_of_waiter);
-  if (may_take) share_waits_ = mine.empty();
+  if (may_take) share_waits_.store(mine.empty(), std::memory_order_relaxed);
   return refused;
 }
 
@@ -51,8 +51,8 @@ bool endpoint::look(task_deque& mine, std::size_t spare, bool may_ask, unsigned 
   bool const refused = std::exchange(refused_, false);
   std::size_t const came = mine.size() < 2 ? move_arrived(mine) : 0;
   send_bounds();
-  std::size_t const left = serve(mine, spare);
-  if (share_waits_ && inbox_.empty()) leave_in_inbox(mine, (left + came + 1) / 2);
+  std::size_t const left = serve(mine, spare, shares_.load(std::memory_order_relaxed));  // relaxed: policy
+  if (share_waits_.load(std::memory_order_relaxed) && inbox_.empty()) leave_in_inbox(mine, (left + came + 1) / 2);
   bool const drained = seems_drained(spare, weight);
   if (drained && may_ask && !refused && mine.size() < 2) ask();
   return refused;
@@ -103,9 +103,10 @@ bool endpoint::wants_help(unsigned workers) {
   return !inbox_.empty() || shares_.load(std::memory_order_relaxed) < workers;  // relaxed: policy
 }
 
-endpoint::help_outcome endpoint::help(task_deque& mine, std::unique_ptr<partial>& part) {
+endpoint::help_outcome endpoint::help(task_deque& mine, std::unique_ptr<partial>& part, std::uint64_t& run) {
   std::lock_guard const lock(mutex_);
-  if (!root_works_) return help_outcome::leave;
+  if (run == 0) run = runs_begun_;
+  if (!root_works_ || run != runs_begun_) return help_outcome::leave;
   if (of_root_ && !part) part = of_root_->another();
   bool const refused = look(mine, 0, true, k_look_of_waiter);
   if (!mine.empty()) {
@@ -129,7 +130,7 @@ void endpoint::begin_run(partial const* of_root) {
   ++runs_begun_;
   ++calls_;
   received_before_.reset();
-  share_waits_ = false;
+  waits_no_more();
   looks_in_vain_ = 0;
   refused_ = false;
 }
@@ -144,13 +145,17 @@ bool endpoint::leave_run() {
 endpoint::outcome endpoint::idle(task_deque& mine, bool may_ask) {
   std::lock_guard const lock(mutex_);
   root_works_ = true;
+  waits_no_more();
   if (!mine.empty()) return outcome::work;
   begin_look();
   bool const refused = std::exchange(refused_, false);
   move_arrived(mine);
   if (!mine.empty()) return outcome::work;
   root_works_ = false;
-  serve(mine, 0);
+  // Who helps may have tasks for this loop, and for those who ask.
+  auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
+  share_waits_.store(helpers_ > 0, std::memory_order_relaxed);
+  serve(mine, 0, helpers_ > 0 ? k_look_of_worker * (shares + 1) : 1);
   send_bounds();
   // Passive from here on, until the mutex is free again, unless others help.
   if (helpers_ == 0 && runs_ended_ < runs_begun_) answer_wave();
@@ -269,7 +274,12 @@ void endpoint::end_over_loss(std::string_view what) {
 /// In a handler. Once: the exception comes by here again on its way out.
 void endpoint::lose(std::string_view what) {
   if (std::exchange(has_lost_, true)) return;
-  transport_.end_all(std::string(what) + " is lost: " + text_of_current_exception());
+  std::string text;
+  try {
+    text = std::string(what) + " is lost: " + text_of_current_exception();
+  } catch (...) {  // no memory: in few words
+  }
+  transport_.end_all(text.empty() ? what : std::string_view(text));
 }
 
 cluster_stats endpoint::stats() const {

@@ -33,16 +33,15 @@ std::uint64_t endpoint::random() noexcept {  // xorshift
   return random_ ^= random_ << 17;
 }
 
-/// Returns how many may still go.
-std::size_t endpoint::serve(task_deque& mine, std::size_t spare) {
-  auto const shares = shares_.load(std::memory_order_relaxed);  // relaxed: policy
+/// Requests that get nothing go on after so many looks. Returns how many may still go.
+std::size_t endpoint::serve(task_deque& mine, std::size_t spare, unsigned looks) {
   try {
     std::erase_if(requests_, [&](steal_request& request) {
       if (spare > 0) {
         spare -= give(request, mine, std::min((spare + 1) / 2, k_tasks_an_answer));
         return true;
       }
-      if (++request.looks < shares) return false;
+      if (++request.looks < looks) return false;
       forward(request);
       return true;
     });

@@ -124,27 +124,35 @@ bool share::take_back() {
 void share::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
   ++waits_;
+  bool has_said = false;  // to the rank's other shares, that it would take tasks
+  auto const waits_no_more = [&] {
+    if (std::exchange(has_said, false)) ends.waits_no_more();
+  };
   idle_pause pause;
   while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
     answer_workers();
     if (!tasks.empty() || take_back()) {
+      waits_no_more();
       step_(*this, frame_);
       pause.reset();
     } else {
       bool const may_steal = waits_ <= k_thieving_waits;
+      has_said = may_steal;
       if (ends.poll_waiting(tasks, may_steal && pause.may_ask(), may_steal)) pause.refused();
       if (tasks.empty()) pause.wait();
     }
   }
+  waits_no_more();
   --waits_;
 }
 
 bool share::is_sent_work() {
   using clock = std::chrono::steady_clock;
   auto const begin = clock::now();
+  std::uint64_t run = 0;
   for (idle_pause pause;; pause.wait()) {
     clock::duration longest{};
-    switch (ends.help(tasks, part_)) {
+    switch (ends.help(tasks, part_, run)) {
       case endpoint::help_outcome::work: return true;
       case endpoint::help_outcome::leave: return false;
       case endpoint::help_outcome::asks: longest = pace::k_helper_waits; break;

@@ -88,11 +88,12 @@ TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
   stepped rank(net, 1);
   filch::detail::share helper(rank.ends, nullptr);
   std::unique_ptr<filch::detail::partial> none;
+  std::uint64_t run = 0;
   for (int i = 0; i < 3; ++i) victim.mine.spawn<&nothing>(nullptr);
   rank.mine.spawn<&nothing>(nullptr);
   EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
   EXPECT_TRUE(rank.ends.wants_help(2));
-  while (rank.ends.help(helper.tasks, none) != endpoint::help_outcome::work) {
+  while (rank.ends.help(helper.tasks, none, run) != endpoint::help_outcome::work) {
     static_cast<void>(victim.ends.poll(victim.mine.tasks, victim.mine.tasks.size()));
   }
   while (!rank.mine.tasks.empty()) rank.mine.run_newest();
@@ -111,13 +112,88 @@ TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
   stepped rank(net, 0);
   filch::detail::task_deque mine;
   std::unique_ptr<filch::detail::partial> none;
+  std::uint64_t run = 0;
   rank.mine.spawn<&nothing>(nullptr);
   EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
-  EXPECT_EQ(rank.ends.help(mine, none), endpoint::help_outcome::asks);
+  EXPECT_EQ(rank.ends.help(mine, none, run), endpoint::help_outcome::asks);
   rank.mine.run_newest();
   EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::nothing);
   EXPECT_FALSE(rank.ends.wants_help(2));
-  EXPECT_EQ(rank.ends.help(mine, none), endpoint::help_outcome::leave);
+  EXPECT_EQ(rank.ends.help(mine, none, run), endpoint::help_outcome::leave);
+}
+
+TEST(cluster_helper, leaves_where_another_run_has_begun) {
+  using filch::detail::endpoint;
+  network net(1, 1);
+  stepped rank(net, 0);
+  filch::detail::task_deque mine;
+  std::unique_ptr<filch::detail::partial> none;
+  std::uint64_t run = 0;
+  for (auto const is_in_time : {true, false}) {
+    rank.mine.spawn<&nothing>(nullptr);
+    EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
+    EXPECT_EQ(rank.ends.help(mine, none, run),
+              is_in_time ? endpoint::help_outcome::nothing : endpoint::help_outcome::leave);
+    rank.mine.run_newest();
+    while (rank.ends.idle(rank.mine.tasks, false) != endpoint::outcome::ended) {
+    }
+    EXPECT_TRUE(rank.ends.leave_run());
+    rank.ends.begin_run();
+  }
+}
+
+/// A rank whose main loop has a task, and one that gives some to its helper.
+struct helped {
+  network net{2, 1};
+  stepped victim{net, 0};
+  stepped rank{net, 1};
+  filch::detail::share helper{rank.ends, nullptr};
+  std::unique_ptr<filch::detail::partial> none;
+  std::uint64_t run = 0;
+
+  helped() {
+    rank.mine.spawn<&nothing>(nullptr);
+    EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), filch::detail::endpoint::outcome::work);
+  }
+  bool gets(int tasks) {
+    for (int i = 0; i < 2 * tasks; ++i) victim.mine.spawn<&nothing>(nullptr);
+    return eventually([&] {
+      static_cast<void>(victim.ends.poll(victim.mine.tasks, victim.mine.tasks.size()));
+      return rank.ends.help(helper.tasks, none, run) == filch::detail::endpoint::help_outcome::work;
+    });
+  }
+  void end() {
+    for (auto* tasks : {&victim.mine, &rank.mine, &helper}) {
+      while (!tasks->tasks.empty()) tasks->run_newest();
+    }
+    rank.ends.help_ends();
+    EXPECT_TRUE(rank.ends_soon(victim));
+    EXPECT_TRUE(rank.ends.leave_run());
+  }
+};
+
+TEST(cluster_helper, has_tasks_for_the_main_loop) {
+  using filch::detail::endpoint;
+  helped scenery;
+  EXPECT_TRUE(scenery.gets(4));
+  scenery.rank.mine.run_newest();
+  EXPECT_EQ(scenery.rank.ends.idle(scenery.rank.mine.tasks, false), endpoint::outcome::nothing);
+  auto const had = scenery.helper.tasks.size();
+  EXPECT_GT(had, 1u);
+  static_cast<void>(scenery.rank.ends.poll(scenery.helper.tasks, had - 1));
+  EXPECT_EQ(scenery.rank.ends.idle(scenery.rank.mine.tasks, false), endpoint::outcome::work);
+  EXPECT_EQ(scenery.rank.mine.tasks.size() + scenery.helper.tasks.size(), had);
+  scenery.end();
+}
+
+TEST(cluster_helper, keeps_what_arrives_once_a_share_waits_no_more) {
+  helped scenery;
+  filch::detail::future_value<void> future;
+  scenery.victim.ends.send_result(1, &future, std::nullopt, {});
+  scenery.rank.mine.run_newest();
+  scenery.rank.mine.wait_for(future);
+  EXPECT_TRUE(scenery.gets(1)) << "it leaves it for a share that looks no more";
+  scenery.end();
 }
 
 /// Uneven tasks, some of which wait for others: what helpers run counts like the rest, and the end is not missed.

@@ -76,6 +76,9 @@ class FILCH_API endpoint {
   /// Returns whether a request came back in vain since the last look: then it has not asked, and pauses before it
   /// may.
   bool poll_waiting(task_deque& mine, bool may_ask, bool may_take);
+  /// A share that said in such a poll that it would take some does not look any more. Where another one waits, that
+  /// says so again.
+  void waits_no_more() noexcept { share_waits_.store(false, std::memory_order_relaxed); }  // relaxed: policy
   /// Should be polled now, whatever the time?
   bool overdue() const noexcept { return overdue_.load(std::memory_order_relaxed); }  // relaxed: a hint
   /// Did a request go on for want of tasks, and none was answered since?
@@ -98,8 +101,8 @@ class FILCH_API endpoint {
   bool wants_help(unsigned workers);
   /// Looks for messages, and asks for tasks if the rank seems drained. `work`: tasks that came are in `mine`, which
   /// holds the run until help_ends(); their results go to `part`. `asks`: a request is under way. `leave`: one came
-  /// back in vain, or the main loop looks itself.
-  help_outcome help(task_deque& mine, std::unique_ptr<partial>& part);
+  /// back in vain, or the main loop looks itself, or another run has begun. `run` is zero at first.
+  help_outcome help(task_deque& mine, std::unique_ptr<partial>& part, std::uint64_t& run);
   void help_ends();
 
   // The main loop, in a run
@@ -185,7 +188,7 @@ class FILCH_API endpoint {
   void keep(std::string_view failure);
   bool look(task_deque& mine, std::size_t spare, bool may_ask, unsigned weight);
   bool seems_drained(std::size_t spare, unsigned weight) noexcept;
-  std::size_t serve(task_deque& mine, std::size_t spare);
+  std::size_t serve(task_deque& mine, std::size_t spare, unsigned looks);
   std::size_t give(steal_request const& request, task_deque& mine, std::size_t most);
   void forward(steal_request request);
   void forward_all();
@@ -226,6 +229,8 @@ class FILCH_API endpoint {
   std::atomic<bool> wanted_{false};
   std::atomic<unsigned> shares_{0};
   std::atomic<bool> arrived_{false};  // something is in inbox_
+  // for tasks of the rank's other shares, which are to leave some in inbox_; but for waits_no_more() under mutex_
+  std::atomic<bool> share_waits_{false};
   std::atomic<bool> tick_is_due_{false};
   std::atomic<bool> heartbeat_is_due_{false};
   std::array<bound_value, k_bounds> bounds_;
@@ -237,7 +242,6 @@ class FILCH_API endpoint {
   partial const* of_root_ = nullptr;
   bool root_works_ = false;   // the main loop has a share
   unsigned helpers_ = 0;      // shares that the main loop does not know
-  bool share_waits_ = false;  // for tasks of the rank's other shares, which are to leave some in inbox_
   std::vector<steal_request> requests_;
   unsigned looks_in_vain_ = 0;  // with no task that may go, since the last one with some: their weights
   bool asking_ = false;         // a request of ours is under way

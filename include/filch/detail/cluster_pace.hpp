@@ -46,7 +46,7 @@ class gap {
 };
 
 /// So long a worker that was called away from its pool waits for an answer. The pool may come to need it.
-inline constexpr std::chrono::nanoseconds k_helper_waits = std::chrono::milliseconds(10);
+inline constexpr std::chrono::nanoseconds k_helper_waits = std::chrono::milliseconds(2);
 /// How long nobody is called away, after so many in a row were in vain.
 constexpr std::chrono::nanoseconds between_helpers(unsigned in_vain) noexcept {
   constexpr unsigned k_doublings = 4;
