@@ -240,8 +240,8 @@ class FILCH_API endpoint {
   // under mutex_: stealing
   task_deque inbox_;
   partial const* of_root_ = nullptr;
-  bool root_works_ = false;   // the main loop has a share
-  unsigned helpers_ = 0;      // shares that the main loop does not know
+  bool root_works_ = false;  // the main loop has a share
+  unsigned helpers_ = 0;     // shares that the main loop does not know
   std::vector<steal_request> requests_;
   unsigned looks_in_vain_ = 0;  // with no task that may go, since the last one with some: their weights
   bool asking_ = false;         // a request of ours is under way
