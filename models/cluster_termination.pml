@@ -10,7 +10,9 @@
 
 byte to_send = MESSAGES;
 byte under_way[RANKS];  /* basic messages to this rank */
-bool busy[RANKS];
+bool busy[RANKS];  /* the main loop has a share at work */
+bool helps[RANKS]; /* a share that the main loop does not know has tasks */
+bool left[RANKS];  /* tasks lie among those that arrived */
 byte sent[RANKS], received[RANKS];
 
 bool probe[RANKS];              /* a wave stands at this rank */
@@ -20,10 +22,14 @@ byte previous;                  /* messages received, by the wave before */
 bool previous_is_there;
 bool ended;
 
-#ifdef MUTANT_ANSWERS_WHILE_BUSY
+#if defined(MUTANT_ANSWERS_WHILE_BUSY)
 #define MAY_ANSWER(r) true
+#elif defined(MUTANT_FORGETS_HELPERS)
+#define MAY_ANSWER(r) (!busy[r] && !left[r])
+#elif defined(MUTANT_FORGETS_WHAT_ARRIVED)
+#define MAY_ANSWER(r) (!busy[r] && !helps[r])
 #else
-#define MAY_ANSWER(r) (!busy[r])
+#define MAY_ANSWER(r) (!busy[r] && !helps[r] && !left[r])
 #endif
 
 /* An end exists only if messages arrive some time: to look for endless waves, they wait for it. */
@@ -37,7 +43,7 @@ inline announce() {
   atomic {
     i = 0;
     do
-    :: i < RANKS -> assert(!busy[i] && under_way[i] == 0); i++
+    :: i < RANKS -> assert(!busy[i] && !helps[i] && !left[i] && under_way[i] == 0); i++
     :: else -> break
     od;
     i = 0; ended = true
@@ -86,12 +92,24 @@ proctype rank(byte me) {
   do
   :: atomic { ended -> break }
   /* works: sends tasks, some time becomes passive */
-  :: atomic { busy[me] && to_send > 0 && !ended ->
+  :: atomic { (busy[me] || helps[me]) && to_send > 0 && !ended ->
        to_send--;
        select(to : 0 .. RANKS - 1);
        sent[me]++; under_way[to]++; to = 0
      }
   :: atomic { busy[me] -> busy[me] = false }
+#ifdef HELPERS
+  /* a helper takes what comes, in the step in which it looks, while the main loop has a share at work; leaves some of it
+     for others, and ends */
+  :: atomic { under_way[me] > 0 && busy[me] && !helps[me] ->
+       under_way[me]--;
+       received[me]++;
+       helps[me] = true
+     }
+  :: atomic { helps[me] -> left[me] = true }
+  :: atomic { helps[me] -> helps[me] = false }
+  :: atomic { left[me] && !busy[me] -> left[me] = false; busy[me] = true }
+#endif
   :: atomic { under_way[me] > 0 ->
        under_way[me]--;
        received[me]++;
@@ -103,7 +121,7 @@ proctype rank(byte me) {
 #ifdef MUTANT_DROPS_PROBE_WHILE_BUSY
   :: atomic { probe[me] && busy[me] -> probe[me] = false }
 #endif
-  :: me == 0 && !busy[me] && !wave && !ended && ARRIVED -> start_wave()
+  :: me == 0 && MAY_ANSWER(me) && !wave && !ended && ARRIVED -> start_wave()
   :: atomic { me == 0 && answers == RANKS -> wave = false }; judge()
   od
 }
