@@ -220,12 +220,7 @@ template <scheduler S = default_scheduler> class cluster {
       } catch (...) {
         mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
       }
-      try {
-        work_until_the_end(mine);
-      } catch (...) {  // no memory; what lies in the deque, nobody would see the end of
-        mine.ends.end_over_loss("a task");
-        throw;
-      }
+      mine.or_lose_tasks([&mine] { work_until_the_end(mine); });
       mine.merge();
     });
   }

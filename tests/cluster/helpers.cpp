@@ -81,113 +81,95 @@ struct stepped {
   }
 };
 
-TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
-  using filch::detail::endpoint;
-  network net(2, 1);
-  stepped victim(net, 0);
-  stepped rank(net, 1);
-  filch::detail::share helper(rank.ends, nullptr);
-  std::unique_ptr<filch::detail::partial> none;
-  std::uint64_t run = 0;
-  for (int i = 0; i < 3; ++i) victim.mine.spawn<&nothing>(nullptr);
-  rank.mine.spawn<&nothing>(nullptr);
-  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
-  EXPECT_TRUE(rank.ends.wants_help(2));
-  while (rank.ends.help(helper.tasks, none, run) != endpoint::help_outcome::work) {
-    static_cast<void>(victim.ends.poll(victim.mine.tasks, victim.mine.tasks.size()));
-  }
-  while (!rank.mine.tasks.empty()) rank.mine.run_newest();
-  while (!victim.mine.tasks.empty()) victim.mine.run_newest();
-  EXPECT_FALSE(rank.ends_soon(victim)) << "a helper has tasks";
-  EXPECT_FALSE(rank.ends.leave_run());
-  while (!helper.tasks.empty()) helper.run_newest();
-  rank.ends.help_ends();
-  EXPECT_TRUE(rank.ends_soon(victim));
-  EXPECT_TRUE(rank.ends.leave_run());
-}
-
-TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
-  using filch::detail::endpoint;
-  network net(2, 1);
-  stepped rank(net, 0);
-  filch::detail::task_deque mine;
-  std::unique_ptr<filch::detail::partial> none;
-  std::uint64_t run = 0;
-  rank.mine.spawn<&nothing>(nullptr);
-  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
-  EXPECT_EQ(rank.ends.help(mine, none, run), endpoint::help_outcome::asks);
-  rank.mine.run_newest();
-  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::nothing);
-  EXPECT_FALSE(rank.ends.wants_help(2));
-  EXPECT_EQ(rank.ends.help(mine, none, run), endpoint::help_outcome::leave);
-}
-
-TEST(cluster_helper, leaves_where_another_run_has_begun) {
-  using filch::detail::endpoint;
-  network net(1, 1);
-  stepped rank(net, 0);
-  filch::detail::task_deque mine;
-  std::unique_ptr<filch::detail::partial> none;
-  std::uint64_t run = 0;
-  for (auto const is_in_time : {true, false}) {
-    rank.mine.spawn<&nothing>(nullptr);
-    EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
-    EXPECT_EQ(rank.ends.help(mine, none, run),
-              is_in_time ? endpoint::help_outcome::nothing : endpoint::help_outcome::leave);
-    rank.mine.run_newest();
-    while (rank.ends.idle(rank.mine.tasks, false) != endpoint::outcome::ended) {
-    }
-    EXPECT_TRUE(rank.ends.leave_run());
-    rank.ends.begin_run();
-  }
-}
-
-/// A rank whose main loop has a task, and one that gives some to its helper.
+/// The last of the ranks, whose main loop has a task, and a helper.
 struct helped {
-  network net{2, 1};
-  stepped victim{net, 0};
-  stepped rank{net, 1};
+  using endpoint = filch::detail::endpoint;
+  network net;
+  stepped rank;
   filch::detail::share helper{rank.ends, nullptr};
   std::unique_ptr<filch::detail::partial> none;
   std::uint64_t run = 0;
 
-  helped() {
+  explicit helped(int ranks) : net(ranks, 1), rank(net, ranks - 1) { main_loop_has_a_task(); }
+  void main_loop_has_a_task() {
     rank.mine.spawn<&nothing>(nullptr);
-    EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), filch::detail::endpoint::outcome::work);
+    EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
   }
+  endpoint::help_outcome help() { return rank.ends.help(helper.tasks, none, run); }
+};
+
+/// The other one of two ranks gives its helper some.
+struct given : helped {
+  stepped victim{net, 0};
+
+  given() : helped(2) {}
   bool gets(int tasks) {
     for (int i = 0; i < 2 * tasks; ++i) victim.mine.spawn<&nothing>(nullptr);
     return eventually([&] {
       static_cast<void>(victim.ends.poll(victim.mine.tasks, victim.mine.tasks.size()));
-      return rank.ends.help(helper.tasks, none, run) == filch::detail::endpoint::help_outcome::work;
+      return help() == endpoint::help_outcome::work;
     });
   }
   void end() {
-    for (auto* tasks : {&victim.mine, &rank.mine, &helper}) {
-      while (!tasks->tasks.empty()) tasks->run_newest();
-    }
+    for (auto* share : {&victim.mine, &rank.mine, &helper}) run_all(*share);
     rank.ends.help_ends();
     EXPECT_TRUE(rank.ends_soon(victim));
     EXPECT_TRUE(rank.ends.leave_run());
   }
+  static void run_all(filch::detail::share& s) {
+    while (!s.tasks.empty()) s.run_newest();
+  }
 };
 
-TEST(cluster_helper, has_tasks_for_the_main_loop) {
-  using filch::detail::endpoint;
-  helped scenery;
-  EXPECT_TRUE(scenery.gets(4));
+TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
+  given scenery;
+  EXPECT_TRUE(scenery.rank.ends.wants_help(2));
+  EXPECT_TRUE(scenery.gets(2));
+  given::run_all(scenery.rank.mine);
+  given::run_all(scenery.victim.mine);
+  EXPECT_FALSE(scenery.rank.ends_soon(scenery.victim)) << "a helper has tasks";
+  EXPECT_FALSE(scenery.rank.ends.leave_run());
+  scenery.end();
+}
+
+TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
+  helped scenery(2);
+  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::asks);
   scenery.rank.mine.run_newest();
-  EXPECT_EQ(scenery.rank.ends.idle(scenery.rank.mine.tasks, false), endpoint::outcome::nothing);
+  EXPECT_EQ(scenery.rank.ends.idle(scenery.rank.mine.tasks, false), helped::endpoint::outcome::nothing);
+  EXPECT_FALSE(scenery.rank.ends.wants_help(2));
+  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
+}
+
+TEST(cluster_helper, leaves_where_another_run_has_begun) {
+  helped scenery(1);
+  stepped& rank = scenery.rank;
+  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::nothing);
+  rank.mine.run_newest();
+  while (rank.ends.idle(rank.mine.tasks, false) != helped::endpoint::outcome::ended) {
+  }
+  EXPECT_TRUE(rank.ends.leave_run());
+  rank.ends.begin_run();
+  scenery.main_loop_has_a_task();
+  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
+}
+
+TEST(cluster_helper, has_tasks_for_the_main_loop) {
+  given scenery;
+  EXPECT_TRUE(scenery.gets(4));
+  stepped& rank = scenery.rank;
+  rank.mine.run_newest();
+  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), helped::endpoint::outcome::nothing);
   auto const had = scenery.helper.tasks.size();
   EXPECT_GT(had, 1u);
-  static_cast<void>(scenery.rank.ends.poll(scenery.helper.tasks, had - 1));
-  EXPECT_EQ(scenery.rank.ends.idle(scenery.rank.mine.tasks, false), endpoint::outcome::work);
-  EXPECT_EQ(scenery.rank.mine.tasks.size() + scenery.helper.tasks.size(), had);
+  static_cast<void>(rank.ends.poll(scenery.helper.tasks, had - 1));
+  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), helped::endpoint::outcome::work);
+  EXPECT_EQ(rank.mine.tasks.size() + scenery.helper.tasks.size(), had);
   scenery.end();
 }
 
 TEST(cluster_helper, keeps_what_arrives_once_a_share_waits_no_more) {
-  helped scenery;
+  given scenery;
   filch::detail::future_value<void> future;
   scenery.victim.ends.send_result(1, &future, std::nullopt, {});
   scenery.rank.mine.run_newest();

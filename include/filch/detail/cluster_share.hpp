@@ -76,13 +76,18 @@ class share {
   template <class S> void work_off();
   /// The same of tasks that were split off another share, which waits for them.
   template <class S> void work_off_half() {
+    or_lose_tasks([this] { work_off<S>(); });
+    merge();
+  }
+  /// Calls work(), outside of tasks. What that throws, for want of memory, takes tasks along: nobody would see the end
+  /// of the run, and who waits for one of their futures would wait for ever.
+  template <class Work> void or_lose_tasks(Work work) {
     try {
-      work_off<S>();
-    } catch (...) {  // no memory; who waits for one of their futures would wait for ever
+      work();
+    } catch (...) {
       ends.end_over_loss("a task");
       throw;
     }
-    merge();
   }
   /// For a worker of the pool that has nothing to do: works on what arrives, if something does soon. Returns whether
   /// it did.
