@@ -79,8 +79,8 @@ class share {
     or_lose_tasks([this] { work_off<S>(); });
     merge();
   }
-  /// Calls work(), outside of tasks. What that throws, for want of memory, takes tasks along: nobody would see the end
-  /// of the run, and who waits for one of their futures would wait for ever.
+  /// Calls work(), outside of tasks. What that throws, for want of memory, takes tasks along: nobody would see the
+  /// end of the run, and who waits for one of their futures would wait for ever.
   template <class Work> void or_lose_tasks(Work work) {
     try {
       work();
