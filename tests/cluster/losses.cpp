@@ -138,5 +138,30 @@ TYPED_TEST(cluster_losses_of, tasks_that_were_split_off_are_said) {
   EXPECT_EQ(net.last_words(), "a task is lost: std::bad_alloc");
 }
 
+/// Nothing can be split off on it.
+struct brittle : filch::direct {
+  struct frame : filch::direct::frame {
+    template <class F> void spawn(F&&) { throw std::bad_alloc(); }
+  };
+  static bool wanted() noexcept { return true; }
+};
+
+long spawns(filch::rank& here) {
+  for (int i = 0; i < 2; ++i) here.spawn<&works>();
+  return 1;
+}
+
+TEST(cluster_losses, of_the_main_loops_tasks_are_said) {
+  network net(1, 1);
+  port here(net, 0);
+  EXPECT_THROW(
+      {
+        filch::cluster<brittle> c(here, {.workers = 1});
+        c.fold<&spawns>(std::plus<>());
+      },
+      std::bad_alloc);
+  EXPECT_EQ(net.last_words(), "a task is lost: std::bad_alloc");
+}
+
 }  // namespace
 }  // namespace filch_test
