@@ -37,14 +37,15 @@ struct request {
 /// whoever wants to answer claims the thief's task channel first.
 class request_channel {
  public:
-  request_channel(unsigned workers, channel_bell& bell)
-      : places_(std::make_unique<std::atomic<std::uint64_t>[]>(workers)), bell_(bell) {}
+  explicit request_channel(unsigned workers) : places_(std::make_unique<std::atomic<std::uint64_t>[]>(workers)) {}
+  /// Before anybody leaves anything here.
+  void belongs_to(channel_bell& bell) noexcept { bell_ = &bell; }
 
   /// The thief: in the place of what it left here before, which was of an earlier request or is the same one.
   void leave(request r) noexcept {
     // edge channel-1: seq_cst, before the ring; pairs with take().
     places_[r.thief].store(std::bit_cast<std::uint64_t>(r), std::memory_order_seq_cst);
-    bell_.ring();
+    bell_->ring();
   }
   /// Another victim. Where the thief has left something itself, that does as well, and may say more.
   void pass_on(request r) noexcept {
@@ -52,7 +53,7 @@ class request_channel {
     // edge channel-1: as in leave().
     if (places_[r.thief].compare_exchange_strong(nothing, std::bit_cast<std::uint64_t>(r), std::memory_order_seq_cst,
                                                  std::memory_order_relaxed)) {
-      bell_.ring();
+      bell_->ring();
     }
   }
 
@@ -84,7 +85,7 @@ class request_channel {
   }
 
   std::unique_ptr<std::atomic<std::uint64_t>[]> const places_;  // by thief; zero: nothing
-  channel_bell& bell_;
+  channel_bell* bell_ = nullptr;
   alignas(k_cache_line) std::atomic<bool> open_{false};
 };
 

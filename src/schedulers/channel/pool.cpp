@@ -22,23 +22,27 @@ unsigned channel_worker_index() noexcept {
 }
 
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(workers())) {
-  for (unsigned i = 0; i < workers(); ++i) {
-    auto* const m = make_member<channel_member>(i);
-    // Zeroed by the kernel, which is what an empty descriptor is.
-    auto* const base = reinterpret_cast<channel_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
-    m->top = m->bottom = m->floor = base;
-    m->end = base + room / sizeof(channel_task);
-    m->bell.hush(base);
-    m->team = this;
-    m->index = i;
-    m->random = runtime::random_numbers(i);
-    members_.push_back(m);
-    requests_.emplace_back(workers(), m->bell);
-  }
+    : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(all_places())) {
+  members_.resize(all_places());
+  for (unsigned i = 0; i < all_places(); ++i) requests_.emplace_back(all_places());
+  for (unsigned i = 0; i < workers(); ++i) make_place(i);
   channel_places::watch();
   start();
+}
+
+void channel_team::make_place(unsigned place) noexcept {
+  auto* const m = make_member<channel_member>(place);
+  // Zeroed by the kernel, which is what an empty descriptor is.
+  auto* const base = reinterpret_cast<channel_task*>(m + 1);
+  auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
+  m->top = m->bottom = m->floor = base;
+  m->end = base + room / sizeof(channel_task);
+  m->bell.hush(base);
+  m->team = this;
+  m->index = place;
+  m->random = runtime::random_numbers(place);
+  members_[place] = m;
+  requests_[place].belongs_to(m->bell);
 }
 
 channel_team::~channel_team() { stop(); }
@@ -84,14 +88,19 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   if (!alive()) return;
   requests_[me].close();
   if (census_.arrive()) {
-    for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
+    all().each_in_use([this](unsigned i) { sleepers().wake(i); });
   }
 }
 
-/// The thief becomes a worker like one that was entered: its call may last, and nobody waits for tasks meanwhile.
-void channel_team::run_call(unsigned me, void (*call)(void*), void* argument) {
-  give_back_received(self(me));
+void channel_team::run_in_order(void (*call)(void*), void* argument) {
+  channel_staying const here;
   call(argument);
+}
+
+/// Before its worker waits in the system: who asks gets tasks now. Others it could not answer later.
+void channel_team::offer_all(channel_member& w) noexcept {
+  give_to_who_asks(w);
+  give_back_received(w);
 }
 
 /// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so

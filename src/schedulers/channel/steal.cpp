@@ -29,19 +29,17 @@ void channel_team::serve(channel_member& w) noexcept {
   // edge channel-1: before the looks.
   w.bell.hush(bottom);
   bool keeps_some = false;
-  unsigned const first = w.random.next() % workers();
-  for (unsigned i = 0; i < workers(); ++i) {
-    unsigned const thief = first + i < workers() ? first + i : first + i - workers();
-    if (thief == w.index) continue;  // its own, come back: see ask()
+  all().each_in_use_from(w.random.next(), [&](unsigned thief) {
+    if (thief == w.index) return;  // its own, come back: see ask()
     auto const r = mine.take(thief);
-    if (!r || answer_to(w, *r) != answer::nothing_to_give) continue;
+    if (!r || answer_to(w, *r) != answer::nothing_to_give) return;
     if (r->stands) {
       mine.put_back(*r);
       keeps_some = true;
     } else {
       pass_on(w, *r);
     }
-  }
+  });
   if (keeps_some) w.bell.keep(bottom);
   if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
 }
@@ -97,44 +95,42 @@ batch channel_team::give(channel_member& w, request r) noexcept {
 
 /// To the next victim; back to the thief where there is none, or the request has been everywhere.
 void channel_team::pass_on(channel_member& w, request r) noexcept {
-  unsigned const next = ++r.passed_on < workers() ? choose_victim(w, r) : k_nobody;
+  unsigned const next = ++r.passed_on < all().in_use() ? choose_victim(w, r) : k_nobody;
   requests_[next == k_nobody ? r.thief : next].pass_on(r);
   counted(w.index).forwards.bump();
 }
 
 /// Somebody whose request channel is open, neither w nor the thief; k_nobody if there is none.
 unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
-  auto const all = static_cast<int>(workers());
+  auto const count = static_cast<int>(all_places());
   auto const may_be = [&](int victim) {
     auto const v = static_cast<unsigned>(victim);
-    return victim >= 0 && victim < all && v != w.index && v != r.thief && requests_[v].is_open();
+    return victim >= 0 && victim < count && v != w.index && v != r.thief && requests_[v].is_open();
   };
   if (r.order == victim_order::nearest) {
     // By their distance from the thief, on both sides in turn: those after w, then again from the nearest.
     int const thief = r.thief;
     int at = static_cast<int>(w.index);
-    for (int i = 0; i < 2 * all; ++i) {
+    for (int i = 0; i < 2 * count; ++i) {
       int const distance = std::abs(at - thief);
-      at = distance >= all ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
+      at = distance >= count ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
       if (may_be(at)) return static_cast<unsigned>(at);
     }
     return k_nobody;
   }
-  auto const first = static_cast<int>(w.random.next() % workers());
-  for (int i = 0; i < all; ++i) {
-    int const victim = (first + i) % all;
-    if (may_be(victim)) return static_cast<unsigned>(victim);
-  }
-  return k_nobody;
+  unsigned chosen = k_nobody;
+  static_cast<void>(all().any_in_use(w.random.next(), [&](unsigned victim) {
+    if (may_be(static_cast<int>(victim))) chosen = victim;
+    return chosen != k_nobody;
+  }));
+  return chosen;
 }
 
 bool channel_team::is_asked(channel_member& w) noexcept {
   if (!alive()) return false;
   auto const somebody_asks = [&] {
-    for (unsigned i = 0; i < workers(); ++i) {
-      if (i != w.index && requests_[w.index].peek(i) && tasks_[i].is_open()) return true;
-    }
-    return false;
+    return all().any_in_use(
+        0, [&](unsigned i) { return i != w.index && requests_[w.index].peek(i) && tasks_[i].is_open(); });
   };
   if (w.bell.is_kept() && somebody_asks()) return true;
   // edge channel-1: before the looks.
@@ -200,9 +196,9 @@ void channel_team::ask_all(channel_member& w) noexcept {
   w.mine.stands = true;
   requests_[w.index].close();
   counted(w.index).requests.bump();
-  for (unsigned i = 0; i < workers(); ++i) {
+  all().each_in_use([&](unsigned i) {
     if (i != w.index) requests_[i].leave(w.mine);
-  }
+  });
 }
 
 /// Something else is to be done than waiting for tasks. Those that are on their way go back to their owner.
@@ -281,7 +277,7 @@ void channel_team::become_idle(channel_member& w) noexcept {
   if (w.is_idle || !w.mine.stands || !tasks_[w.index].become_idle()) return;
   w.is_idle = true;
   if (!census_.arrive()) return;
-  for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
+  all().each_in_use([this](unsigned i) { sleepers().wake(i); });
 }
 
 bool channel_team::steal_and_run(unsigned me) {

@@ -59,6 +59,7 @@ class channel_team final : public runtime::team {
 
   void give_to_who_asks(channel_member& w) noexcept;
   void give_back_received(channel_member& w) noexcept;
+  void offer_all(channel_member& w) noexcept;
   channel_member* place_of_caller() const noexcept;
   void enter_or_nest(void (*call)(void*), void* argument);
 
@@ -67,8 +68,9 @@ class channel_team final : public runtime::team {
  private:
   enum class [[nodiscard]] answer { given, nobody_waits, nothing_to_give };
 
+  void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
-  void run_call(unsigned me, void (*call)(void*), void* argument) override;
+  void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;

@@ -47,13 +47,16 @@ class direct_team final : public runtime::team {
 
   // The way in and out.
   void give_to_who_asks(direct_member& w) noexcept;
+  void offer_all(direct_member& w) noexcept;
   direct_member* place_of_caller() const noexcept;
   void enter_or_nest(void (*call)(void*), void* argument);
 
   char const* scheduler_name() const noexcept override { return "direct"; }
 
  private:
+  void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
@@ -64,13 +67,13 @@ class direct_team final : public runtime::team {
   bool offers_task(direct_member const& victim) const noexcept;
   /// Who was woken, or is awake already, wakes another for what is left.
   void pass_on(direct_member const& me) noexcept {
-    team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); });
+    team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
   }
   std::uintptr_t wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void took_back(direct_member& w, direct_task& t) noexcept;
 
-  std::vector<direct_member*> members_;  // each at the start of its worker's space, its tasks behind it
+  std::vector<direct_member*> members_;  // of each place, at the start of its space, its tasks behind it
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

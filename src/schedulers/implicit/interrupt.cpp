@@ -75,9 +75,11 @@ void answer_interrupts() noexcept {
 /// With those who hold back a request.
 bool implicit_team::insist(unsigned me) noexcept {
   bool all_hear = true;
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me) all_hear = insist_on(static_cast<implicit_member&>(member(i))) && all_hear;
-  }
+  runtime::strand_member const& thief = member(me);
+  all().each_in_use([&](unsigned i) {
+    if (i == me || !may_take_from(thief, member(i))) return;
+    all_hear = insist_on(static_cast<implicit_member&>(member(i))) && all_hear;
+  });
   return all_hear;
 }
 
@@ -101,7 +103,7 @@ void implicit_team::refuse(implicit_member& w) noexcept {
   w.refused_at.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
   // edge implicit-5: before the look at who sleeps.
   w.is_interrupted.store(false, std::memory_order_seq_cst);
-  task_is_public(w.index);
+  task_is_public(w.index, w.stack ? w.stack->root : runtime::k_any_root);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

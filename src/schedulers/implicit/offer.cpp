@@ -250,7 +250,7 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   // edge implicit-4: takes the request away, before the offer: who asks when this is taken already asks anew.
   bool const was_asked = w.poll.exchange(k_not_asked, std::memory_order_seq_cst) == k_asked;
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
-  while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
+  while (!s.open.compare_exchange_weak(word, implicit_public::of(word).with_head(first + count).word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
   has_offered(w, was_asked);
@@ -290,7 +290,7 @@ bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
     implicit_public const now = implicit_public::of(word);
     if (now.tail == now.head) return false;
     // edge implicit-3: the offer is the owner's again, or a thief has it: one word decides.
-    if (!s.open.compare_exchange_weak(word, implicit_public{now.tail, now.head - 1}.word(), std::memory_order_seq_cst,
+    if (!s.open.compare_exchange_weak(word, now.with_head(now.head - 1).word(), std::memory_order_seq_cst,
                                       std::memory_order_acquire)) {
       continue;
     }
@@ -323,6 +323,18 @@ void implicit_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   if (w.stack && w.poll.load(std::memory_order_relaxed) != 0) publish(w);
 }
 
+/// Each walk offers the oldest of what is left.
+void implicit_team::offer_all(runtime::strand_member& m) noexcept {
+  auto& w = static_cast<implicit_member&>(m);
+  if (!w.stack || !alive()) return;
+  implicit_stack const& s = *w.offers.load(std::memory_order_relaxed);
+  for (std::uint32_t before = 0;;) {
+    before = s.number_of_records();
+    publish(w);
+    if (s.number_of_records() == before) return;
+  }
+}
+
 // ---- the child returned -----------------------------------------------------------------------
 
 namespace {
@@ -331,7 +343,7 @@ namespace {
 [[gnu::cold]] void take_back_in_child_of_fork(implicit_stack& s) noexcept {
   implicit_public const now = implicit_public::of(s.open.load(std::memory_order_relaxed));
   if (now.tail == now.head) runtime::child_can_t_go_on();
-  s.open.store(implicit_public{now.tail, now.head - 1}.word(), std::memory_order_relaxed);
+  s.open.store(now.with_head(now.head - 1).word(), std::memory_order_relaxed);
 }
 
 /// To leave a stack and come back to it costs two workers more than this.
@@ -346,7 +358,7 @@ void wait_a_little(strand_meeting& m) noexcept {
 /// unwind information hid may be, and who sleeps would not ask again.
 void go_on(implicit_team& team, implicit_member& w, implicit_returned const& returned) noexcept {
   w.end_change();
-  if (team.somebody_sleeps()) team.publish_callers(w, returned);
+  if (team.somebody_sleeps(w)) team.publish_callers(w, returned);
 }
 
 /// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody took the offer, and

@@ -53,15 +53,25 @@ struct alignas(64) implicit_record : implicit_offer {
   struct implicit_stack* stack = nullptr;       // join: that it is a record of
 };
 
-/// Which of a stack's records are public: [tail, head). One word, so that every change is one exchange.
+/// Which of a stack's records are public: [tail, head), and the root of its strand. One word, so that every change is
+/// one exchange, and a thief takes nothing of another root than it saw.
 struct implicit_public {
+  static constexpr unsigned k_bits = 24;
+  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
+
   std::uint32_t tail;
   std::uint32_t head;
+  std::uint16_t root;
 
   static implicit_public of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
+            static_cast<std::uint16_t>(word >> 2 * k_bits)};
   }
-  std::uint64_t word() const noexcept { return std::uint64_t{head} << 32 | tail; }
+  std::uint64_t word() const noexcept {
+    return std::uint64_t{root} << 2 * k_bits | std::uint64_t{head} << k_bits | tail;
+  }
+  implicit_public with_tail(std::uint32_t t) const noexcept { return {t, head, root}; }
+  implicit_public with_head(std::uint32_t h) const noexcept { return {tail, h, root}; }
 };
 
 class implicit_frame;
@@ -92,8 +102,9 @@ struct implicit_stack {
   /// The newest records, all stolen and done with.
   void forget_stolen(std::uint32_t count) noexcept {
     // All that is older was stolen too, so nobody else changes the word.
-    std::uint32_t const left = number_of_records() - count;
-    open.store(implicit_public{left, left}.word(), std::memory_order_release);
+    implicit_public const now = implicit_public::of(open.load(std::memory_order_relaxed));
+    std::uint32_t const left = now.head - count;
+    open.store(implicit_public{left, left, now.root}.word(), std::memory_order_release);
   }
 };
 static_assert(offsetof(implicit_stack, hidden_return) == 64);
@@ -145,23 +156,27 @@ class implicit_team final : public runtime::strand_team {
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
 
-  bool somebody_sleeps() noexcept { return sleepers().anybody_hint(); }
+  bool somebody_sleeps(implicit_member const& w) noexcept { return anybody_sleeps(w.stack->root); }
   void give_to_who_asks(runtime::strand_member& w) noexcept override;
+  void offer_all(runtime::strand_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "implicit"; }
 
  private:
+  void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
-  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
+  void waits_in_system(bool begins) noexcept override;
+  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me,
+                          std::uint16_t& root) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
   static strand_meeting& run_and_ask(strand_task& task) noexcept;
-  std::uint32_t untaken(runtime::strand_member const& victim) const noexcept override;
+  runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member& w) noexcept override;
   void is_free(runtime::strand_member& w) noexcept override;
   bool insist(unsigned me) noexcept override;
   /// Interrupts the victim if it holds back a request. Edge implicit-5. False: it could not answer a moment ago.
   bool insist_on(implicit_member& victim) noexcept;
-  void ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept;
+  void ask_for_sleepers(implicit_member const& me, implicit_member& victim, std::uint16_t root) noexcept;
 
   template <class From> void publish_or_refuse(implicit_member& w, From from) noexcept;
   [[nodiscard]] bool publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
