@@ -6,6 +6,7 @@
 #include "other_program.hpp"
 #include "report.hpp"
 #include "request.hpp"
+#include "server.hpp"
 #include "space.hpp"
 #if FILCH_HAS_CACTUS
 #include "stealing.hpp"
@@ -221,6 +222,34 @@ void show_against(options const& o) {
   }
 }
 
+/// oneTBB, where it is built in, last: first what is asked for.
+contender const* add_onetbb(std::vector<contender const*>& to) {
+  contender const* const onetbb = find_contender("onetbb");
+  if (onetbb && std::find(to.begin(), to.end(), onetbb) == to.end()) to.push_back(onetbb);
+  return onetbb;
+}
+
+/// Several threads that call at once.
+void show_server(options const& o) {
+  constexpr unsigned k_turns = 10;
+  auto measured = wanted_schedulers(o, {[](contender const&) { return true; }, "--server is for this program's own"});
+  contender const* const base = add_onetbb(measured);
+  unsigned const turns = wanted_turns(o, k_turns);
+  unsigned const workers = usual_workers();
+  check_pools(measured, workers);
+
+  auto const scenes = server_scenes(workers, o.quick);
+  std::vector<server_row> rows;
+  if (!o.as_json()) print_server_head(scenes, base);
+  for (server_scene const& scene : scenes) {
+    for (server_row& r : measure_server(scene, measured, base, turns)) {
+      if (!o.as_json()) print_server_row(r);
+      rows.push_back(std::move(r));
+    }
+  }
+  if (o.as_json()) print_as_json(rows);
+}
+
 #if FILCH_HAS_CACTUS
 /// Steals of `implicit`, and the latency of steals of both schedulers whose strands have stacks.
 void show_stealing(options const& o) {
@@ -277,6 +306,8 @@ int run(options const& o) {
     show_channels(o);
   } else if (!o.against.empty()) {
     show_against(o);
+  } else if (o.server) {
+    show_server(o);
 #if FILCH_HAS_CACTUS
   } else if (o.stealing) {
     show_stealing(o);

@@ -14,6 +14,7 @@ std::string_view measurement(options const& o) {
   if (o.micro) return "--micro";
   if (o.space) return "--space";
   if (o.stealing) return "--stealing";
+  if (o.server) return "--server";
   if (!o.channels.empty()) return "--channels";
   if (!o.against.empty()) return "--against";
   return "";
@@ -87,14 +88,19 @@ options read_options(int argc, char** argv) {
   micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
   space->excludes(repeat)->excludes(micro);
   channels->excludes(scheduler)->excludes(micro)->excludes(space);
+  auto* const server =
+      app.add_flag("--server", o.server, "threads that call at once: latencies and throughput, in turn with oneTBB");
   auto* const against = app.add_option("--against", o.against, "schedulers against this one, in turn with it");
-  against->excludes(micro)->excludes(space)->excludes(channels);
+  server->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels);
+  against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server);
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
       ->excludes(scheduler)
       ->excludes(micro)
       ->excludes(space)
       ->excludes(channels)
+      ->excludes(server)
+      
       ->excludes(against);
 #endif
   try {

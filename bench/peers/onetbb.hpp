@@ -1,4 +1,5 @@
-// oneTBB as a scheduler: parallel_invoke for a join, task_group for a frame, task_arena for a pool.
+// oneTBB as a scheduler: parallel_invoke for a join, task_group for a frame, task_arena for
+// a pool.
 #pragma once
 
 #include <filch/pool_options.hpp>
@@ -16,6 +17,7 @@ namespace bench {
 
 struct onetbb {
   static constexpr std::string_view name = "onetbb";
+  static constexpr bool k_forks_anywhere = true;  // each thread that calls has an arena of its own
 
   template <class F, class G>
   static std::pair<filch::detail::result_of<F>, filch::detail::result_of<G>> join(F&& f, G&& g) {
