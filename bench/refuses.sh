@@ -32,6 +32,10 @@ refused --workload matmul=1000
 refused --workload sparselu=100
 refused --workload spc=100
 refused --workload bpc=100:10:pool
+refused --workload rows=10
+refused --workload rows=0:spread
+refused --workload rounds=256
+refused --workload rounds=256:1:poll
 says "spc=10:0: expected MICROSECONDS to be" --workload spc=10:0
 says "treerec=0:1:poll: expected NUMBER to be" --workload treerec=0:1:poll
 says "stress=256:99: expected HEIGHT to be" --workload stress=256:99
