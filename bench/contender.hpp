@@ -35,6 +35,9 @@ class running_pool {
   /// Makes the call from the calling thread, in the usual way: on the pool, or, for a peer whose every thread may
   /// fork, without one. Returns its answer. Several threads may call at once.
   virtual std::uint64_t serve(server_call const& c) = 0;
+  /// A parallel loop that adds 1 to each number. From inside or outside, in the usual way: on the default pool then,
+  /// or, for a peer whose every thread may fork, without one.
+  virtual void loop(std::size_t n, float* numbers) = 0;
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;

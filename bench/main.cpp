@@ -2,6 +2,7 @@
 #include "against.hpp"
 #include "channels.hpp"
 #include "launcher.hpp"
+#include "loops.hpp"
 #include "micro.hpp"
 #include "other_program.hpp"
 #include "report.hpp"
@@ -250,6 +251,26 @@ void show_server(options const& o) {
   if (o.as_json()) print_as_json(rows);
 }
 
+/// Loops with few long iterations, in rounds, and tiny ones.
+void show_loops(options const& o) {
+  constexpr unsigned k_turns = 7;
+  loops_request wanted;
+  wanted.contenders = wanted_schedulers(o, {[](contender const& c) { return c.has_workers; },
+                                            "--loops is for schedulers of this program that have workers"});
+  add_onetbb(wanted.contenders);
+  wanted.workers = usual_workers();
+  wanted.turns = wanted_turns(o, k_turns);
+  wanted.quick = o.quick;
+  wanted.as_json = o.as_json();
+  check_pools(wanted.contenders, wanted.workers);
+
+  nlohmann::ordered_json all;
+  all["rows"] = measure_rows(wanted);
+  all["rounds"] = measure_rounds(wanted);
+  all["tiny"] = measure_tiny_loops(wanted);
+  if (o.as_json()) fmt::print("{}\n", all.dump(2));
+}
+
 #if FILCH_HAS_CACTUS
 /// Steals of `implicit`, and the latency of steals of both schedulers whose strands have stacks.
 void show_stealing(options const& o) {
@@ -308,6 +329,8 @@ int run(options const& o) {
     show_against(o);
   } else if (o.server) {
     show_server(o);
+  } else if (o.loops) {
+    show_loops(o);
 #if FILCH_HAS_CACTUS
   } else if (o.stealing) {
     show_stealing(o);

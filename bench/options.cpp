@@ -15,6 +15,7 @@ std::string_view measurement(options const& o) {
   if (o.space) return "--space";
   if (o.stealing) return "--stealing";
   if (o.server) return "--server";
+  if (o.loops) return "--loops";
   if (!o.channels.empty()) return "--channels";
   if (!o.against.empty()) return "--against";
   return "";
@@ -90,9 +91,13 @@ options read_options(int argc, char** argv) {
   channels->excludes(scheduler)->excludes(micro)->excludes(space);
   auto* const server =
       app.add_flag("--server", o.server, "threads that call at once: latencies and throughput, in turn with oneTBB");
+  auto* const loops = app.add_flag("--loops", o.loops,
+                                   "loops with few long iterations, in rounds, and tiny ones, in turn with oneTBB");
   auto* const against = app.add_option("--against", o.against, "schedulers against this one, in turn with it");
   server->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels);
-  against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server);
+  loops->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels)->excludes(
+      server);
+  against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops);
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
       ->excludes(scheduler)
@@ -100,7 +105,7 @@ options read_options(int argc, char** argv) {
       ->excludes(space)
       ->excludes(channels)
       ->excludes(server)
-      
+      ->excludes(loops)
       ->excludes(against);
 #endif
   try {

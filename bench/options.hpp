@@ -22,6 +22,7 @@ struct options {
   bool space = false;
   bool stealing = false;
   bool server = false;
+  bool loops = false;
   std::string channels;  // the figure
   std::string against;   // the scheduler
   std::string help;      // what to print

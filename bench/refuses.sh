@@ -61,6 +61,7 @@ FILCH_STACK_SIZE=1 refused --space --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --channels 3 --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --against direct --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --stealing --workload fib=10 --workers 2
+FILCH_STACK_SIZE=1 refused --loops
 FILCH_STACK_SIZE=1 refused --server
 FILCH_NUM_THREADS=nonsense says "filch-bench: FILCH_NUM_THREADS" --workload fib=10
 
@@ -106,6 +107,11 @@ refused --against direct --scheduler serial,channel
 says "nothing to compare with direct" --against direct --scheduler direct
 refused --against serial
 refused --against direct --space
+refused --loops --format csv
+refused --loops --workload fib=10
+refused --loops --workers 2
+refused --loops --scheduler serial
+refused --loops --server
 refused --server --format csv
 refused --server --workload fib=10
 refused --server --workers 2

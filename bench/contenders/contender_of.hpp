@@ -46,6 +46,9 @@ template <class S> class pool_of final : public running_pool {
       return pool_.run([&c] { return c.run<S>(); });
     }
   }
+  void loop(std::size_t n, float* numbers) override {
+    parallel_loop<S>(0, n, [numbers](std::size_t i) { numbers[i] += 1; });
+  }
   bool wanted() const override { return S::wanted(); }
   std::optional<filch::pool_stats> stats() const override {
     if constexpr (requires { pool_.stats(); }) return pool_.stats();
