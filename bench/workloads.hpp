@@ -13,6 +13,8 @@
 #include "workloads/matrix.hpp"
 #include "workloads/nqueens.hpp"
 #include "workloads/quicksort.hpp"
+#include "workloads/rounds.hpp"
+#include "workloads/rows.hpp"
 #include "workloads/skynet.hpp"
 #include "workloads/sparselu.hpp"
 #include "workloads/spc.hpp"
@@ -28,6 +30,6 @@ template <class... W> struct workload_list {
 };
 
 using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
-                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec>;
+                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows>;
 
 }  // namespace bench
