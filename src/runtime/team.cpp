@@ -294,6 +294,8 @@ void team::pause_between_looks(unsigned looks) const noexcept {
 }
 
 bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
+  // Before it is announced: whoever wakes it would wait for this.
+  auto const again_in = give_back_pages(me, __builtin_frame_address(0), worker_space::when::sleeps);
   idle_.announce(me);
   ask_everybody(me);
   bool const comes_again = !insist(me);
@@ -303,8 +305,19 @@ bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
     return !idle_.retract(me);
   }
   counted(me).sleeps.bump();
-  idle_.sleep(me);
+  if (again_in > again_in.zero()) {
+    if (!idle_.sleep_for(me, again_in)) return !idle_.retract(me);
+  } else {
+    idle_.sleep(me);
+  }
   return true;
+}
+
+std::chrono::nanoseconds team::give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept {
+  auto const [is_done, again_in] =
+      spaces_[me].give_back(static_cast<std::byte*>(stack_in_use), unused_above(me), settings_.give_back, now);
+  if (is_done) counters_[me].give_backs.bump();
+  return again_in;
 }
 
 // ---- the way in -------------------------------------------------------------------------------
@@ -387,6 +400,7 @@ void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
   ++teams_entered;
   be_worker(0, call, argument);
   --teams_entered;
+  if (alive()) static_cast<void>(give_back_pages(0, spaces_[0].middle(), worker_space::when::leaves));
   leave_place_zero();
 }
 
