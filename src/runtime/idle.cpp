@@ -42,6 +42,14 @@ void idle::sleep(unsigned me) noexcept {
   }
 }
 
+bool idle::sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept {
+  // edge idle-2: as in sleep().
+  std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
+  if (what == k_awake) return true;
+  os::futex_wait_for(places_[me].waits, what, limit);
+  return places_[me].waits.load(std::memory_order_acquire) == k_awake;
+}
+
 bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
   // edge idle-2: release, to the woken worker's acquire.
   if (!places_[who].waits.compare_exchange_strong(what, k_awake, std::memory_order_acq_rel,

@@ -4,6 +4,7 @@
 #include "runtime/places.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -31,6 +32,8 @@ class idle {
   bool retract(unsigned me) noexcept;
   /// Sleeps until somebody wakes `me`, who may have done so already.
   void sleep(unsigned me) noexcept;
+  /// The same for about so long at most. False: nobody has woken `me` yet, which must call retract().
+  [[nodiscard]] bool sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept;
 
   /// Is anybody announced, but for callers? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.load(std::memory_order_seq_cst) != 0; }

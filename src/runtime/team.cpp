@@ -329,6 +329,8 @@ void team::pause_between_looks(unsigned looks) const noexcept {
 }
 
 bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
+  // Before it is announced: whoever wakes it would wait for this.
+  auto const again_in = give_back_pages(me, __builtin_frame_address(0), worker_space::when::sleeps);
   if (places_.is_callers(me)) {
     idle_.announce_for_root(me);
   } else {
@@ -339,8 +341,19 @@ bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   // edge idle-1: the last look, after the announcement.
   if (comes_again || stop.load(std::memory_order_seq_cst) || sees_work(me)) return !idle_.retract(me);
   counted(me).sleeps.bump();
-  idle_.sleep(me);
+  if (again_in > again_in.zero()) {
+    if (!idle_.sleep_for(me, again_in)) return !idle_.retract(me);
+  } else {
+    idle_.sleep(me);
+  }
   return true;
+}
+
+std::chrono::nanoseconds team::give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept {
+  auto const [is_done, again_in] =
+      spaces_[me].give_back(static_cast<std::byte*>(stack_in_use), unused_above(me), settings_.give_back, now);
+  if (is_done) counters_[me].give_backs.bump();
+  return again_in;
 }
 
 // ---- the way in -------------------------------------------------------------------------------
@@ -373,7 +386,10 @@ void team::enter(void (*call)(void*), void* argument) {
   }
   --teams_entered;
   // In a child of fork() the place is the parent's, and so is whatever waits there.
-  if (place != places::k_none && alive()) places_.leave(place);
+  if (place == places::k_none || !alive()) return;
+  if (places_.is_made(place))
+    static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
+  places_.leave(place);
 }
 
 /// Makes the place's memory at its first use. By the thread that has entered it.

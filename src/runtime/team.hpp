@@ -9,6 +9,7 @@
 #include "runtime/worker_space.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -91,6 +92,8 @@ class team {
   /// The worker has looked in vain for half the time after which it sleeps; or it is announced, and has asked
   /// everybody. False: it should come again, and not sleep.
   virtual bool insist(unsigned) noexcept { return true; }
+  /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
+  virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);
@@ -157,6 +160,9 @@ class team {
     return ::new (static_cast<void*>(space(place).middle())) Member;
   }
   places const& all() const noexcept { return places_; }
+  /// For the worker, with nothing to do: gives pages back that lie below `stack_in_use`, and above what the scheduler
+  /// keeps, if it was deep. Returns after which time it would be done where it is too early now, else 0.
+  std::chrono::nanoseconds give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept;
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }

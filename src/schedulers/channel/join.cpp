@@ -120,6 +120,8 @@ void channel_team::give_back_received(channel_member& w) noexcept {
 }
 
 void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexcept {
+  static_cast<void>(
+      give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
   // Whom it waits for tells visitors from outside that they are not meant.
   sleepers().announce_for(w.index, w.index);
   if (may_run_others(w)) ask_all(w);

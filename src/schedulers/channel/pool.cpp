@@ -56,6 +56,8 @@ std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
 #endif
 }
 
+std::byte* channel_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(self(me).top); }
+
 channel_member* channel_team::place_of_caller() const noexcept { return channel_places::place_of_caller(*this); }
 
 void channel_team::enter_or_nest(void (*call)(void*), void* argument) {

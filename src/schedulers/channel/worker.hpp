@@ -75,6 +75,7 @@ class channel_team final : public runtime::team {
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
+  std::byte* unused_above(unsigned me) noexcept override;
 
   /// For the hooks above, each called by the thread that is worker `me`. Nobody gets at another worker.
   channel_member& self(unsigned me) noexcept { return *members_[me]; }

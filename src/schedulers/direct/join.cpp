@@ -142,6 +142,8 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
 }
 
 void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept {
+  static_cast<void>(
+      give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
   sleepers().announce_for(w.index, thief);
   ask(*members_[thief]);
   // Ask to be woken when it is done. That fails if it is done.

@@ -59,6 +59,8 @@ std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 #endif
 }
 
+std::byte* direct_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(members_[me]->top); }
+
 direct_member* direct_team::place_of_caller() const noexcept { return direct_places::place_of_caller(*this); }
 
 void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_places::enter(*this, call, argument); }

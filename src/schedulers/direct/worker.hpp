@@ -61,6 +61,7 @@ class direct_team final : public runtime::team {
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
+  std::byte* unused_above(unsigned me) noexcept override;
 
   static void ask(direct_member& victim) noexcept;
   steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
