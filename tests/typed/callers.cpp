@@ -46,27 +46,30 @@ template <class Pool, class Body> class calls {
 };
 
 template <class S, class Mutex> void joins_with_a_lock_held() {
-  typename S::pool pool({.workers = 2});
-  Mutex mutex;
-  std::atomic<int> inside{0};
-  std::unique_lock lock(mutex);
   int value = 0;
   int seen = 0;
-  calls const readers(pool, 2, [&](unsigned) {
-    filch::join<S>(
-        [&] {
-          ++inside;
-          std::lock_guard const mine(mutex);
-          seen += value;
-        },
-        [] {});
-  });
-  EXPECT_TRUE(eventually([&] { return inside == 2; })) << "a caller waits for another one";
-  bool ran = false;
-  std::thread writer([&] { pool.run([&] { filch::join<S>([&] { value = 1; }, [&] { ran = true; }); }); });
-  writer.join();
-  EXPECT_TRUE(ran);
-  lock.unlock();
+  {
+    typename S::pool pool({.workers = 2});
+    Mutex mutex;
+    std::atomic<int> inside{0};
+    std::unique_lock lock(mutex);
+    calls const readers(pool, 2, [&](unsigned) {
+      filch::join<S>(
+          [&] {
+            ++inside;
+            std::lock_guard const mine(mutex);
+            seen += value;
+          },
+          [] {});
+    });
+    EXPECT_TRUE(eventually([&] { return inside == 2; })) << "a caller waits for another one";
+    bool ran = false;
+    std::thread writer([&] { pool.run([&] { filch::join<S>([&] { value = 1; }, [&] { ran = true; }); }); });
+    writer.join();
+    EXPECT_TRUE(ran);
+    lock.unlock();
+  }
+  EXPECT_EQ(seen, 2);
 }
 
 TYPED_TEST(callers, join_while_others_inside_wait_for_their_lock) {
@@ -181,13 +184,17 @@ TYPED_TEST(callers, take_no_tasks_of_another_call) {
     std::thread first([&] {
       first_caller = std::this_thread::get_id();
       pool.run([&] {
-        stolen_join<S>{}([&] { thief_is_busy.open(); },
-                         [&] {
-                           EXPECT_TRUE(others_task_is_there.pass());
-                           std::uint64_t const before = pool.stats().sleeps;
-                           // The first caller is the only one that has nothing to do.
-                           EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; }));
-                         });
+        // Once the thief is in its task, the first caller is the only one that can go to sleep.
+        std::uint64_t sleeps_before = 0;
+        stolen_join<S>{}(
+            [&] {
+              sleeps_before = pool.stats().sleeps;
+              thief_is_busy.open();
+            },
+            [&] {
+              EXPECT_TRUE(others_task_is_there.pass());
+              EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps_before; })) << "it does not sleep";
+            });
       });
       first_returned.open();
     });
