@@ -6,6 +6,7 @@
 #endif
 
 #include "workloads/bpc.hpp"
+#include "workloads/branchbound.hpp"
 #include "workloads/cilksort.hpp"
 #include "workloads/fib.hpp"
 #include "workloads/integrate.hpp"
@@ -28,6 +29,6 @@ template <class... W> struct workload_list {
 };
 
 using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
-                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec>;
+                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec, branchbound>;
 
 }  // namespace bench
