@@ -2,6 +2,8 @@
 #include "runtime/pools.hpp"
 #include "schedulers/cactus/worker.hpp"
 
+#include <bit>
+#include <new>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -23,8 +25,43 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != strand_) return where::foreign;
   if (open_forks(m) != forks_) return where::here;
-  if (pending_ == k_pending_most && !forget_stolen()) return where::here;
-  return team_of(m).has_room(m) ? where::for_others : where::here;
+  if (pushed_ == k_pending_most && !forget_stolen()) return where::here;
+  return team_of(m).has_room(m) && has_place_for_next() ? where::for_others : where::here;
+}
+
+/// By number: the first few, then twice as many in each array of more_tasks_.
+cactus_frame::waiting*& cactus_frame::place_of(unsigned number) noexcept {
+  if (number < k_few) return first_tasks_[number];
+  unsigned const array = static_cast<unsigned>(std::bit_width(number / k_few)) - 1;
+  return (*more_tasks_)[array][number - (k_few << array)];
+}
+
+bool cactus_frame::has_place_for_next() noexcept {
+  // Each array begins at a power of two.
+  if (pushed_ < k_few || !std::has_single_bit(pushed_)) return true;
+  try {
+    if (!more_tasks_) more_tasks_ = std::make_unique<more_places>();
+    auto& array = (*more_tasks_)[static_cast<unsigned>(std::bit_width(pushed_ / k_few)) - 1];
+    if (!array) array.reset(new waiting*[pushed_]);
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
+}
+
+/// All tasks have come to their end, so nobody reads their number.
+void cactus_frame::begin_anew() noexcept {
+  pushed_ = 0;
+  // relaxed: the next ticket is pushed after it.
+  begun_.store(0, std::memory_order_relaxed);
+}
+
+/// For whoever has taken a ticket. As many tickets were taken as tasks have begun, so there is one.
+strand_meeting& cactus_frame::run_oldest(strand_task& t) noexcept {
+  cactus_frame& frame = static_cast<ticket&>(t).frame;
+  // edge cactus-5: acquire, the task; release, what is known here of tasks to those that take a ticket later.
+  waiting& task = *frame.place_of(frame.begun_.fetch_add(1, std::memory_order_acq_rel));
+  return task.run(task);
 }
 
 /// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
@@ -34,6 +71,7 @@ bool cactus_frame::forget_stolen() noexcept {
   if (runtime::strand_team::have_met(meeting_, pending_)) {
     close_forks(w, pending_);
     forks_ -= std::exchange(pending_, 0);
+    begin_anew();
     return true;
   }
   // relaxed: as at a join's fork.
@@ -43,7 +81,9 @@ bool cactus_frame::forget_stolen() noexcept {
 
 void cactus_frame::push(waiting& task) noexcept {
   strand_worker& w = strand_self();
-  *w.head++ = &task;
+  // edge cactus-5: written before the ticket, whose publication is a release (cactus-1).
+  place_of(pushed_++) = &task;
+  *w.head++ = &ticket_;
   ++pending_;
   ++forks_;
   // relaxed: as at a join's fork.
@@ -69,6 +109,7 @@ void cactus_frame::drain() noexcept {
       team_of(w).meet_thieves(meeting_, stolen);
     }
   }
+  begin_anew();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail
