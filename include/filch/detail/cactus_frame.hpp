@@ -10,6 +10,8 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+struct cactus_member;
+
 /// For each spawned task a ticket lies among the worker's tasks, of whatever worker the strand is on. Whoever takes a
 /// ticket, a thief the oldest or sync() the newest, runs the oldest task that nobody has begun. Then sync() meets the
 /// thieves. A spawn under a fork that is newer than the tickets (in f of a join, say) runs in place.
@@ -57,6 +59,7 @@ class cactus_frame : public strand_frame<cactus_frame> {
   bool forget_stolen() noexcept;
   bool has_place_for_next() noexcept;
   waiting*& place_of(unsigned number) noexcept;
+  unsigned next_number(cactus_member const&) noexcept;
   void begin_anew() noexcept;
 
   strand_meeting meeting_{};

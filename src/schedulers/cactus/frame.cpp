@@ -56,6 +56,18 @@ void cactus_frame::begin_anew() noexcept {
   begun_.store(0, std::memory_order_relaxed);
 }
 
+/// Owner, which has just taken a ticket back.
+unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
+  // relaxed: the owner alone makes tickets public.
+  auto const split = cactus_public::of(w.open.load(std::memory_order_relaxed)).split;
+  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // of the oldest
+  if (index < split) return begun_.fetch_add(1, std::memory_order_acq_rel);   // edge cactus-5
+  // None of the others was ever public, so no thief has one. relaxed: seen with the ticket that is public next.
+  unsigned const number = begun_.load(std::memory_order_relaxed);
+  begun_.store(number + 1, std::memory_order_relaxed);
+  return number;
+}
+
 /// For whoever has taken a ticket. As many tickets were taken as tasks have begun, so there is one.
 strand_meeting& cactus_frame::run_oldest(strand_task& t) noexcept {
   cactus_frame& frame = static_cast<ticket&>(t).frame;
@@ -98,10 +110,10 @@ void cactus_frame::drain() noexcept {
     // What was newer has come to its end, so the newest is the frame's; or else we are in f of a join.
     if (open_forks(w) != forks_) runtime::not_the_scope_s_owner();
     if (team_of(w).take_back(w)) {
-      strand_task* const task = *w.head;
       --pending_;
       --forks_;
-      task->run(*task);
+      waiting& task = *place_of(next_number(w));
+      task.run(task);
     } else {
       unsigned const stolen = std::exchange(pending_, 0);
       forks_ -= stolen;

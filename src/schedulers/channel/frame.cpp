@@ -28,7 +28,7 @@ channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* b
     w.top = --w.bottom;
     w.top->future.clear();
   }
-  w.bell.move(bottom, w.bottom);
+  if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
   return w.top;
 }
 
