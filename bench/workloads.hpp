@@ -6,6 +6,7 @@
 #endif
 
 #include "workloads/bpc.hpp"
+#include "workloads/branchbound.hpp"
 #include "workloads/cilksort.hpp"
 #include "workloads/fib.hpp"
 #include "workloads/integrate.hpp"
@@ -29,7 +30,8 @@ template <class... W> struct workload_list {
   template <class Visit> static void for_each(Visit visit) { (visit.template operator()<W>(), ...); }
 };
 
-using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
-                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows>;
+using all_workloads =
+    workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress, skynet, treesum,
+                  knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, branchbound>;
 
 }  // namespace bench

@@ -55,10 +55,16 @@ void channel_team::share_rest(channel_member& w) noexcept {
   if (has_rest && w.bell.has_rung()) serve(w);
 }
 
+/// The oldest tasks, where a scope has run them: they are passed over. The caller moves the bell.
+void channel_team::pass_emptied(channel_member& w) noexcept {
+  while (w.bottom < w.top && w.bottom->run == &channel_run_nothing) (w.bottom++)->future.pass();
+}
+
 channel_team::answer channel_team::answer_to(channel_member& w, request r) noexcept {
   task_channel& to = tasks_[r.thief];
   // edge channel-1: after the request was taken: if this is an old one, the thief leaves the next here later.
   if (!to.is_open()) return answer::nobody_waits;
+  pass_emptied(w);
   if (has_nothing(w)) return answer::nothing_to_give;
   claim_result const claimed = to.claim();
   if (claimed == claim_result::nobody_waits) return answer::nobody_waits;

@@ -83,6 +83,7 @@ class channel_team final : public runtime::team {
   // Victim.
   answer answer_to(channel_member& w, request r) noexcept;
   void own_declined(channel_member& w) noexcept;
+  void pass_emptied(channel_member& w) noexcept;
   void share_rest(channel_member& w) noexcept;
   batch give(channel_member& w, request r) noexcept;
   void pass_on(channel_member& w, request r) noexcept;

@@ -9,7 +9,8 @@
 namespace filch::inline FILCH_ABI::detail {
 
 // The states of a descriptor. Thieves change task -> empty (claimed) -> task (gave it back) or
-// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited.
+// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited, and, where
+// others lie above it, task -> taken (k_direct_taken) -> returned or, emptied, task.
 inline constexpr std::uintptr_t k_empty = 0;     // no task, or claimed by a thief that has not decided yet
 inline constexpr std::uintptr_t k_task = 1;      // may be stolen or joined
 inline constexpr std::uintptr_t k_returned = 2;  // the thief is done: the payload holds the result
@@ -44,6 +45,8 @@ class direct_team final : public runtime::team {
   void publish(direct_member& w, direct_task* below) noexcept;
   void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
+  static bool take_public(direct_task& t) noexcept;
+  void emptied(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
   void give_to_who_asks(direct_member& w) noexcept;

@@ -155,6 +155,11 @@ class implicit_team final : public runtime::strand_team {
   void refuse(implicit_member& w) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
+  /// Its owner has taken the last offer. edge implicit-4: while somebody sleeps, or is on the way, a request stands
+  /// wherever nothing is offered.
+  void took_last_offer(implicit_member& w) noexcept {
+    if (should_ask_itself(w)) ask(w);
+  }
 
   bool somebody_sleeps(implicit_member const& w) noexcept { return anybody_sleeps(w.stack->root); }
   void give_to_who_asks(runtime::strand_member& w) noexcept override;
