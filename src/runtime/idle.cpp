@@ -42,6 +42,19 @@ void idle::sleep(unsigned me) noexcept {
   }
 }
 
+bool idle::sleep_for(unsigned me, std::chrono::nanoseconds time) noexcept {
+  using clock = std::chrono::steady_clock;
+  for (auto const end = clock::now() + time;;) {
+    // edge idle-2: as in sleep().
+    std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
+    if (what == k_awake) return true;
+    auto const left = end - clock::now();
+    // Its own waking: whoever comes first changes the word.
+    if (left <= left.zero()) return !retract(me);
+    os::futex_wait_for(places_[me].waits, what, left);
+  }
+}
+
 bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
   // edge idle-2: release, to the woken worker's acquire.
   if (!places_[who].waits.compare_exchange_strong(what, k_awake, std::memory_order_acq_rel,

@@ -249,7 +249,8 @@ void strand_team::has_offered(strand_member& w, bool was_asked) noexcept {
 bool strand_team::steal_and_run(unsigned index) {
   strand_member& me = *members_[index];
   auto const pass_it_on = [&] {
-    if (sleepers().anybody()) pass_on(index, [this](unsigned of) { return offers_task(*members_[of]); });
+    if (sleepers().anybody())
+      pass_on(index, [this](unsigned of) { return offers_task(*members_[of]) || is_owed(of); });
   };
   if (!need_spare(me)) {
     pass_it_on();  // to one who may have a stack at hand

@@ -296,13 +296,16 @@ void team::pause_between_looks(unsigned looks) const noexcept {
 bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   idle_.announce(me);
   ask_everybody(me);
-  bool const comes_again = !insist(me);
+  auto const at_most = insist(me);
+  // Sooner than it could be woken.
+  bool const comes_again = at_most < k_spin_time / 2;
   // edge idle-1: the last look, after the announcement.
   if (comes_again || stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
       sees_work(me)) {
     return !idle_.retract(me);
   }
   counted(me).sleeps.bump();
+  if (at_most != k_until_woken) return idle_.sleep_for(me, at_most);
   idle_.sleep(me);
   return true;
 }

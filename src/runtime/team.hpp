@@ -8,6 +8,7 @@
 #include "runtime/worker_space.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -76,8 +77,9 @@ class team {
   virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// The worker has looked in vain for half the time after which it sleeps; or it is announced, and has asked
-  /// everybody. False: it should come again, and not sleep.
-  virtual bool insist(unsigned) noexcept { return true; }
+  /// everybody. Returns how long it may sleep at most: then it has to ask again.
+  virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
+  static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
 
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);

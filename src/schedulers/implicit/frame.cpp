@@ -143,7 +143,10 @@ void implicit_frame::drain() noexcept {
       unsigned const stolen = std::exchange(offered_, 0);
       w.end_change();
       meeting_.begun_on = w.index;
+      runtime::cycles const begin = runtime::time_stamp();
       team.wait_at(meeting_, stolen);
+      // Who ran them was paid; of a longer wait that would be a part.
+      w.account.settle_steal(runtime::time_stamp() - begin);
       implicit_member& now = this_member();
       now.begin_change();
       // So many of the newest records: of spawned tasks that were stolen nobody needs them any more.
