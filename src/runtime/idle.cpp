@@ -42,15 +42,17 @@ void idle::sleep(unsigned me) noexcept {
   }
 }
 
-bool idle::sleep_for(unsigned me, std::chrono::nanoseconds time) noexcept {
+void idle::sleep_for(unsigned me, std::chrono::nanoseconds time) noexcept {
   using clock = std::chrono::steady_clock;
   for (auto const end = clock::now() + time;;) {
     // edge idle-2: as in sleep().
     std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
-    if (what == k_awake) return true;
+    if (what == k_awake) return;
     auto const left = end - clock::now();
-    // Its own waking: whoever comes first changes the word.
-    if (left <= left.zero()) return !retract(me);
+    if (left <= left.zero()) {
+      static_cast<void>(retract(me));
+      return;
+    }
     os::futex_wait_for(places_[me].waits, what, left);
   }
 }

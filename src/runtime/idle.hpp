@@ -28,8 +28,8 @@ class idle {
   bool retract(unsigned me) noexcept;
   /// Sleeps until somebody wakes `me`, who may have done so already.
   void sleep(unsigned me) noexcept;
-  /// The same, no longer than that: false where the time was over, and nobody has woken `me`.
-  bool sleep_for(unsigned me, std::chrono::nanoseconds) noexcept;
+  /// The same, no longer than that: then `me` wakes itself.
+  void sleep_for(unsigned me, std::chrono::nanoseconds) noexcept;
 
   /// Is anybody announced? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.load(std::memory_order_seq_cst) != 0; }

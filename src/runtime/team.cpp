@@ -302,11 +302,14 @@ bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   // edge idle-1: the last look, after the announcement.
   if (comes_again || stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
       sees_work(me)) {
-    return !idle_.retract(me);
+    return !idle_.retract(me) || at_most != k_until_woken;
   }
   counted(me).sleeps.bump();
-  if (at_most != k_until_woken) return idle_.sleep_for(me, at_most);
-  idle_.sleep(me);
+  if (at_most == k_until_woken) {
+    idle_.sleep(me);
+  } else {
+    idle_.sleep_for(me, at_most);
+  }
   return true;
 }
 

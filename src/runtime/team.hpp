@@ -152,7 +152,7 @@ class team {
 
   void thread_main(unsigned me);
   bool run_visitor(unsigned me);
-  /// Returns whether somebody has woken it.
+  /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
   bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
 
   bool take_place_zero() noexcept;
