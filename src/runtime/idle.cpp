@@ -43,11 +43,15 @@ void idle::sleep(unsigned me) noexcept {
 }
 
 bool idle::sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept {
-  // edge idle-2: as in sleep().
-  std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
-  if (what == k_awake) return true;
-  os::futex_wait_for(places_[me].waits, what, limit);
-  return places_[me].waits.load(std::memory_order_acquire) == k_awake;
+  using clock = std::chrono::steady_clock;
+  for (auto const end = clock::now() + limit;;) {
+    // edge idle-2: as in sleep().
+    std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
+    if (what == k_awake) return true;
+    auto const left = end - clock::now();
+    if (left <= left.zero()) return !retract(me);
+    os::futex_wait_for(places_[me].waits, what, left);
+  }
 }
 
 bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {

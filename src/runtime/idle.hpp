@@ -32,7 +32,7 @@ class idle {
   bool retract(unsigned me) noexcept;
   /// Sleeps until somebody wakes `me`, who may have done so already.
   void sleep(unsigned me) noexcept;
-  /// The same for about so long at most. False: nobody has woken `me` yet, which must call retract().
+  /// The same for so long at most: then `me` wakes itself. Returns whether somebody else has.
   [[nodiscard]] bool sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept;
 
   /// Is anybody announced, but for callers? Sequentially consistent: pairs with announce (edge idle-1).

@@ -273,7 +273,7 @@ bool strand_team::steal_and_run(unsigned index) {
   strand_member& me = *members_[index];
   auto const pass_it_on = [&] {
     pass_on(
-        index, [this](unsigned of) { return offers_task(*members_[of]); },
+        index, [this](unsigned of) { return offers_task(*members_[of]) || is_owed(of); },
         [this](unsigned of) { return offers_of(*members_[of]).root; });
   };
   if (!need_spare(me)) {

@@ -108,6 +108,8 @@ class strand_team : public team {
   virtual void ask(strand_member& victim) noexcept = 0;
   /// edge idle-1: in order after the announcement.
   virtual strand_offers offers_of(strand_member const& victim) const noexcept = 0;
+  /// Was a request put off, so that whoever looks for work should wake another who does?
+  virtual bool is_owed(unsigned) const noexcept { return false; }
   /// The worker is about to go on with the strand on w.stack. Afterwards offers_of() tells its root.
   virtual void takes_up(strand_member&) noexcept {}
   /// The strand on w.stack leaves the worker where it waits for nothing.

@@ -337,15 +337,16 @@ bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
     idle_.announce(me);
   }
   ask_everybody(me);
-  bool const comes_again = !insist(me);
+  auto const at_most = insist(me);
+  // Sooner than it could be woken.
+  bool const comes_again = at_most < k_spin_time / 2;
   // edge idle-1: the last look, after the announcement.
-  if (comes_again || stop.load(std::memory_order_seq_cst) || sees_work(me)) return !idle_.retract(me);
+  bool const is_owed = at_most != k_until_woken;
+  if (comes_again || stop.load(std::memory_order_seq_cst) || sees_work(me)) return !idle_.retract(me) || is_owed;
   counted(me).sleeps.bump();
-  if (again_in > again_in.zero()) {
-    if (!idle_.sleep_for(me, again_in)) return !idle_.retract(me);
-  } else {
-    idle_.sleep(me);
-  }
+  auto const limit = again_in > again_in.zero() ? std::min(again_in, at_most) : at_most;
+  if (limit != k_until_woken) return idle_.sleep_for(me, limit) || is_owed;
+  idle_.sleep(me);
   return true;
 }
 

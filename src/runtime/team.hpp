@@ -90,8 +90,9 @@ class team {
   virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// The worker has looked in vain for half the time after which it sleeps; or it is announced, and has asked
-  /// everybody. False: it should come again, and not sleep.
-  virtual bool insist(unsigned) noexcept { return true; }
+  /// everybody. Returns how long it may sleep at most: then it has to ask again.
+  virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
+  static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
   /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
   virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 
@@ -181,7 +182,7 @@ class team {
   void thread_main(unsigned me);
   /// Looks for work as the calling thread's worker until `stop`.
   void work_as(unsigned me, std::atomic<bool> const& stop);
-  /// Returns whether somebody has woken it.
+  /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
   bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
   bool wake_for(unsigned offerer, std::uint16_t root) noexcept {
     return idle_.wake_for_root(root) || idle_.wake_one_for(offerer);

@@ -115,8 +115,8 @@ implicit_frame::waiting* implicit_frame::take_first(implicit_team& team, implici
         return take_offers_back(team, w) ? &take_oldest() : nullptr;
       }
       // edge implicit-3: the offer is the owner's, or a thief has it: one word decides. It counts as stolen.
-      if (!stack_->open.compare_exchange_weak(word, now.with_tail(now.tail + 1).word(),
-                                              std::memory_order_seq_cst, std::memory_order_acquire)) {
+      if (!stack_->open.compare_exchange_weak(word, now.with_tail(now.tail + 1).word(), std::memory_order_seq_cst,
+                                              std::memory_order_acquire)) {
         continue;
       }
       if (now.tail + 1 == now.head) team.took_last_offer(w);
@@ -183,7 +183,10 @@ void implicit_frame::drain() noexcept {
       unsigned const stolen = std::exchange(offered_, 0);
       w.end_change();
       meeting_.begun_on = w.index;
+      runtime::cycles const begin = runtime::time_stamp();
       team.wait_at(meeting_, stolen);
+      // Who ran them was paid; of a longer wait that would be a part.
+      w.account.settle_steal(runtime::time_stamp() - begin);
       implicit_member& now = this_member();
       now.begin_change();
       // So many of the newest records: of spawned tasks that were stolen nobody needs them any more.
