@@ -34,8 +34,9 @@ class account {
  public:
   /// Thieves cost a worker at most this part of its time.
   static constexpr cycles k_part = 16;
-  /// A worker without costs gathers credit for so long: as much as some steals cost.
-  static constexpr cycles k_credit = cycles{1} << 20;
+  /// A worker without costs gathers credit for so long, a few milliseconds: enough for all workers of a large pool to
+  /// be woken, one after the other.
+  static constexpr cycles k_credit = cycles{1} << 23;
   /// What a stolen task costs its victim that turns out to be tiny: about what giving up a stack does.
   static constexpr cycles k_steal = 5'000;
   static constexpr cycles k_longest_wait = 10 * k_steal;

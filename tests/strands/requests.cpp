@@ -17,7 +17,7 @@ template <class S> void answer_all() {
 
 /// Thieves have cost the worker more than their part, perhaps, and would leave it alone. Long enough, whatever it
 /// was.
-void pay_thieves() { work_for(std::chrono::milliseconds(2)); }
+void pay_thieves() { work_for(std::chrono::milliseconds(5)); }
 
 TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
   using S = TypeParam;

@@ -59,7 +59,7 @@ constexpr std::uint64_t k_near = 8192;
 constexpr runtime::cycles k_taking_back = 300;
 // An offer that takes longer was interrupted, or was the first look at the tables; so does a longer walk at so many
 // cycles a byte.
-constexpr runtime::cycles k_longest_offer = 4 * runtime::account::k_steal;
+constexpr runtime::cycles k_longest_offer = 2 * runtime::account::k_steal;
 constexpr runtime::cycles k_slowest_walk = 4;
 
 class signals_blocked {
