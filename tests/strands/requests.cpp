@@ -94,7 +94,11 @@ TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
         });
         EXPECT_TRUE(busy.pass());
         answer_all<S>();
-        // Nobody asks while these are spawned. The owner runs the newest first.
+        // Nobody asks while these are spawned. The owner runs the oldest first.
+        s.spawn([&] {
+          release.open();
+          wait_for_thief<S>();
+        });
         for (int i = 0; i < 10; ++i) {
           s.spawn([&] {
             if (S::worker_index() != owner) {
@@ -104,10 +108,6 @@ TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
             }
           });
         }
-        s.spawn([&] {
-          release.open();
-          wait_for_thief<S>();
-        });
         s.sync();
       });
     });

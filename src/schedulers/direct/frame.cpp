@@ -15,7 +15,22 @@ direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcep
   bool const has_more = &t + 1 < w.top;
   if (is_asked && has_more && &t >= w.public_end.load(std::memory_order_relaxed)) w.team->publish(w, w.top);
   bool const is_private = &t >= w.public_end.load(std::memory_order_relaxed);
-  return is_private || direct_team::take_public(t) ? t.run : nullptr;
+  if (is_private) return t.run;
+  if (!direct_team::take_public(t)) return nullptr;
+  w.team->took_public(w);
+  return t.run;
+}
+
+/// One public task fewer for thieves: while more workers look for tasks than are left, private ones become public.
+/// The task that the owner has taken may be long.
+void direct_team::took_public(direct_member& w) noexcept {
+  // relaxed, all: the owner's own stores, and a figure.
+  direct_task* const public_end = w.public_end.load(std::memory_order_relaxed);
+  if (w.top <= public_end) return;
+  auto const untaken = [&] {
+    return static_cast<std::uintptr_t>(public_end - w.bot.load(std::memory_order_relaxed)) - 1;
+  };
+  if (should_ask_itself(w.unasked, untaken)) publish(w, w.top);
 }
 
 /// Takes a public task that others lie above, if no thief has claimed it.

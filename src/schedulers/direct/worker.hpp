@@ -46,6 +46,7 @@ class direct_team final : public runtime::team {
   void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
   static bool take_public(direct_task& t) noexcept;
+  void took_public(direct_member& w) noexcept;
   void emptied(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
