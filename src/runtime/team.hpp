@@ -46,6 +46,8 @@ class team {
 
   settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
+  /// Has it any of its own? After start().
+  bool has_threads() const noexcept { return !threads_.empty(); }
   /// Indices of workers are below this.
   unsigned all_places() const noexcept { return places_.all(); }
   pool_stats stats() const noexcept;

@@ -22,7 +22,9 @@ unsigned channel_worker_index() noexcept {
 }
 
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(all_places())) {
+    : team(std::move(s), tolerate_missing_threads),
+      census_(std::make_unique<census[]>(all_places())),
+      tasks_(std::make_unique<task_channel[]>(all_places())) {
   members_.resize(all_places());
   for (unsigned i = 0; i < all_places(); ++i) requests_.emplace_back(all_places());
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
@@ -72,7 +74,10 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     channel_member& w;
   } run{call, argument, *this, self(me)};
   channel_member& w = run.w;
-  census_.update();
+  if (all().is_callers(me)) {
+    has_tasks_of(w, task_root::of_call(me, ++w.calls));
+    census_[me].begin(w.root);
+  }
   requests_[me].reopen();
   channel_places::as_worker(w, [&] {
     runtime::call_on(
@@ -81,16 +86,27 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
           auto& mine = *static_cast<decltype(run)*>(p);
           mine.call(mine.argument);
           mine.team.give_back_received(mine.w);
-          // In a child of fork() they are the parent's, which runs them.
-          while (mine.team.alive() && mine.team.run_detached(mine.w)) {
-          }
+          mine.team.leave_detached(mine.w);
         },
         &run);
   });
   if (!alive()) return;
+  w.root = task_root::any();
   requests_[me].close();
-  if (census_.arrive()) {
-    all().each_in_use([this](unsigned i) { sleepers().wake(i); });
+}
+
+/// Its detached tasks, at the end. A caller leaves them to the pool's threads, and returns at once. Where there are
+/// no threads, nobody but the caller would run them. In a child of fork() they are the parent's, which runs them.
+void channel_team::leave_detached(channel_member& w) noexcept {
+  if (!alive()) return;
+  if (all().is_callers(w.index) && has_threads()) {
+    if (w.detached.is_empty()) return;
+    left_.put(std::exchange(w.detached, {}));
+    if (sleepers().wake_one()) counted(w.index).wakeups.bump();
+    return;
+  }
+  while (run_detached(w) || take_left(w)) {
+    if (!alive()) return;
   }
 }
 
