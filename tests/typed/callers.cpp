@@ -17,8 +17,6 @@ template <class S> class callers : public ::testing::Test {};
 TYPED_TEST_SUITE(callers, all_schedulers, scheduler_names);
 
 constexpr unsigned k_callers_places = 16;
-/// Its thieves do not ask at places that were made while they slept, yet.
-template <class S> inline constexpr bool asks_at_new_places = !std::is_same_v<S, filch::channel>;
 
 template <class S> long fib(int n) {
   if (n < 2) return n;
@@ -169,7 +167,7 @@ TYPED_TEST(callers, wait_for_another_one_inside_a_task_of_a_pool_that_has_no_fre
 
 /// While a part of its call is with a thief, a caller has nothing to do, and another call offers tasks.
 TYPED_TEST(callers, take_no_tasks_of_another_call) {
-  if constexpr (!steals<TypeParam> || !asks_at_new_places<TypeParam>) {
+  if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "it has no thieves";
   } else if (steals_are_forced<TypeParam>) {
     GTEST_SKIP() << "the other call's tasks are handed over at once";
@@ -220,7 +218,7 @@ TYPED_TEST(callers, take_no_tasks_of_another_call) {
 }
 
 TYPED_TEST(callers, have_their_tasks_stolen_at_every_place) {
-  if constexpr (!steals<TypeParam> || !asks_at_new_places<TypeParam>) {
+  if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "it has no thieves";
   } else {
     typename TypeParam::pool pool({.workers = 2});
@@ -246,7 +244,7 @@ TYPED_TEST(callers, have_their_tasks_stolen_at_every_place) {
 }
 
 TYPED_TEST(callers, are_counted_in_the_pool_s_statistics) {
-  if constexpr (steals<TypeParam> && asks_at_new_places<TypeParam>) {
+  if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     gate leave;
     gate runs;
