@@ -3,12 +3,14 @@
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace filch_test {
@@ -187,6 +189,49 @@ TYPED_TEST(for_index, splits_down_to_two_bodies_that_wait_for_each_other) {
   }
 }
 
+TYPED_TEST(for_index, keeps_its_own_index) {
+  on_several_pools<TypeParam>([] {
+    std::atomic<int> calls{0};
+    std::atomic<int> sum{0};
+    filch::for_index<TypeParam>(0, 100, [&](auto& i) {
+      ++calls;
+      sum += i;
+      i += 3;
+    });
+    EXPECT_EQ(calls, 100);
+    EXPECT_EQ(sum, 4950);
+  });
+}
+
+TYPED_TEST(for_index, drops_what_the_body_returns) {
+  // A warning, were it not cast: an error here.
+  struct [[nodiscard]] status {};
+  std::atomic<int> calls{0};
+  filch::for_index<TypeParam>(0, 100, [&](int) {
+    ++calls;
+    return status{};
+  });
+  EXPECT_EQ(calls, 100);
+}
+
+int free_calls = 0;
+void free_body(int) { ++free_calls; }
+
+TYPED_TEST(for_index, calls_functions_and_what_counts_its_own_calls_in_place) {
+  struct counter {
+    int calls = 0;
+    void operator()(int) { ++calls; }
+  } c;
+  typename TypeParam::pool pool({.workers = 1});
+  free_calls = 0;
+  pool.run([&] {
+    filch::for_index<TypeParam>(0, 100, c);
+    filch::for_index<TypeParam>(0, 100, free_body);
+  });
+  EXPECT_EQ(c.calls, 100);
+  EXPECT_EQ(free_calls, 100);
+}
+
 TYPED_TEST(for_index, copes_with_bodies_of_very_different_cost) {
   on_several_pools<TypeParam>([] {
     std::atomic<long> sum{0};
@@ -219,6 +264,62 @@ TYPED_TEST(for_index, enters_the_default_pool_from_outside_and_calls_the_body_in
   bool entered = false;
   filch::for_index<TypeParam>(0, 1, [&](int) { entered = filch::current_worker<TypeParam>().has_value(); });
   EXPECT_TRUE(entered);
+}
+
+// ---- looks ------------------------------------------------------------------------------------
+
+/// Runs in order, and notes how many iterations lie between two looks.
+struct looking : filch::serial {
+  static inline bool is_wanted = false;
+  static inline int since_look = 0;
+  static inline int longest = 0;
+
+  static bool wanted() noexcept {
+    longest = std::max(longest, std::exchange(since_look, 0));
+    return std::exchange(is_wanted, false);
+  }
+  /// Iterations between two looks since the last call of this.
+  static int take_longest() noexcept { return std::max(std::exchange(longest, 0), std::exchange(since_look, 0)); }
+};
+
+TEST(looks, lie_no_more_than_64_cheap_iterations_apart) {
+  looking::take_longest();
+  filch::for_index<looking>(0, 1'000'000, [](int) { ++looking::since_look; });
+  int const longest = looking::take_longest();
+  EXPECT_LE(longest, 64);
+  EXPECT_GT(longest, 1) << "a cheap loop looks at every iteration";
+}
+
+TEST(looks, come_after_every_iteration_of_a_slow_loop) {
+  looking::take_longest();
+  filch::for_index<looking>(0, 200, [](int) {
+    ++looking::since_look;
+    work_for(std::chrono::microseconds(25));
+  });
+  EXPECT_EQ(looking::take_longest(), 1);
+}
+
+TEST(looks, come_after_every_iteration_once_a_cheap_loop_has_become_slow) {
+  looking::take_longest();
+  filch::for_index<looking>(0, 30'000, [](int i) {
+    ++looking::since_look;
+    if (i < 20'000) return;
+    if (i == 29'000) looking::take_longest();
+    work_for(std::chrono::microseconds(25));
+  });
+  EXPECT_EQ(looking::take_longest(), 1);
+}
+
+TEST(looks, come_after_every_iteration_once_a_thief_has_asked_in_a_slow_part) {
+  looking::take_longest();
+  filch::for_index<looking>(0, 20'400, [](int i) {
+    ++looking::since_look;
+    if (i < 20'000) return;
+    if (i == 20'000) looking::is_wanted = true;
+    if (i == 20'100) looking::take_longest();
+    work_for(std::chrono::microseconds(25));
+  });
+  EXPECT_EQ(looking::take_longest(), 1);
 }
 
 }  // namespace
