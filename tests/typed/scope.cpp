@@ -468,8 +468,8 @@ TYPED_TEST(scope, gives_thieves_the_tasks_behind_those_that_it_has_run) {
     pool.run([] {
       wait_for_thief<TypeParam>();
       gate taken;
+      auto const me = filch::current_worker<TypeParam>();
       filch::scope<TypeParam>([&](auto& s) {
-        auto const me = filch::current_worker<TypeParam>();
         for (int i = 0; i < 200; ++i) {
           s.spawn([&, i] {
             // The task in the middle is a long one, which only polls: those behind it are for the thief meanwhile.

@@ -79,7 +79,8 @@ struct FILCH_API direct_stack {
   static constexpr bool k_gets_several_back = false;
   static direct_run take_slow(worker&, task&) noexcept;
   FILCH_INLINE static void emptied(task& t) noexcept {
-    t.run = &direct_run_nothing;
+    // It may be public already: see take_slow().
+    if (t.run != &direct_run_nothing) t.run = &direct_run_nothing;
     // relaxed: the owner's own store; thieves change nothing else.
     if (t.state.load(std::memory_order_relaxed) == k_direct_taken) [[unlikely]]
       emptied_slow(t);

@@ -100,6 +100,8 @@ template <class Stack> class task_frame {
   // closure trivially copyable.
   template <class C, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
+    // Its owner's. First of all: the stay below may offer what lies on the stack, this task among it.
+    if (outcome != t.payload) Stack::emptied(t);
     if constexpr (fits<C>) {
       std::optional<C> closure;
       {
@@ -107,11 +109,9 @@ template <class Stack> class task_frame {
         closure.emplace(std::move(*payload_as<C>(t)));
         payload_as<C>(t)->~C();
       }
-      if (outcome != t.payload) Stack::emptied(t);
       failure = run_closure(*closure);
     } else {
       std::unique_ptr<C> closure(*payload_as<C*>(t));
-      if (outcome != t.payload) Stack::emptied(t);
       failure = run_closure(*closure);
     }
     if (!failure) return true;

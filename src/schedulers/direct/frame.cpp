@@ -11,14 +11,19 @@ bool direct_run_nothing(direct_task&, void*) noexcept { return true; }
 direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcept {
   auto& w = static_cast<direct_member&>(owner);
   // relaxed, all: the owner's own stores.
+  if (&t < w.public_end.load(std::memory_order_relaxed)) {
+    if (!direct_team::take_public(t)) return nullptr;
+    w.team->took_public(w);
+    return t.run;
+  }
+  direct_run const run = t.run;
   bool const is_asked = w.split.load(std::memory_order_relaxed) == direct_raised();
-  bool const has_more = &t + 1 < w.top;
-  if (is_asked && has_more && &t >= w.public_end.load(std::memory_order_relaxed)) w.team->publish(w, w.top);
-  bool const is_private = &t >= w.public_end.load(std::memory_order_relaxed);
-  if (is_private) return t.run;
-  if (!direct_team::take_public(t)) return nullptr;
-  w.team->took_public(w);
-  return t.run;
+  if (is_asked && &t + 1 < w.top) {
+    // The owner has it, and others get what comes next. Whoever takes this one does not look at what lies in it.
+    t.run = &direct_run_nothing;
+    w.team->publish(w, w.top);
+  }
+  return run;
 }
 
 /// One public task fewer for thieves: while more workers look for tasks than are left, private ones become public.
@@ -58,11 +63,15 @@ void direct_team::emptied(direct_member& w, direct_task& t) noexcept {
     t.state.store(k_returned, std::memory_order_relaxed);
     // edge direct-3, and idle-1: seq_cst, before the look for sleepers: the next task is offered.
     w.bot.store(&t + 1, std::memory_order_seq_cst);
-    if (sleepers().anybody()) pass_on(w);
+    // The trip wire, as a thief's: the highest public task went, and forks come above it. direct-5: after the store.
+    direct_task const* const end = w.public_end.load(std::memory_order_relaxed);
+    if (&t + 1 == end && should_ask_itself(w.unasked, [] { return std::uintptr_t{0}; })) ask(w);
   } else {
     // There are older tasks. A thief that comes to this one steals nothing. edge direct-1: `run` was stored before.
-    t.state.store(k_task, std::memory_order_release);
+    // seq_cst for idle-1: `bot` may have come here meanwhile, and a sleeper found this one taken.
+    t.state.store(k_task, std::memory_order_seq_cst);
   }
+  if (sleepers().anybody()) pass_on(w);
 }
 
 direct_task* direct_stack::drop_emptied(direct_worker& w, direct_task* base) noexcept {

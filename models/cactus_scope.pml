@@ -1,0 +1,157 @@
+/* The tickets of a scope under cactus: for each task a ticket lies among the worker's tasks, and whoever takes a ticket runs
+   the oldest task that nobody has begun. Under total store order. One owner, which syncs the scope several times, and two
+   thieves. Words as in src/schedulers/cactus/protocol.md; what is checked, and what is not: README.md.
+
+   Tickets are taken as in cactus_deque.pml, where the places are: all tickets of a scope are alike. */
+
+#ifndef TASKS
+#define TASKS 4  /* in all */
+#endif
+
+#define PROCS 3
+#define OWNER 0
+#ifndef DEPTH
+#define DEPTH 4
+#endif
+
+/* words of memory; TAIL and SPLIT are halves of one word, `open` */
+#define PLACE(number) (number)
+#define BEGUN (TASKS)
+#define TAIL (TASKS + 1)
+#define SPLIT (TASKS + 2)
+#define ARRIVED (TASKS + 3)  /* thieves at the meeting */
+#define WORDS (TASKS + 4)
+
+#include "tso.pml"
+
+short ran;      /* a bit a task */
+bool finished;
+
+inline begin_task(task) {
+  d_step {
+    assert(task != 0);
+    assert((ran & (1 << task)) == 0);
+    ran = ran | (1 << task)
+  }
+}
+
+/* Makes tickets from split on public. */
+inline publish() {
+  i = split;
+  do
+  :: i < head -> i++
+  :: i > split -> break
+  od;
+  atomic { DRAINED(OWNER) -> mem[SPLIT] = i; split = i; i = 0 }
+}
+
+inline push_task() {
+#ifdef MUTANT_TASK_AFTER_TICKET
+  head++;
+  if
+  :: publish()
+  :: skip
+  fi;
+  STORE(OWNER, PLACE(pushed), next);
+  atomic { pushed++; next++ }
+#else
+  STORE(OWNER, PLACE(pushed), next);
+  atomic { pushed++; next++; head++ };
+  if
+  :: publish()
+  :: skip
+  fi
+#endif
+}
+
+inline take_number() {
+#ifdef MUTANT_LOOKS_AT_TICKET
+  /* Whether the ticket that it took was public, not the scope's oldest. */
+  i = (was_public -> 1 : 0);
+#else
+  i = (first < split -> 1 : 0);
+#endif
+  if
+#ifndef MUTANT_OWNER_COUNTS_PLAINLY
+  :: i == 1 -> atomic { DRAINED(OWNER) -> number = mem[BEGUN]; mem[BEGUN] = number + 1 }
+#endif
+  :: else ->
+     LOAD(OWNER, BEGUN, number);
+     STORE(OWNER, BEGUN, number + 1)
+  fi;
+  LOAD(OWNER, PLACE(number), task);
+  atomic { i = 0; number = 0 };
+  begin_task(task);
+  task = 0
+}
+
+proctype owner() {
+  byte head, split, i, number, task, pushed, next = 1;
+  byte first;   /* where the scope's oldest ticket lies */
+  bool was_public;
+
+  do
+  :: next <= TASKS -> push_task()
+  :: head > first ->
+     /* sync: the newest ticket is taken back, or all were stolen */
+     do
+     :: head > first && head - 1 >= split -> head--; was_public = false; take_number()
+     :: head > first && head - 1 < split ->
+        if
+        :: atomic { DRAINED(OWNER) && head > mem[TAIL] -> mem[SPLIT] = head - 1; split = head - 1; head-- };
+           was_public = true;
+           take_number()
+        :: atomic { mem[TAIL] >= head -> skip };
+#ifndef MUTANT_DOES_NOT_MEET
+           atomic { DRAINED(OWNER) && mem[ARRIVED] == head - first -> mem[ARRIVED] = 0 };
+#endif
+           break
+        fi;
+        /* The task may fork, and publish what lies below. */
+        if
+        :: head > split -> publish()
+        :: skip
+        fi
+     :: head == first -> break
+     od;
+#ifndef MUTANT_GOES_ON_COUNTING
+     pushed = 0;
+     STORE(OWNER, BEGUN, 0);
+#else
+     pushed = 0;
+#endif
+     atomic { first = head; was_public = false }
+  :: next > TASKS && head == first -> break
+  od;
+  atomic { assert(ran == (1 << next) - 2); finished = true }
+}
+
+proctype thief(byte me) {
+  byte number, task;
+
+look:
+  end: if
+  :: atomic { DRAINED(me) && mem[TAIL] < mem[SPLIT] -> mem[TAIL] = mem[TAIL] + 1 }
+  fi;
+#ifdef MUTANT_COUNTS_WITHOUT_RMW
+  LOAD(me, BEGUN, number);
+  STORE(me, BEGUN, number + 1);
+#else
+  atomic { DRAINED(me) -> number = mem[BEGUN]; mem[BEGUN] = number + 1 };
+#endif
+  LOAD(me, PLACE(number), task);
+  begin_task(task);
+  atomic { DRAINED(me) -> mem[ARRIVED] = mem[ARRIVED] + 1; number = 0; task = 0 };
+  goto look
+}
+
+init {
+  atomic {
+    run owner();
+    run thief(1);
+    run thief(2);
+    run drain(0);
+    run drain(1);
+    run drain(2)
+  }
+}
