@@ -9,6 +9,7 @@
 #include "runtime/pools.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/statistics.hpp"
+#include "runtime/steal_pace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,13 @@ constexpr unsigned k_looks_between_yields = 8;
 constexpr unsigned k_relaxes_between_looks = 16;
 // From so many on, a microsecond or two, owners hear of it.
 constexpr unsigned k_looks_until_counted = 4;
+
+// Where each join is a steal, tiny tasks are, too.
+#if defined(FILCH_FORCE_STEAL)
+constexpr bool k_steals_at_any_pace = true;
+#else
+constexpr bool k_steals_at_any_pace = false;
+#endif
 
 constexpr std::size_t k_smallest_fallback_stack = std::size_t{1} << 20;
 
@@ -279,12 +287,22 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
+  steal_pace pace;
   clock::time_point since{};
   clock::time_point next_to_insist{};
   // edge entry-1: acquire, what was done before. It is looked at again, in order, before every sleep.
   while (!stop.load(std::memory_order_acquire)) {
     if (!alive()) child_can_t_go_on();
+    cycles const begin = k_steals_at_any_pace ? 0 : time_stamp();
+    if (pace.waits(begin)) {
+      relax();
+      continue;
+    }
     if (steal_and_run(me)) {
+      if (!k_steals_at_any_pace && !keeps_accounts()) {
+        cycles const end = time_stamp();
+        pace.task_ran(end, end - begin);
+      }
       looks = 0;
       was_woken = false;
       continue;

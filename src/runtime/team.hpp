@@ -95,6 +95,8 @@ class team {
   /// everybody. Returns how long it may sleep at most: then it has to ask again.
   virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
   static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
+  /// Does the scheduler itself see to it that tiny steals do not cost their victims much?
+  virtual bool keeps_accounts() const noexcept { return false; }
   /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
   virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 

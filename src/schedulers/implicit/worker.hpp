@@ -207,6 +207,7 @@ class implicit_team final : public runtime::strand_team {
   /// Interrupts the victim if it holds back a request. Edge implicit-5. Zero, or in how many cycles to come again.
   runtime::cycles insist_on(implicit_member& victim) noexcept;
   bool is_owed(unsigned worker) const noexcept override;
+  bool keeps_accounts() const noexcept override { return true; }
   void ask_for_sleepers(implicit_member const& me, implicit_member& victim, std::uint16_t root) noexcept;
 
   /// Over how many bytes of the stack a walk from there goes.

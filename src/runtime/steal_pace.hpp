@@ -1,0 +1,31 @@
+// How often a thief comes back for tiny tasks. "What a thief may cost its victim" in the schedulers' protocol.md.
+#pragma once
+
+#include "runtime/account.hpp"
+
+#include <algorithm>
+
+namespace filch::runtime {
+
+/// A thief's own. A task that lasts less than its steal costs the victim makes the victim slower. After such a task the
+/// thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
+class steal_pace {
+ public:
+  bool waits(cycles now) const noexcept { return now < waits_until_; }
+  /// A stolen task has run, and that took so long.
+  void task_ran(cycles now, cycles lasted) noexcept {
+    waits_until_ = std::max(waits_until_, now - k_credit) + account::k_part * (k_steal - std::min(lasted, k_gain));
+  }
+
+ private:
+  // What a steal costs the victim: it takes part in some cache misses and exchanges.
+  static constexpr cycles k_steal = 1'000;
+  // No task pays for more than a few others.
+  static constexpr cycles k_gain = 10 * k_steal;
+  // Without tiny tasks credit gathers for so long, half a millisecond: for some sixty of them.
+  static constexpr cycles k_credit = cycles{1} << 20;
+
+  cycles waits_until_ = 0;
+};
+
+}  // namespace filch::runtime
