@@ -79,18 +79,66 @@ TEST(callers, find_no_task_of_another_call_in_front_of_theirs) {
   }
 }
 
-TEST(callers, get_the_thread_that_has_ended_its_tasks_of_another_call) {
-  // While it had some it kept requests of the sleeping caller aside.
-  S::pool pool({.workers = 2});
-  for (int round = 0; round < 20 && !HasFailure(); ++round) {
-    gate other_ends;
-    auto other = call(pool, [&] { EXPECT_TRUE(other_ends.pass()); });
-    pool.run([&] {
-      for (int i = 0; i < 10; ++i) stolen_join<S>{}([] {}, [] {});
+/// A thread that has tasks of another call sets aside what a sleeping caller wants, and later gets tasks of that
+/// one's.
+TEST(callers, are_woken_by_a_thread_that_has_set_them_aside) {
+  S::pool pool({.workers = 3});
+  int times = 0;
+  for (int round = 0; round < 500 && times < 3 && !HasFailure(); ++round) {
+    gate other_begun;
+    gate caller_sleeps;
+    auto other = call(pool, [&] {
+      gate ended;
+      stolen_join<S>{}([&] { EXPECT_TRUE(ended.pass()); },
+                       [&] {
+                         other_begun.open();
+                         answer_until_open<S>(caller_sleeps);
+                         S::poll();
+                         ended.open();
+                       });
     });
-    other_ends.open();
+    EXPECT_TRUE(other_begun.pass());
+    pool.run([&] {
+      auto const caller = filch::current_worker<S>();
+      std::uint64_t before = 0;
+      gate counted_before;
+      auto const last = [&](gate& begun) {
+        begun.open();
+        EXPECT_EQ(filch::current_worker<S>(), caller);
+      };
+      auto const on_first_thread = [&](gate& begun, gate& ended) {
+        begun.open();
+        if (filch::current_worker<S>() != caller) {
+          ++times;
+          gate last_begun;
+          filch::join<S>([&] { answer_until_open<S>(last_begun); }, [&] { last(last_begun); });
+        }
+        ended.open();
+      };
+      stolen_join<S>{}(
+          [&] {
+            // Both threads are in tasks, and the other caller is: only this one can go to sleep.
+            before = pool.stats().sleeps;
+            counted_before.open();
+          },
+          [&] {
+            EXPECT_TRUE(counted_before.pass());
+            EXPECT_TRUE(eventually([&] { return pool.stats().sleeps == before + 1; }));
+            caller_sleeps.open();
+            EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= before + 2; })) << "the first thread is busy";
+            gate begun;
+            gate ended;
+            filch::join<S>(
+                [&] {
+                  answer_until_open<S>(begun);
+                  EXPECT_TRUE(ended.pass());
+                },
+                [&] { on_first_thread(begun, ended); });
+          });
+    });
     other.join();
   }
+  EXPECT_EQ(times, 3);
 }
 
 TEST(callers, reach_a_thief_that_slept_before_they_came) {
@@ -124,7 +172,10 @@ TEST(callers, and_threads_that_fall_asleep_meanwhile_find_each_other) {
   for (unsigned i = 0; i < 4; ++i) {
     callers.emplace_back([&, i] {
       for (std::size_t round = 0; round < scaled(300) && !HasFailure(); ++round) {
-        pool.run([&] { stolen_join<S>{}([] {}, [] {}); });
+        pool.run([&] {
+          gate begun;  // elsewhere: this worker does not come to its join before
+          filch::join<S>([&] { answer_until_open<S>(begun); }, [&] { begun.open(); });
+        });
         // About as long as a thread looks before it sleeps.
         if (i % 2 == 0) work_for(std::chrono::microseconds(20 * (round % 10)));
       }
@@ -181,16 +232,16 @@ TEST(detached_tasks, do_not_delay_the_call_that_leaves_them) {
   }
 }
 
-TEST(detached_tasks, that_were_left_wake_a_thread) {
+TEST(detached_tasks, that_were_left_are_run_by_threads_that_fall_asleep_meanwhile) {
   S::pool pool({.workers = 2});
-  for (int round = 0; round < 20 && !HasFailure(); ++round) {
-    auto const before = pool.stats().sleeps;
-    gate ran;
+  for (std::size_t round = 0; round < scaled(2'000) && !HasFailure(); ++round) {
+    std::atomic<int> ran{0};
     pool.run([&] {
-      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; }));
-      S::detach([&] { ran.open(); });
+      for (int i = 0; i < 3; ++i) S::detach([&] { ++ran; });
+      // About as long as a thread looks before it sleeps.
+      work_for(std::chrono::microseconds(100 + 10 * (round % 10)));
     });
-    EXPECT_TRUE(ran.pass());
+    ASSERT_TRUE(eventually([&] { return ran == 3; })) << "nobody runs what was left";
   }
 }
 
@@ -328,9 +379,9 @@ TEST(barrier_of_one_call, waits_for_all_tasks_of_the_call_among_those_of_others)
 }
 
 TEST(barrier_of_one_call, does_not_wait_for_tasks_that_earlier_calls_left) {
-  S::pool pool({.workers = 2});
   gate begun;
   gate may_end;
+  S::pool pool({.workers = 2});  // ends first: the task may still run
   pool.run([&] {
     S::detach([&] {
       begun.open();
