@@ -221,8 +221,21 @@ proctype owner() {
      :: t >= s -> skip
      :: t < s && t < public_end ->
         STORE_TASK(OWNER, STATE(t), TASK);
+        /* That answers a request, if there is one. */
+        if
+        :: s == RAISED -> STORE_SC(OWNER, SPLIT, public_end)
+        :: else
+        fi;
+#ifdef MUTANT_ANSWERS_IN_PLACE_AND_LOOKS_FOR_NOBODY
+        if
+        :: s != RAISED -> task_is_public(OWNER, i, s); asks_for_others(t + 1, s, i)
+        :: else
+        fi
+#else
+        s = 0;
         task_is_public(OWNER, i, s);
         asks_for_others(t + 1, s, i)
+#endif
      :: t < s && t >= public_end -> publish(top)
      fi;
      /* What it does next may last. */
@@ -276,7 +289,7 @@ look:
     fi
   };
   if
-  :: s != TASK -> goto nothing
+  :: s != TASK -> goto nothing  /* where it asks; in the code it asks here, too */
   :: else
   fi;
   LOAD(me, BOT, s);

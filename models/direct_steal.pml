@@ -90,7 +90,13 @@ inline fork_task() {
   LOAD(OWNER, SPLIT, s);
   if
   :: t >= s -> skip
-  :: t < s && t < public_end -> atomic { offered[t] = true; STORE(OWNER, STATE(t), TASK) }
+  :: t < s && t < public_end ->
+     atomic { offered[t] = true; STORE(OWNER, STATE(t), TASK) };
+     /* That answers a request, if there is one. */
+     if
+     :: s == RAISED -> atomic { DRAINED(OWNER) -> mem[SPLIT] = public_end }
+     :: else
+     fi
   :: t < s && t >= public_end -> publish(top)
   fi;
 #ifdef MUTANT_STATE_BEFORE_PAYLOAD
@@ -243,7 +249,7 @@ look:
 have_bot:
   end: if
   :: b < mem[PUBLIC_END] -> skip
-  :: b >= mem[PUBLIC_END] && mem[SPLIT] != RAISED -> STORE_SC(me, SPLIT, RAISED); goto have_bot
+  :: (b >= mem[PUBLIC_END] || mem[STATE(b)] != TASK) && mem[SPLIT] != RAISED -> STORE_SC(me, SPLIT, RAISED); goto have_bot
   :: mem[BOT] != b -> goto look
   fi;
   end2: if

@@ -103,7 +103,7 @@ class team {
   template <class Untaken>
   bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken) noexcept {
     bool const by_others = was_asked && !std::exchange(more.asked_itself, false);
-    if (task_is_public(worker) || (by_others && !oversubscribed_)) more.left = most_unasked();
+    if (task_is_public(worker) || by_others) more.left = most_unasked();
     return offers_unasked(more, untaken);
   }
   /// Do more workers look for tasks than the owner offers, untaken()? They would ask too late, perhaps: who was woken

@@ -1,6 +1,9 @@
 // Private and public tasks: when an owner shows what it has, and when it hides it again.
 #include "stealing.hpp"
 
+#include <thread>
+#include <vector>
+
 namespace filch_test {
 namespace {
 
@@ -51,6 +54,27 @@ TEST(publishing, of_the_oldest_task_lets_it_be_stolen_from_far_above) {
     };
     filch::join<S>([&] { deeper(deeper, 100); }, [&] { oldest.open(); });
   });
+}
+
+/// A tree of joins, whose leaves wait for each other.
+void all_at_once(std::vector<gate>& begun, std::size_t first, std::size_t last) {
+  if (last - first > 1) {
+    std::size_t const middle = (first + last) / 2;
+    filch::join<S>([&, first, middle] { all_at_once(begun, first, middle); },
+                   [&, middle, last] { all_at_once(begun, middle, last); });
+    return;
+  }
+  begun[first].open();
+  for (auto const& other : begun) ASSERT_TRUE(other.pass()) << "a worker waits for work, and a task for a worker";
+}
+
+TEST(publishing, shares_long_tasks_at_a_pool_s_first_call_though_there_are_fewer_processors) {
+  for (unsigned workers : {4u, 8u, 2 * std::thread::hardware_concurrency()}) {
+    filch::direct::pool pool({.workers = workers});
+    std::vector<gate> begun(workers);
+    pool.run([&] { all_at_once(begun, 0, workers); });
+    if (HasFailure()) break;
+  }
 }
 
 }  // namespace

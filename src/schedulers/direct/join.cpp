@@ -29,7 +29,7 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
   if (&t < w.public_end.load(std::memory_order_relaxed)) {
     // edge direct-1, and idle-1: seq_cst, before the look for sleepers.
     t.state.store(k_task, std::memory_order_seq_cst);
-    w.team->has_offered(w, false, &t + 1);
+    w.team->answer_in_place(w, &t + 1);
   } else if (w.split.load(std::memory_order_relaxed) == direct_raised()) {
     w.team->publish(w, &t + 1);
   }
@@ -65,6 +65,16 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   w.inlined_in_a_row = 0;
   counted(w.index).publications.bump();
   has_offered(w, true, first + count);
+}
+
+/// Tasks up to `end` are public, the newest because of its place. That answers a request, if there is one.
+void direct_team::answer_in_place(direct_member& w, direct_task const* end) noexcept {
+  bool const was_asked = w.split.load(std::memory_order_relaxed) == direct_raised();
+  // edge direct-5: as in publish().
+  if (was_asked) {
+    static_cast<void>(w.split.exchange(w.public_end.load(std::memory_order_relaxed), std::memory_order_seq_cst));
+  }
+  has_offered(w, was_asked, end);
 }
 
 /// Tasks up to `end` are public.

@@ -19,7 +19,11 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
     return steal_outcome::nothing;
   }
   // relaxed: a look before the exclusive access; the exchange decides.
-  if (t->state.load(std::memory_order_relaxed) != k_task) return steal_outcome::nothing;
+  if (t->state.load(std::memory_order_relaxed) != k_task) {
+    // A public place without a task: the next fork there is public, but a loop forks only if it is asked to.
+    ask(victim);
+    return steal_outcome::nothing;
+  }
   std::uintptr_t expected = k_task;
   // edge direct-1: acquire, from the store that made the task public: its closure is ours to read.
   if (!t->state.compare_exchange_strong(expected, k_empty, std::memory_order_acquire, std::memory_order_relaxed)) {
@@ -42,8 +46,12 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   counted(me.index).steals.bump();
   has_work(me.index);
   if (sleepers().anybody()) pass_on(me);
+  // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
+  ask(me);
 
   bool const returned = t->run(*t, t->payload);
+  // The owner may wait for just this, and go on with what is long: it is asked for more before that.
+  ask(victim);
   // edge direct-2: the result is the owner's from here on. Edge direct-6: an owner that sleeps for it has
   // announced itself before it wrote, or found, `waited`. *t may be gone.
   if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_seq_cst) == k_waited) {

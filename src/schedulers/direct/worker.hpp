@@ -42,6 +42,7 @@ class direct_team final : public runtime::team {
 
   // The owner's slow paths.
   void publish(direct_member& w, direct_task* below) noexcept;
+  void answer_in_place(direct_member& w, direct_task const* end) noexcept;
   void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
 
