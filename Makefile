@@ -16,16 +16,16 @@ bench:  ## build and run the quick benchmark, under two minutes once built
 bench-full: bench  ## every workload at its first size, all schedulers and peers (an hour)
 	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2
 
-test:  ## all that CI checks: all builds, sanitizers, models, aarch64; some builds for schedulers that take turns
+test:  ## what CI checks: today's share of all builds, sanitizers, models (tests/README.md)
 	@tools/install-packages test
 	@tools/test-all
 
-test-whole:  ## the same, every build for every scheduler
-	@tools/install-packages test
+test-whole:  ## all of it, each build for every scheduler
+	@tools/install-packages test whole
 	@tools/test-all whole
 
-quick-test:  ## the release build's tests alone
-	@tools/test-all release
+quick-test:  ## today's share of the release build's tests
+	@tools/test-all today release
 
 check-format:  ## is the code formatted?
 	@tools/check-format

@@ -1,6 +1,7 @@
 // A contender: a scheduler, Filch's or a peer's, that runs every workload.
 #pragma once
 
+#include "server_call.hpp"
 #include "workload.hpp"
 
 #include <filch/pool_options.hpp>
@@ -31,6 +32,12 @@ class running_pool {
   /// comes before the fork, `inside` is the first half.
   virtual void nest(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
                     std::function<void()> const& second) = 0;
+  /// Makes the call from the calling thread, in the usual way: on the pool, or, for a peer whose every thread may
+  /// fork, without one. Returns its answer. Several threads may call at once.
+  virtual std::uint64_t serve(server_call const& c) = 0;
+  /// A parallel loop that adds 1 to each number. From inside or outside, in the usual way: on the default pool then,
+  /// or, for a peer whose every thread may fork, without one.
+  virtual void loop(std::size_t n, float* numbers) = 0;
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;

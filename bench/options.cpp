@@ -14,6 +14,8 @@ std::string_view measurement(options const& o) {
   if (o.micro) return "--micro";
   if (o.space) return "--space";
   if (o.stealing) return "--stealing";
+  if (o.server) return "--server";
+  if (o.loops) return "--loops";
   if (!o.channels.empty()) return "--channels";
   if (!o.against.empty()) return "--against";
   return "";
@@ -87,14 +89,23 @@ options read_options(int argc, char** argv) {
   micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
   space->excludes(repeat)->excludes(micro);
   channels->excludes(scheduler)->excludes(micro)->excludes(space);
+  auto* const server =
+      app.add_flag("--server", o.server, "threads that call at once: latencies and throughput, in turn with oneTBB");
+  auto* const loops = app.add_flag("--loops", o.loops,
+                                   "loops with few long iterations, in rounds, and tiny ones, in turn with oneTBB");
   auto* const against = app.add_option("--against", o.against, "schedulers against this one, in turn with it");
-  against->excludes(micro)->excludes(space)->excludes(channels);
+  server->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels);
+  loops->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels)->excludes(
+      server);
+  against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops);
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
       ->excludes(scheduler)
       ->excludes(micro)
       ->excludes(space)
       ->excludes(channels)
+      ->excludes(server)
+      ->excludes(loops)
       ->excludes(against);
 #endif
   try {

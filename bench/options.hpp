@@ -21,6 +21,8 @@ struct options {
   bool micro = false;
   bool space = false;
   bool stealing = false;
+  bool server = false;
+  bool loops = false;
   std::string channels;  // the figure
   std::string against;   // the scheduler
   std::string help;      // what to print

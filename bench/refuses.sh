@@ -32,6 +32,10 @@ refused --workload matmul=1000
 refused --workload sparselu=100
 refused --workload spc=100
 refused --workload bpc=100:10:pool
+refused --workload rows=10
+refused --workload rows=0:spread
+refused --workload rounds=256
+refused --workload rounds=256:1:poll
 says "spc=10:0: expected MICROSECONDS to be" --workload spc=10:0
 says "treerec=0:1:poll: expected NUMBER to be" --workload treerec=0:1:poll
 says "stress=256:99: expected HEIGHT to be" --workload stress=256:99
@@ -57,6 +61,8 @@ FILCH_STACK_SIZE=1 refused --space --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --channels 3 --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --against direct --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --stealing --workload fib=10 --workers 2
+FILCH_STACK_SIZE=1 refused --loops
+FILCH_STACK_SIZE=1 refused --server
 FILCH_NUM_THREADS=nonsense says "filch-bench: FILCH_NUM_THREADS" --workload fib=10
 
 # Twice.
@@ -101,12 +107,26 @@ refused --against direct --scheduler serial,channel
 says "nothing to compare with direct" --against direct --scheduler direct
 refused --against serial
 refused --against direct --space
+refused --loops --format csv
+refused --loops --workload fib=10
+refused --loops --workers 2
+refused --loops --scheduler serial
+refused --loops --server
+refused --server --format csv
+refused --server --workload fib=10
+refused --server --workers 2
+refused --server --scheduler nonsense
+refused --server --scheduler direct,direct
+refused --server --against direct
+refused --server --micro
+refused --server --repeat 0
 
 # Of --scheduler cluster (more in cluster/answers.sh); nothing of it needs MPI.
 refused --scheduler cluster,direct
 says "--micro is not for --scheduler cluster" --scheduler cluster --micro
 says "--space is not for --scheduler cluster" --scheduler cluster --space
 says "--against is not for --scheduler cluster" --scheduler cluster --against direct
+says "--server is not for --scheduler cluster" --scheduler cluster --server
 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 says "2 processes" --workload fib=10 --repeat 1
 PMI_SIZE=2 PMI_RANK=0 says "2 processes" --list
 

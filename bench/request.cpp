@@ -11,7 +11,6 @@
 namespace bench {
 namespace {
 
-constexpr unsigned k_turns = 15;
 constexpr unsigned k_turns_quick = 3;
 constexpr std::string_view k_quick_workloads[] = {"fib", "nqueens", "uts", "cilksort", "stress", "treesum"};
 
@@ -144,8 +143,8 @@ std::vector<unsigned> wanted_workers_that_steal(options const& o) {
 
 unsigned most(std::vector<unsigned> const& workers) { return *std::max_element(workers.begin(), workers.end()); }
 
-unsigned wanted_turns(options const& o) {
-  if (o.repeat.empty()) return o.quick ? k_turns_quick : k_turns;
+unsigned wanted_turns(options const& o, unsigned usual) {
+  if (o.repeat.empty()) return o.quick ? k_turns_quick : usual;
   return static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
 }
 

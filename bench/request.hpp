@@ -32,8 +32,8 @@ std::vector<unsigned> wanted_workers_by_powers(options const& o);
 std::vector<unsigned> wanted_workers_that_steal(options const& o);
 unsigned most(std::vector<unsigned> const& workers);
 
-/// As --repeat says, else 15, else 3 with --quick.
-unsigned wanted_turns(options const& o);
+/// As --repeat says, else 3 with --quick, else as usual.
+unsigned wanted_turns(options const& o, unsigned usual = 15);
 
 /// Throws what keeps pools of those that are Filch's from being made: a bad variable of the environment, say.
 void check_pools(std::vector<contender const*> const& schedulers, unsigned workers);

@@ -6,6 +6,7 @@
 #endif
 
 #include "workloads/bpc.hpp"
+#include "workloads/branchbound.hpp"
 #include "workloads/cilksort.hpp"
 #include "workloads/fib.hpp"
 #include "workloads/integrate.hpp"
@@ -13,6 +14,8 @@
 #include "workloads/matrix.hpp"
 #include "workloads/nqueens.hpp"
 #include "workloads/quicksort.hpp"
+#include "workloads/rounds.hpp"
+#include "workloads/rows.hpp"
 #include "workloads/skynet.hpp"
 #include "workloads/sparselu.hpp"
 #include "workloads/spc.hpp"
@@ -27,7 +30,8 @@ template <class... W> struct workload_list {
   template <class Visit> static void for_each(Visit visit) { (visit.template operator()<W>(), ...); }
 };
 
-using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
-                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec>;
+using all_workloads =
+    workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress, skynet, treesum,
+                  knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, branchbound>;
 
 }  // namespace bench

@@ -32,6 +32,13 @@
 #define CLAIMED 2
 #define FULL 3
 
+/* With ROOTS, the thief waits for tasks of another root than the first one that the owner forks. */
+#ifdef ROOTS
+#define OTHER_ROOT(me, task) (me == OWNER && task == 1)
+#else
+#define OTHER_ROOT(me, task) false
+#endif
+
 #include "tso.pml"
 
 byte runs[TASKS];
@@ -42,6 +49,7 @@ bool asleep;
 bool owner_is_done;
 byte withdrawals = 1;      /* of the thief */
 byte looks = 1;            /* of the owner, whether anybody asks */
+bool aside;                /* the owner has left a note where it is, of a thief that waits for another root */
 
 inline run_once(task) {
   assert(runs[task] == 0);
@@ -140,6 +148,10 @@ inline serve(me, other, task, r, tmp) {
 #ifndef MUTANT_HUSHES_LAST
   EXCHANGE(me, BELL(me), QUIET, tmp);
 #endif
+  if
+  :: me == OWNER -> aside = false
+  :: else
+  fi;
   LOAD(me, PLACE(me), r);
   if
   :: r != NOTHING -> EXCHANGE(me, PLACE(me), NOTHING, r)
@@ -153,7 +165,13 @@ inline serve(me, other, task, r, tmp) {
      LOAD(me, CHANNEL, tmp);
      if
      :: tmp != OPEN  /* an old one */
-     :: tmp == OPEN && task != 0 -> answer(me, task, tmp)
+     :: tmp == OPEN && task != 0 && !OTHER_ROOT(me, task) -> answer(me, task, tmp)
+     :: tmp == OPEN && OTHER_ROOT(me, task) && r == STANDS ->
+#ifndef MUTANT_DROPS_WHAT_IT_SETS_ASIDE
+        STORE(me, PLACE(me), STANDS);
+#endif
+        aside = true
+     :: tmp == OPEN && OTHER_ROOT(me, task) && r == DIRECTED -> pass_on(me, other, tmp)
      :: tmp == OPEN && task == 0 && r == STANDS ->
 #ifdef MUTANT_PASSES_ON_WHAT_STANDS
         pass_on(me, other, tmp)
@@ -179,8 +197,14 @@ active proctype owner() {
   do
   :: n < FORKS ->
      task = n + 1;
+#ifndef MUTANT_DOES_NOT_LOOK_AGAIN
+     if
+     :: n == 1 && aside -> aside = false; ring(OWNER, OWNER, tmp)   /* the root has changed */
+     :: else
+     fi;
+#endif
      /* A fork whose compare says that nobody asks, while the thief sleeps with nothing coming? */
-     d_step { tmp = mem[BELL(OWNER)]; assert(tmp != QUIET || !asleep || mem[CHANNEL] != OPEN) };
+     d_step { tmp = mem[BELL(OWNER)]; assert(tmp != QUIET || !asleep || mem[CHANNEL] != OPEN || OTHER_ROOT(OWNER, task)) };
      if
      :: tmp != QUIET -> serve(OWNER, PASSER, task, r, tmp)
      :: else
@@ -203,7 +227,10 @@ active proctype owner() {
      LOAD(OWNER, CHANNEL, tmp);
 #ifndef MUTANT_LOOKS_AND_DOES_NOT_RING
      if
-     :: r != NOTHING && tmp == OPEN -> ring(OWNER, OWNER, tmp)
+     :: r != NOTHING && tmp == OPEN && !OTHER_ROOT(OWNER, n + 1) -> ring(OWNER, OWNER, tmp)
+#ifndef MUTANT_LOOKS_AND_DOES_NOT_SET_ASIDE
+     :: r != NOTHING && tmp == OPEN && OTHER_ROOT(OWNER, n + 1) -> aside = true
+#endif
      :: else
      fi;
 #endif

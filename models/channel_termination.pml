@@ -1,149 +1,235 @@
-/* The full task barrier of filch::channel: a manager that waits until all workers are idle, and workers that give tasks
-   to each other meanwhile, ask early, and withdraw. Only exchanges and compare-and-swaps matter here, so memory is plain.
-   What is checked: README.md. */
+/* The full task barrier of filch::channel: a caller that detaches tasks and waits for them, the next call at its place,
+   another caller's place aside, and two threads that take detached tasks of both calls, run them, detach more, and send
+   some on. The census counts workers other than the caller, and messages, that have tasks of its call. Only exchanges and
+   compare-and-swaps matter here, so memory is sequentially consistent. What is checked: README.md. */
 
-#ifndef WORKERS
-#define WORKERS 3
-#endif
 #ifndef TASKS
-#define TASKS 3
+#define TASKS 2       /* that a call detaches at first */
+#endif
+#ifndef FORKS
+#define FORKS 1       /* more, by tasks that run */
 #endif
 #ifndef CALLS
-#define CALLS 2     /* from outside, for which an idle worker leaves its wait */
+#define CALLS 2       /* at the place, one after the other */
 #endif
-#define MANAGER 0
+
+#define WORKERS 3
+#define CALLER 0
 
 #define CLOSED 0
 #define OPEN 1
-#define IDLE 2      /* open, and its thief is idle */
-#define CLAIMED 3
-#define FULL 4
+#define CLAIMED 2
+#define FULL 3
+
+#define NO_ROOT 0     /* of a worker without tasks; what a thief waits for that may have any */
+/* 1 to CALLS: the calls; after them: what they have left */
+#define LEFT (CALLS + 1)
 
 byte channel[WORKERS];
-byte tasks[WORKERS];      /* that a worker has, the one that it runs included */
-byte sent[WORKERS];       /* in its task channel */
-byte working = WORKERS;
-byte forks = TASKS;       /* that are still to be made */
-byte calls = CALLS;       /* that are still to come */
-bool all_idle;
+byte wanted[WORKERS];      /* the root that the thief waits for */
+byte sent[WORKERS];        /* detached tasks in the message */
+byte sent_root[WORKERS];
 
-#define OTHER(n) ((me + (n)) % WORKERS)
-#define NOTHING_LEFT (tasks[0] + tasks[1] + tasks[2] + sent[0] + sent[1] + sent[2] == 0)
+byte list[WORKERS];        /* detached tasks that a worker has, and has not begun */
+byte running[WORKERS];     /* and that it runs */
+byte root[WORKERS];
+bool counted[WORKERS];
 
-/* A call may come when the round is over, so that nothing is left is asked at its end. */
-inline arrive() {
+byte call = 1;             /* whose census it is */
+byte census;
+byte left;                 /* tasks that callers left */
+byte forks = FORKS;
+byte alive[CALLS + 2];     /* detached tasks of each root, wherever they are: for the assertions alone */
+bool asleep;               /* the manager */
+bool woken;
+bool all_calls_are_over;
+
+inline add(r) {
   atomic {
-    working--;
     if
-    :: working == 0 && !all_idle -> assert(NOTHING_LEFT); all_idle = true
+#ifdef MUTANT_CENSUS_DOES_NOT_KNOW_ITS_CALL
+    :: r != LEFT -> census++
+#else
+    :: r == call -> census++
+#endif
     :: else
     fi
   }
 }
-inline update() { working++ }
 
-/* Once the thief's channel is claimed. */
-inline send(thief) {
-#if !defined(MUTANT_UPDATES_AFTER_SENDING) && !defined(MUTANT_DOES_NOT_UPDATE)
-  if
-  :: was_idle -> update()
-  :: else
-  fi;
-#endif
-  atomic { tasks[me]--; sent[thief]++; channel[thief] = FULL };
-#ifdef MUTANT_UPDATES_AFTER_SENDING
-  if
-  :: was_idle -> update()
-  :: else
-  fi;
-#endif
-  was_idle = false
-}
-
-inline receive() { tasks[me] = tasks[me] + sent[me]; sent[me] = 0; channel[me] = CLOSED }
-
-/* The manager at the end of its barrier, and who runs a call. What comes too late it has, as it keeps detached tasks. */
-inline withdraw() {
+/* And wakes the manager. */
+inline subtract(r, zero) {
   atomic {
+    zero = false;
     if
-    :: channel[me] == OPEN -> channel[me] = CLOSED
-    :: channel[me] == IDLE -> channel[me] = CLOSED; was_idle = true
-    :: channel[me] == CLOSED
-    :: channel[me] == CLAIMED || channel[me] == FULL -> late = true
+#ifdef MUTANT_CENSUS_DOES_NOT_KNOW_ITS_CALL
+    :: r != LEFT -> census--; zero = (census == 0)
+#else
+    :: r == call -> assert(census > 0); census--; zero = (census == 0)
+#endif
+    :: else
     fi
   };
+#ifndef MUTANT_DOES_NOT_WAKE
   if
-#ifdef MUTANT_WITHDRAWS_WITHOUT_UPDATE
-  :: was_idle -> was_idle = false
+  :: zero -> atomic { zero = false; woken = true }
+  :: else
+  fi
 #else
-  :: was_idle -> was_idle = false; update()
+  zero = false
 #endif
-  :: late -> late = false; atomic { channel[me] == FULL -> receive() }
+}
+
+inline leave_census(me, zero) {
+  if
+#ifdef MUTANT_LEAVES_WHILE_IT_RUNS
+  :: counted[me] && list[me] == 0 -> counted[me] = false; subtract(root[me], zero)
+#else
+  :: counted[me] && list[me] == 0 && running[me] == 0 -> counted[me] = false; subtract(root[me], zero)
+#endif
   :: else
   fi
 }
 
-proctype worker(byte me) {
-  bool was_idle;
-  bool late;
+/* To a thief whose channel is claimed: one of its tasks. */
+inline send(me, thief, zero) {
+#ifndef MUTANT_COUNTS_AFTER_SENDING
+  add(root[me]);
+#endif
+  atomic { list[me]--; sent[thief] = 1; sent_root[thief] = root[me]; channel[thief] = FULL };
+#ifdef MUTANT_COUNTS_AFTER_SENDING
+  add(root[me]);
+#endif
+  leave_census(me, zero)
+}
+
+inline receive(me, zero) {
+  atomic {
+    assert(root[me] == NO_ROOT || root[me] == sent_root[me]);
+    root[me] = sent_root[me]; list[me] = list[me] + sent[me]; sent[me] = 0; sent_root[me] = 0;
+    channel[me] = CLOSED; wanted[me] = 0
+  };
   if
-  :: me == MANAGER -> tasks[me] = 1
-  :: else
-  fi;
-  do
-  /* A task may fork, and end; a worker with several may give one away. */
-  :: atomic { tasks[me] > 0 && forks > 0 -> tasks[me]++; forks-- }
-  :: tasks[me] > 0 -> tasks[me]--
-  :: atomic { tasks[me] > 1 && (channel[OTHER(1)] == OPEN || channel[OTHER(1)] == IDLE) ->
-              was_idle = (channel[OTHER(1)] == IDLE); channel[OTHER(1)] = CLAIMED };
-     send(OTHER(1))
-  :: atomic { tasks[me] > 1 && (channel[OTHER(2)] == OPEN || channel[OTHER(2)] == IDLE) ->
-              was_idle = (channel[OTHER(2)] == IDLE); channel[OTHER(2)] = CLAIMED };
-     send(OTHER(2))
-  /* At any time: early, too. */
-  :: channel[me] == CLOSED && !all_idle -> channel[me] = OPEN
-#ifdef MUTANT_ASKS_EARLY_AS_IDLE
-  :: tasks[me] == 1 && channel[me] == CLOSED -> channel[me] = IDLE; arrive()
-#endif
-#ifdef MUTANT_IS_IDLE_WITH_ITS_LAST_TASK
-  :: tasks[me] <= 1 && channel[me] == OPEN ->
+  :: me == CALLER || counted[me] -> subtract(root[me], zero)
+#ifdef MUTANT_DOES_NOT_TAKE_THE_COUNT_OVER
+  :: else -> subtract(root[me], zero)
 #else
-  :: tasks[me] == 0 && channel[me] == OPEN ->
-#endif
-#ifdef MUTANT_ARRIVES_BEFORE_IT_IS_IDLE
-     arrive();
-     atomic {
-       if
-       :: channel[me] == OPEN -> channel[me] = IDLE
-       :: else -> update()
-       fi
-     }
-#else
-     atomic {
-       if
-       :: channel[me] == OPEN -> channel[me] = IDLE; was_idle = true
-       :: else
-       fi
-     };
+  :: else ->
      if
-     :: was_idle -> was_idle = false; arrive()
+     :: root[me] != LEFT -> counted[me] = true
      :: else
      fi
 #endif
-  :: atomic { channel[me] == FULL -> receive() }
-  /* It asked, idle or early. */
-  :: atomic { calls > 0 && me != MANAGER && channel[me] != CLOSED -> calls-- };
-     withdraw();
-     tasks[me]++
-  :: all_idle && tasks[me] == 0 -> break
-  od;
-  if
-  :: me == MANAGER -> withdraw()
-  :: else
   fi
 }
 
-init {
-  atomic { run worker(0); run worker(1); run worker(2) }
-  timeout -> assert(all_idle)
+#define HAS_SOME(me) (list[me] > 0)
+#define MAY_SEND(me, thief) \
+  (list[me] > 0 && channel[thief] == OPEN && (wanted[thief] == NO_ROOT || wanted[thief] == root[me]))
+
+inline detach(me) {
+  forks--; alive[root[me]]++; list[me]++
 }
+
+active proctype caller() {
+  byte i;
+  bool zero;
+  do
+  :: call <= CALLS ->
+     atomic { root[CALLER] = call; list[CALLER] = TASKS; alive[call] = TASKS };
+     /* In its own code it may send tasks, or begin the barrier, or leave without one. */
+     do
+     :: atomic { MAY_SEND(CALLER, 1) -> channel[1] = CLAIMED }; send(CALLER, 1, zero)
+     :: atomic { MAY_SEND(CALLER, 2) -> channel[2] = CLAIMED }; send(CALLER, 2, zero)
+     :: break
+     od;
+     if
+     :: skip ->   /* the barrier */
+        do
+        :: atomic { channel[CALLER] == FULL -> skip }; receive(CALLER, zero)
+        :: atomic { channel[CALLER] == CLOSED -> wanted[CALLER] = call; channel[CALLER] = OPEN }
+        :: atomic { list[CALLER] > 0 -> list[CALLER]--; running[CALLER]++ };
+           if
+           :: atomic { forks > 0 -> detach(CALLER) }
+           :: skip
+           fi;
+           atomic { running[CALLER]--; alive[call]-- }
+        :: atomic { MAY_SEND(CALLER, 1) -> channel[1] = CLAIMED }; send(CALLER, 1, zero)
+        :: atomic { MAY_SEND(CALLER, 2) -> channel[2] = CLAIMED }; send(CALLER, 2, zero)
+#ifdef MUTANT_MANAGER_FORGETS_ITS_OWN
+        :: atomic { census == 0 -> assert(alive[call] == 0) }; break
+#else
+        :: atomic { list[CALLER] == 0 && census == 0 -> assert(alive[call] == 0) }; break
+#endif
+        :: list[CALLER] == 0 && channel[CALLER] == OPEN ->   /* it sleeps */
+           woken = false;                                    /* announced */
+           if
+           :: census != 0 && channel[CALLER] == OPEN ->
+              asleep = true;
+              woken || channel[CALLER] == FULL;              /* who sends a message wakes it, too: channel-5 */
+              asleep = false
+           :: else
+           fi
+        od;
+        assert(list[CALLER] == 0)
+     :: skip
+     fi;
+     /* Withdraws, and leaves. */
+     if
+     :: atomic { channel[CALLER] == OPEN -> channel[CALLER] = CLOSED; wanted[CALLER] = 0 }
+     :: channel[CALLER] == CLOSED
+     :: atomic { channel[CALLER] == FULL -> skip }; receive(CALLER, zero)
+     fi;
+     atomic {
+       alive[LEFT] = alive[LEFT] + list[CALLER];
+       alive[call] = alive[call] - list[CALLER];
+       left = left + list[CALLER];
+       list[CALLER] = 0;
+       root[CALLER] = NO_ROOT
+     };
+     atomic {
+       call++;
+#ifndef MUTANT_CENSUS_GOES_ON
+       census = 0
+#endif
+     }
+  :: else -> break
+  od;
+  all_calls_are_over = true
+}
+
+proctype thread(byte me) {
+  bool zero;
+end_idle: do
+  /* Without any task. */
+  :: atomic { list[me] == 0 && running[me] == 0 && channel[me] == CLOSED ->
+       root[me] = NO_ROOT; wanted[me] = NO_ROOT; channel[me] = OPEN }
+  :: atomic { list[me] == 0 && running[me] == 0 && left > 0 && channel[me] != CLAIMED && channel[me] != FULL ->
+       channel[me] = CLOSED; root[me] = LEFT; list[me] = left; left = 0 }
+  /* In a task, which waits in a join. */
+  :: atomic { running[me] == 1 && channel[me] == CLOSED ->
+#ifdef MUTANT_WAITS_FOR_ANY
+       wanted[me] = NO_ROOT;
+#else
+       wanted[me] = root[me];
+#endif
+       channel[me] = OPEN }
+  :: atomic { running[me] > 0 && channel[me] == OPEN -> channel[me] = CLOSED; wanted[me] = 0 }  /* the wait ends */
+  :: channel[me] == FULL -> receive(me, zero)
+  /* One task on top of another. */
+  :: atomic { list[me] > 0 && running[me] < 2 && channel[me] == CLOSED -> list[me]--; running[me]++ }
+  :: atomic { running[me] > 0 && forks > 0 -> detach(me) }
+  :: atomic { running[me] > 0 && channel[me] == CLOSED ->
+       running[me]--; alive[root[me]]-- };
+     leave_census(me, zero)
+  :: atomic { MAY_SEND(me, 3 - me) -> channel[3 - me] = CLAIMED }; send(me, 3 - me, zero)
+  :: atomic { MAY_SEND(me, CALLER) -> channel[CALLER] = CLAIMED }; send(me, CALLER, zero)
+  od
+}
+
+active proctype observer() {
+  /* Nothing moves any more. */
+  timeout -> assert(all_calls_are_over && left == 0 && alive[1] == 0 && alive[CALLS] == 0 && alive[LEFT] == 0)
+}
+
+init { atomic { run thread(1); run thread(2) } }

@@ -30,6 +30,7 @@ inline void work_for(std::chrono::microseconds time) {
 class gate {
  public:
   void open() noexcept { open_.store(true, std::memory_order_release); }
+  void close() noexcept { open_.store(false, std::memory_order_release); }
   bool is_open() const noexcept { return open_.load(std::memory_order_acquire); }
   [[nodiscard]] bool pass() const {
     return eventually([this] { return is_open(); });

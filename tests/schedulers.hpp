@@ -36,11 +36,6 @@ template <> inline constexpr bool steals_are_forced<filch::cactus> = FILCH_TEST_
 template <> inline constexpr bool steals_are_forced<filch::implicit> = FILCH_TEST_FORCED;
 #endif
 
-/// Does f of a join run before g on one worker, and in the order of the program in a loop of spawns? Spawned
-/// tasks that wait are run from the newest to the oldest where they are taken off a stack.
-template <class S> inline constexpr bool spawns_in_order = false;
-template <> inline constexpr bool spawns_in_order<filch::serial> = true;
-
 /// Does sync() tell the scope's tasks from others that are newer?
 template <class S> inline constexpr bool finds_its_own_tasks = false;
 #if FILCH_HAS_CACTUS

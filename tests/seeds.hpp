@@ -6,9 +6,17 @@
 #include <gtest/gtest.h>
 #include <filch/pool_options.hpp>
 
+#include <pthread.h>
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <thread>
 
 namespace filch_test {
 
@@ -41,6 +49,70 @@ template <class S, class Try> void for_each_seed(unsigned most_workers, std::siz
       try_tree(pool, is_one ? first : first + i * most_workers + workers);
       if (::testing::Test::HasFailure()) return;
     }
+  }
+}
+
+/// Sends SIGUSR2 to the threads in turn, a thousand times a second, as long as it lives.
+class signals_to {
+ public:
+  template <class Threads> explicit signals_to(Threads& threads) {
+    struct sigaction action{};
+    action.sa_handler = [](int) { count_.fetch_add(1, std::memory_order_relaxed); };
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigaction(SIGUSR2, &action, nullptr);
+    sender_ = std::jthread([&threads](std::stop_token const& stops) {
+      for (std::size_t i = 0; !stops.stop_requested(); ++i) {
+        pthread_kill(threads[i % threads.size()].native_handle(), SIGUSR2);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  signals_to(signals_to const&) = delete;
+  signals_to& operator=(signals_to const&) = delete;
+  /// The handler stays: the last signals may be on their way.
+  ~signals_to() = default;
+
+ private:
+  inline static std::atomic<unsigned> count_{0};
+  std::jthread sender_;
+};
+
+/// The same from eight threads at once, beside signals. FILCH_TEST_SEED=n is the first seed there, so that a long run
+/// can be taken up where it ended: each pool says which seeds it had.
+template <class S, class Try>
+void for_each_seed_from_callers(unsigned most_workers, std::size_t trees, Try try_tree) {
+  std::size_t const count = number_from("FILCH_TEST_TREES", scaled(trees));
+  std::uint64_t first = number_from("FILCH_TEST_SEED", std::random_device{}());
+  for (unsigned workers = 1; workers <= most_workers; ++workers) {
+    std::uint64_t const end = first + (count + most_workers - 1) / most_workers;
+    typename S::pool pool({.workers = workers, .stack_give_back = filch::give_back_policy::none});
+    std::atomic<std::uint64_t> next{first};
+    std::atomic<bool> failed{false};
+    std::array<std::thread, 8> callers;
+    std::atomic<unsigned> done{0};
+    for (auto& c : callers) {
+      c = std::thread([&] {
+        for (std::uint64_t seed = next++; seed < end && !failed; seed = next++) {
+          try_tree(pool, seed);
+          if (::testing::Test::HasFailure()) failed = true;
+        }
+        ++done;
+        // A thread that has ended gets no signals.
+        while (done != callers.size()) std::this_thread::yield();
+      });
+    }
+    {
+      signals_to const beside(callers);
+      while (done != callers.size()) std::this_thread::yield();
+    }
+    for (auto& c : callers) c.join();
+    if (failed) return;
+    if (std::getenv("FILCH_TEST_TREES")) {
+      std::printf("%u workers, 8 callers: seeds %llu to %llu passed\n", workers,
+                  static_cast<unsigned long long>(first), static_cast<unsigned long long>(end - 1));
+      std::fflush(stdout);
+    }
+    first = end;
   }
 }
 

@@ -16,6 +16,10 @@ namespace bench {
 template <class Pool>
 concept pool_of_strands = requires(Pool const& p) { p.written_stack_bytes(); };
 
+/// Whose every thread may fork, without a pool.
+template <class S>
+concept forks_anywhere = requires { requires S::k_forks_anywhere; };
+
 template <class S> class pool_of final : public running_pool {
  public:
   explicit pool_of(filch::pool_options const& options) : pool_(options) {
@@ -34,6 +38,16 @@ template <class S> class pool_of final : public running_pool {
   void nest(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
             std::function<void()> const& second) override {
     pool_.run([&] { nest_here(joins, before, inside, second); });
+  }
+  std::uint64_t serve(server_call const& c) override {
+    if constexpr (forks_anywhere<S>) {
+      return c.run<S>();
+    } else {
+      return pool_.run([&c] { return c.run<S>(); });
+    }
+  }
+  void loop(std::size_t n, float* numbers) override {
+    parallel_loop<S>(0, n, [numbers](std::size_t i) { numbers[i] += 1; });
   }
   bool wanted() const override { return S::wanted(); }
   std::optional<filch::pool_stats> stats() const override {

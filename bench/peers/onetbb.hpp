@@ -1,10 +1,12 @@
-// oneTBB as a scheduler: parallel_invoke for a join, task_group for a frame, task_arena for a pool.
+// oneTBB as a scheduler: parallel_invoke for a join, parallel_for for a loop, task_group for a frame, task_arena for
+// a pool.
 #pragma once
 
 #include <filch/pool_options.hpp>
 #include <filch/scheduler.hpp>
 
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
@@ -16,6 +18,7 @@ namespace bench {
 
 struct onetbb {
   static constexpr std::string_view name = "onetbb";
+  static constexpr bool k_forks_anywhere = true;  // each thread that calls has an arena of its own
 
   template <class F, class G>
   static std::pair<filch::detail::result_of<F>, filch::detail::result_of<G>> join(F&& f, G&& g) {
@@ -23,6 +26,10 @@ struct onetbb {
     std::optional<filch::detail::result_of<G>> b;
     tbb::parallel_invoke([&] { a.emplace(filch::detail::call(f)); }, [&] { b.emplace(filch::detail::call(g)); });
     return {std::move(*a), std::move(*b)};
+  }
+
+  template <class F> static void for_index(std::size_t first, std::size_t last, F const& f) {
+    tbb::parallel_for(first, last, f);
   }
 
   class frame {

@@ -1,5 +1,5 @@
-// OpenMP tasks as a scheduler: a task and taskwait for a join. Exceptions don't pass a task's end in OpenMP; no
-// workload throws.
+// OpenMP tasks as a scheduler: a task and taskwait for a join, taskloop for a loop. Exceptions don't pass a task's
+// end in OpenMP; no workload throws.
 #pragma once
 
 #include <filch/pool_options.hpp>
@@ -27,6 +27,16 @@ struct openmp {
     b.emplace(filch::detail::call(g));
 #pragma omp taskwait
     return {std::move(*a), std::move(*b)};
+  }
+
+  template <class F> static void for_index(std::size_t first, std::size_t last, F const& f) {
+    if (omp_in_parallel()) {
+#pragma omp taskloop shared(f)
+      for (std::size_t i = first; i < last; ++i) f(i);
+    } else {
+#pragma omp parallel for shared(f)
+      for (std::size_t i = first; i < last; ++i) f(i);
+    }
   }
 
   class frame {

@@ -16,8 +16,8 @@ namespace bench {
 
 class timed_work {
  public:
-  timed_work(long microseconds, bool polls)
-      : rounds_(static_cast<long>(static_cast<double>(microseconds) * rounds_of_a_microsecond())), polls_(polls) {}
+  timed_work(double microseconds, bool polls)
+      : rounds_(static_cast<long>(microseconds * rounds_of_a_microsecond())), polls_(polls) {}
 
   template <class S> std::uint64_t run(std::uint64_t x) const {
     long left = rounds_;
@@ -82,7 +82,7 @@ struct timed_size {
     if (polls) numbers.remove_suffix(std::string_view(":poll").size());
     two_part_size const parts(workload, size, numbers, "NUMBER:MICROSECONDS or NUMBER:MICROSECONDS:poll");
     long const number = parts.first("NUMBER", 1, most);
-    return {number, timed_work(parts.second("MICROSECONDS", 1, 1'000'000), polls)};
+    return {number, timed_work(static_cast<double>(parts.second("MICROSECONDS", 1, 1'000'000)), polls)};
   }
 };
 

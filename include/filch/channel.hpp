@@ -16,8 +16,8 @@ extern template class FILCH_API pool_of<channel_team>;
 /// Work stealing in which workers share channels only, and who sleeps: a worker's tasks are its own, and it sends
 /// some to a thief that asks, at a fork, a join or a poll. A fork that nobody waits for costs what it does under
 /// `direct`. A task that runs long without any of the three should call filch::poll, or nobody gets what was forked
-/// before it. A worker that waits for a task that it sent away runs others, so a lock held across a join can meet
-/// itself.
+/// before it. A worker that waits for a task that it sent away runs others of the same call, so a lock held across a
+/// join can meet itself.
 struct channel {
   /// See filch::scheduler.
   static constexpr std::string_view name = "channel";
@@ -44,10 +44,12 @@ struct channel {
     if (w.bell.has_rung()) detail::channel_poll_slow(w);
   }
 
-  /// Runs f() some time before the next barrier() returns, or the pool ends, perhaps on another worker; nobody waits
-  /// for it alone. f is moved or copied away, and must not throw: the process ends if it does. The default pool never
-  /// ends: at the end of the process, detached tasks that no barrier waited for are lost. Outside all pools, and in
-  /// filch::stay, f runs here. Costs an allocation; throws std::bad_alloc if that fails.
+  /// Runs f() some time before the next barrier() of the same call returns, or the pool ends, perhaps on another
+  /// worker; nobody waits for it alone. A call of pool.run does not wait for what it detached: the pool's threads run
+  /// that later; in a pool of one worker, which has none, the call runs it before it returns. f is moved or copied
+  /// away, and must not throw: the process ends if it does. The default pool never ends: at the end of the process,
+  /// detached tasks that no barrier waited for are lost. Outside all pools, and in filch::stay, f runs here. Costs an
+  /// allocation; throws std::bad_alloc if that fails.
   template <class F> static void detach(F&& f) {
     auto task = std::make_unique<detail::channel_closure<std::decay_t<F>>>(std::forward<F>(f));
     detail::channel_worker& w = *detail::channel_self;
@@ -57,11 +59,11 @@ struct channel {
       detail::channel_detach(w, *task.release());
     }
   }
-  /// The full task barrier: runs tasks until no worker of the pool has any, detached or not. For the function that
-  /// was handed to pool.run, outside of joins and scopes, while no other thread is in a run of this pool: whatever
-  /// waits for the caller would be waited for. Not in another pool's run inside it, on whose stack tasks would run.
-  /// Continues on the calling thread. Costs a message of each worker that becomes idle. Outside all pools, and in
-  /// filch::stay, it does nothing.
+  /// The full task barrier: runs tasks until none is left of this call of pool.run, detached or not. Other callers
+  /// may be inside: their tasks are not waited for. For the function that was handed to pool.run, outside of joins,
+  /// scopes and detached tasks: whatever waits for the caller would be waited for. Not in another pool's run inside
+  /// it, on whose stack tasks would run. Continues on the calling thread. Costs a message of each worker that had
+  /// detached tasks. Outside all pools, and in filch::stay, it does nothing.
   static void barrier() noexcept {
     if (detail::channel_self->top != detail::channel_self->end) detail::channel_barrier(*detail::channel_self);
   }
@@ -75,8 +77,8 @@ struct channel {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. What `run` is given runs on the calling thread, or, while another
-/// thread is in a run of this pool, perhaps on a worker with nothing to do.
+/// A fixed number of workers: see detail::pool_of. What `run` is given runs on the calling thread, which takes tasks
+/// of this call alone while it waits.
 class channel::pool : public detail::pool_of<detail::channel_team> {
  public:
   using pool_of::pool_of;

@@ -1,6 +1,7 @@
 // Filch: recursive, irregular code in parallel at the cost of a function call.
 #pragma once
 
+#include <filch/blocking.hpp>
 #include <filch/default_scheduler.hpp>
 #include <filch/for_index.hpp>
 #include <filch/join.hpp>

@@ -8,8 +8,9 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// How a pool of `cactus` or `implicit` returns stack pages to the system that lie below a waiting frame, or on a
-/// free stack.
+/// How a pool returns pages to the system that a deep recursion has touched and nobody uses any more: under `cactus`
+/// and `implicit` those below a waiting frame, or on a free stack; under all schedulers those on the stack of a
+/// worker that is about to sleep, or whose caller leaves. Some are kept, for the next time.
 enum class give_back_policy : unsigned char {
   from_environment,  ///< FILCH_STACK_GIVE_BACK, else madvise
   madvise,           ///< by MADV_DONTNEED: about a microsecond
@@ -44,8 +45,7 @@ struct pool_options {
   /// Bind each worker thread to one processor, to different ones while there are enough. The thread that calls `run`
   /// keeps its affinity. FILCH_PIN=1 does the same for pools that do not ask.
   bool pin = false;
-  /// How pages of stacks that wait or are free go back to the system. Pools of `direct`, `channel` and `serial` have
-  /// no such stacks.
+  /// How pages of stacks that are unused go back to the system. Pools of `serial` have no stacks.
   give_back_policy stack_give_back = give_back_policy::from_environment;
   /// `channel`: what an answer to a steal request holds.
   steal_amount amount = steal_amount::adaptive;

@@ -34,7 +34,7 @@ struct pool_stats {
   std::uint64_t requests = 0;       ///< of `channel`: steal requests sent, to one victim or to all
   std::uint64_t forwards = 0;       ///< of `channel`: times that a victim with nothing to give passed a request on
   std::uint64_t returns = 0;        ///< of `channel`: requests that came back to their thief
-  std::uint64_t updates = 0;        ///< of `channel`: messages to the manager that an idle worker was given tasks
+  std::uint64_t updates = 0;        ///< of `channel`: times that a worker was counted since it gets detached tasks
   std::uint64_t tasks_sent = 0;     ///< of `channel`: tasks in the answers, of which `publications` is the number
   std::uint64_t page_faults = 0;    ///< minor ones, of the whole process, since the pool was made
   std::size_t stacks_in_use = 0;    ///< with a strand on them, or at hand for one: all but the free ones

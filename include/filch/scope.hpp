@@ -43,6 +43,9 @@ template <scheduler S> class spawner {
 ///       for (auto& part : parts) s.spawn([&part] { work(part); });
 ///     });
 ///
+/// Tasks that no thief takes run in the order in which they were spawned, after the body, or in sync()
+/// (docs/order.md). Each runs to its end before the next begins, so tasks of one scope may not wait for each other.
+///
 /// Tasks may run as late as at the end of the scope, after the body has returned: what they capture by
 /// reference must live outside the body, or the body must end with s.sync().
 ///

@@ -61,6 +61,8 @@ struct serial {
     template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
     /// Always 1.
     unsigned workers() const noexcept { return 1; }
+    /// Always 1.
+    unsigned places() const noexcept { return 1; }
     /// Nothing is counted.
     pool_stats stats() const noexcept { return {}; }
   };

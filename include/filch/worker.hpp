@@ -7,7 +7,7 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// The index of the worker that runs the caller, 0 to pool.workers() - 1, in the innermost of S's pools;
+/// The index of the worker that runs the caller, 0 to pool.places() - 1, in the innermost of S's pools;
 /// std::nullopt outside all of them (never under `serial`). Under `direct`, `channel` and `serial`, and inside
 /// filch::stay, it is the same on both sides of a join. No throw; a few nanoseconds.
 template <scheduler S = default_scheduler> std::optional<unsigned> current_worker() noexcept {

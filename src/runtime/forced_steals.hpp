@@ -5,6 +5,8 @@
 
 #include <filch/detail/strand.hpp>
 
+#include "runtime/places.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -30,6 +32,9 @@ class handed_over {
     detail::strand_task* task = nullptr;  // to begin on the stack; null: the strand on it goes on
     unsigned from = 0;
     bool comes_last = false;  // after all that is there
+    std::uint16_t root = k_any_root;
+    /// May the worker that takes tasks of `limit` alone take it?
+    bool may_go_to(std::uint16_t limit) const noexcept { return limit == k_any_root || limit == root; }
   };
 
   /// Room for about as much as there will be: who gives can't fail.
@@ -44,15 +49,22 @@ class handed_over {
   }
   /// The newest that comes from others. Who looked in vain very often, or is the only worker, gets its own: the
   /// others may be busy until just that is done.
-  work take(unsigned me, bool is_only) {
+  work take(unsigned me, std::uint16_t limit, bool is_only) {
     std::lock_guard const lock(mutex_);
-    auto const others = std::find_if(all_.rbegin(), all_.rend(), [me](work const& w) { return w.from != me; });
+    auto const find = [this](auto const& fits) { return std::find_if(all_.rbegin(), all_.rend(), fits); };
+    auto const others = find([me, limit](work const& w) { return w.from != me && w.may_go_to(limit); });
     if (others != all_.rend()) return remove(std::prev(others.base()));
-    if (all_.empty() || (!is_only && ++passed_over_ < k_passed_over_most)) return {};
-    return remove(std::prev(all_.end()));
+    auto const own = find([limit](work const& w) { return w.may_go_to(limit); });
+    if (own == all_.rend() || (!is_only && ++passed_over_ < k_passed_over_most)) return {};
+    return remove(std::prev(own.base()));
   }
-  /// edge idle-1: in order after the announcement.
-  bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; }
+  /// edge idle-1: in order after the announcement; where the lock is taken, it orders them.
+  bool any(std::uint16_t limit) const {
+    if (count_.load(std::memory_order_seq_cst) == 0) return false;
+    if (limit == k_any_root) return true;
+    std::lock_guard const lock(mutex_);
+    return std::any_of(all_.begin(), all_.end(), [limit](work const& w) { return w.may_go_to(limit); });
+  }
 
  private:
   static constexpr unsigned k_passed_over_most = 1'000;
@@ -65,7 +77,7 @@ class handed_over {
     return w;
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<work> all_;     // under mutex_
   unsigned passed_over_ = 0;  // under mutex_
   std::atomic<std::size_t> count_{0};

@@ -6,7 +6,7 @@
 
 namespace filch::runtime {
 
-idle::idle(unsigned workers) : workers_(workers), places_(std::make_unique<place[]>(workers)) {}
+idle::idle(unsigned places) : number_of_places_(places), places_(std::make_unique<place[]>(places)) {}
 
 void idle::looks(unsigned me) noexcept {
   // relaxed: who wakes this worker, or answers its request, has acquired that.
@@ -22,7 +22,7 @@ void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
   looks(me);
   // The count first: it must never be too low, and whoever finds the word below takes one off it.
   // edge idle-1: both before the last look for work; pairs with anybody() and the look at the words.
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  if (what != k_for_root) sleepers_.fetch_add(1, std::memory_order_seq_cst);
   places_[me].waits.store(what, std::memory_order_seq_cst);
 }
 
@@ -42,6 +42,18 @@ void idle::sleep(unsigned me) noexcept {
   }
 }
 
+bool idle::sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept {
+  using clock = std::chrono::steady_clock;
+  for (auto const end = clock::now() + limit;;) {
+    // edge idle-2: as in sleep().
+    std::uint32_t const what = places_[me].waits.load(std::memory_order_acquire);
+    if (what == k_awake) return true;
+    auto const left = end - clock::now();
+    if (left <= left.zero()) return !retract(me);
+    os::futex_wait_for(places_[me].waits, what, left);
+  }
+}
+
 bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
   // edge idle-2: release, to the woken worker's acquire.
   if (!places_[who].waits.compare_exchange_strong(what, k_awake, std::memory_order_acq_rel,
@@ -49,7 +61,7 @@ bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
     return false;
   }
   // relaxed: a count that is too high for a moment makes wakers look in vain; it is never too low.
-  sleepers_.fetch_sub(1, std::memory_order_relaxed);
+  if (what != k_for_root) sleepers_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -61,8 +73,8 @@ bool idle::wake(unsigned who) noexcept {
 }
 
 bool idle::wake_one_for(unsigned offerer) noexcept {
-  for (unsigned step = 1; step <= workers_; ++step) {
-    unsigned const who = (offerer + step) % workers_;
+  for (unsigned step = 1; step <= number_of_places_; ++step) {
+    unsigned const who = (offerer + step) % number_of_places_;
     // edge idle-1: who is not seen here looks for work after what was offered.
     std::uint32_t const what = places_[who].waits.load(std::memory_order_seq_cst);
     if ((what == k_for_anything || what == k_for_one + offerer) && wake_if(who, what)) {
@@ -74,7 +86,7 @@ bool idle::wake_one_for(unsigned offerer) noexcept {
 }
 
 bool idle::wake_one() noexcept {
-  for (unsigned who = 0; who < workers_; ++who) {
+  for (unsigned who = 0; who < number_of_places_; ++who) {
     // edge idle-1: as in wake_one_for.
     if (places_[who].waits.load(std::memory_order_seq_cst) == k_for_anything && wake_if(who, k_for_anything)) {
       os::futex_wake(places_[who].waits);

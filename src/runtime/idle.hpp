@@ -1,7 +1,10 @@
 // Who sleeps, and waking one of them. The protocol and its proof: idle.md.
 #pragma once
 
+#include "runtime/places.hpp"
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -9,7 +12,7 @@ namespace filch::runtime {
 
 class idle {
  public:
-  explicit idle(unsigned workers);
+  explicit idle(unsigned places);
 
   /// Worker `me` looks for tasks, or is about to: until it has one it is counted, awake or asleep.
   void looks(unsigned me) noexcept;
@@ -23,15 +26,25 @@ class idle {
   void announce(unsigned me) noexcept { announce_as(me, k_for_anything); }
   /// The same for a worker that waits in a join and may only run what `thief` offers.
   void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, k_for_one + thief); }
+  /// The same for the caller at place `me`, which may only run what belongs to its own call.
+  void announce_for_root(unsigned me) noexcept { announce_as(me, k_for_root); }
   /// Work was seen: not going to sleep after all. False: somebody has woken `me` already.
   bool retract(unsigned me) noexcept;
   /// Sleeps until somebody wakes `me`, who may have done so already.
   void sleep(unsigned me) noexcept;
+  /// The same for so long at most: then `me` wakes itself. Returns whether somebody else has.
+  [[nodiscard]] bool sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept;
 
-  /// Is anybody announced? Sequentially consistent: pairs with announce (edge idle-1).
+  /// Is anybody announced, but for callers? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.load(std::memory_order_seq_cst) != 0; }
   /// The same as a hint, where a stale answer does no harm.
   bool anybody_hint() const noexcept { return sleepers_.load(std::memory_order_relaxed) != 0; }
+  /// Is the caller announced whose call that is? edge idle-1, as anybody().
+  bool sleeps_for_root(std::uint16_t root) const noexcept {
+    return root != k_any_root && places_[root].waits.load(std::memory_order_seq_cst) == k_for_root;
+  }
+  /// Wakes it, if it sleeps.
+  bool wake_for_root(std::uint16_t root) noexcept { return sleeps_for_root(root) && wake(root); }
   /// Wakes one worker that may run what `offerer` offers; false if there is none.
   bool wake_one_for(unsigned offerer) noexcept;
   /// Wakes one worker that waits for anything at all.
@@ -42,7 +55,8 @@ class idle {
  private:
   static constexpr std::uint32_t k_awake = 0;
   static constexpr std::uint32_t k_for_anything = 1;
-  static constexpr std::uint32_t k_for_one = 2;  // + the index of the thief waited for
+  static constexpr std::uint32_t k_for_root = 2;  // for what belongs to the call at this place
+  static constexpr std::uint32_t k_for_one = 3;   // + the index of the thief waited for
 
   struct alignas(64) place {
     std::atomic<std::uint32_t> waits{k_awake};
@@ -52,7 +66,7 @@ class idle {
   void announce_as(unsigned me, std::uint32_t what) noexcept;
   bool wake_if(unsigned who, std::uint32_t what) noexcept;
 
-  unsigned const workers_;
+  unsigned const number_of_places_;
   std::unique_ptr<place[]> places_;
   alignas(64) std::atomic<unsigned> sleepers_{0};
   std::atomic<std::uint32_t> looking_{0};

@@ -40,6 +40,8 @@ template <class Team> void pool_of<Team>::enter(void (*call)(void*), void* argum
 
 template <class Team> unsigned pool_of<Team>::workers() const noexcept { return team().workers(); }
 
+template <class Team> unsigned pool_of<Team>::places() const noexcept { return team().all_places(); }
+
 template <class Team> pool_stats pool_of<Team>::stats() const noexcept { return team().stats(); }
 
 template <class Team> Team& pool_of<Team>::team() const noexcept {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace filch::runtime {
@@ -17,7 +18,7 @@ namespace {
 
 struct section {
   std::string title;
-  std::vector<pool_stats> workers;
+  std::vector<std::pair<unsigned, pool_stats>> workers;  // by place
   pool_stats whole;
 };
 
@@ -38,7 +39,9 @@ section figures_of(team const& t, unsigned number) {
   section s;
   s.title = std::string("pool ") + std::to_string(number) + " (" + t.scheduler_name() + ", " +
             std::to_string(t.workers()) + " workers)";
-  for (unsigned i = 0; i < t.workers(); ++i) s.workers.push_back(t.stats_of(i));
+  for (unsigned i = 0; i < t.all_places(); ++i) {
+    if (t.was_used(i)) s.workers.emplace_back(i, t.stats_of(i));
+  }
   s.whole = t.stats();
   return s;
 }
@@ -55,7 +58,7 @@ void print_section(section const& s) {
   std::fprintf(stderr, "filch: %s\n%8s %12s %12s %14s %9s %9s %13s %8s %8s %11s %10s\n", s.title.c_str(), "worker",
                FILCH_COUNT_FORKS ? "forks" : "forks (off)", "steals", "failed steals", "back-offs", "leapfrogs",
                "publications", "sleeps", "wake-ups", "suspensions", "give-backs");
-  for (std::size_t i = 0; i < s.workers.size(); ++i) print_row(std::to_string(i).c_str(), s.workers[i]);
+  for (auto const& [place, counted] : s.workers) print_row(std::to_string(place).c_str(), counted);
   print_row("all", s.whole);
   if (s.whole.requests) {
     std::fprintf(stderr,

@@ -75,16 +75,6 @@ void strand_stack::arrived() noexcept {
 
 namespace {
 
-/// Does the page look like one that came from the system and was not written to? Some words of it tell: frames that
-/// cover a page leave addresses in it.
-[[gnu::noinline]] __attribute__((no_sanitize("address", "thread"))) bool looks_blank(std::byte const* page) noexcept {
-  constexpr std::size_t k_words_between = 65;
-  auto const* const words = reinterpret_cast<std::uint64_t const volatile*>(page);
-  std::uint64_t any = 0;
-  for (std::size_t i = 0; i < 4096 / sizeof *words; i += k_words_between) any |= words[i];
-  return any == 0;
-}
-
 /// A processor that compares return addresses with its own list of them lets nobody change stacks.
 bool has_shadow_stack() noexcept {
   constexpr int k_status = 0x5005;  // ARCH_SHSTK_STATUS
@@ -138,8 +128,9 @@ bool strand_stack_pool::trim(strand_stack& s, std::uint64_t& faults) noexcept {
   std::byte* const end = end_of_unused(s);
   if (end - s.memory_.low() < static_cast<std::ptrdiff_t>(os::page_size())) return false;
   bool const is_needed = s.has_slack_ ? was_deeper(s, end) : may_have_touched(s, end, faults);
-  bool const is_done = is_needed && (policy_ == give_back_policy::mmap ? s.memory_.replace_pages_below(end)
-                                                                       : s.memory_.drop_pages_below(end));
+  bool const is_done =
+      is_needed && (policy_ == give_back_policy::mmap ? os::reservation::replace_pages(s.memory_.low(), end)
+                                                      : os::reservation::drop_pages(s.memory_.low(), end));
   if (is_done || !is_needed) s.untouched_below_ = end;
   return is_done;
 }
@@ -163,7 +154,7 @@ bool strand_stack_pool::may_have_touched(strand_stack const& s, std::byte* end, 
 bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexcept {
   std::size_t const page = os::page_size();
   // Valgrind reports whoever reads below a stack pointer.
-  if (!is_on_valgrind() && !looks_blank(end - page)) return true;
+  if (!is_on_valgrind() && !os::looks_blank(end - page)) return true;
   std::uint64_t const now = __builtin_ia32_rdtsc();
   if (now - s.looked_at_ < k_cycles_between_looks) return false;
   s.looked_at_ = now;

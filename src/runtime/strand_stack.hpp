@@ -6,6 +6,7 @@
 
 #include "os/linux/memory.hpp"
 #include "os/linux/overflow.hpp"
+#include "runtime/places.hpp"
 #include "runtime/sanitizer.hpp"
 
 #include <cstddef>
@@ -37,7 +38,8 @@ class strand_stack {
   void arrived() noexcept;
   os::reservation const& memory() const noexcept { return memory_; }
 
-  std::uint64_t open_forks = 0;  // the scheduler's: of the strand on it
+  std::uint64_t open_forks = 0;     // the scheduler's: of the strand on it
+  std::uint16_t root = k_any_root;  // of the same: the call that it belongs to
 
  private:
   friend class strand_stack_pool;

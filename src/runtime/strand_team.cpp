@@ -40,6 +40,11 @@ strand_member* member_or_null(strand_worker* w) noexcept {
                                                                             : nullptr;
 }
 
+strand_member* member_around_stays(strand_worker* w) noexcept {
+  while (w->kind == strand_kind::staying) w = static_cast<detail::strand_staying*>(w)->within;
+  return member_or_null(w);
+}
+
 /// Before a stay or another pool's run, and after it: who asked meanwhile got no answer, and may sleep. In a poll.
 void answer_who_asks() noexcept {
   if (strand_member* const m = member_or_null(&strand_self())) m->team->give_to_who_asks(*m);
@@ -82,6 +87,14 @@ void show(void* room) noexcept {
   answer_who_asks();
 }
 
+/// In a stay it is the worker around it that waits.
+team* block() noexcept {
+  strand_worker* w = &strand_self();
+  if (strand_member* const m = member_or_null(w)) m->team->offer_all(*m);
+  strand_member* const m = member_around_stays(w);
+  return m && m->team->alive() ? m->team : nullptr;
+}
+
 }  // namespace
 
 strand_member* member_of_strand() noexcept {
@@ -105,10 +118,11 @@ strand_team::strand_team(settings s, bool tolerate_missing_threads, std::size_t 
              return k_stacks * os::reservation::whole_bytes_for(stack, lower);
            }),
       stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back,
-              strand_main, this) {
+              strand_main, this),
+      members_(all_places()) {
   watch_forks(leave_pools_in_child);
   static_cast<void>(os::own_page_faults());  // what its first call finds out is found out before anybody forks
-  hide_on_entry({hide, show, answer_who_asks});
+  hide_on_entry({hide, show, answer_who_asks, block});
 }
 
 // In a child of fork() the lock of the stacks may be held by nobody: of its parent's it says nothing.
@@ -122,11 +136,12 @@ void strand_team::add_to(pool_stats& sum) const noexcept {
 
 std::size_t strand_team::written_stack_bytes() const noexcept { return alive() ? stacks_.written_bytes() : 0; }
 
-void strand_team::add(strand_member& m) {
+void strand_team::add(strand_member& m, unsigned place) noexcept {
   m.team = this;
-  m.index = static_cast<unsigned>(members_.size());
-  m.random = random_numbers(m.index);
-  members_.push_back(&m);
+  m.index = place;
+  m.limit = all().root_limit(place);
+  m.random = random_numbers(place);
+  members_[place] = &m;
 }
 
 // ---- strands ----------------------------------------------------------------------------------
@@ -156,6 +171,9 @@ void strand_team::wait_at(detail::strand_meeting& m, unsigned stolen) noexcept {
 void strand_team::run_strand(strand_member& w) noexcept {
   while (w.stack) {
     takes_up(w);
+    // Its caller may have begun to sleep when this worker was at another root's strand, and did not ask here.
+    // edge idle-4: after the root is to be seen.
+    if (sleepers().sleeps_for_root(w.stack->root)) ask(w);
     strand_stack_pool::enter(*w.stack, w.faults);
     w.home->switch_to(*w.stack, w.index);
     strand_parting const p = w.parting;
@@ -226,68 +244,75 @@ bool strand_team::need_spare(strand_member& w) noexcept {
   return w.spare != nullptr;
 }
 
-void strand_team::run_call(unsigned index, void (*call)(void*), void* argument) {
-  strand_member& me = *members_[index];
+/// The caller's own call, on a stack of the pool's.
+void strand_team::run_root(strand_member& me, void (*call)(void*), void* argument) noexcept {
   if (!need_spare(me)) {
     // No stack to be had: on this one, and nothing of it is forked.
-    detail::strand_staying const here;
-    call(argument);
+    run_in_order(call, argument);
     return;
   }
   me.next_call = call;
   me.next_argument = argument;
   me.stack = std::exchange(me.spare, nullptr);
+  me.stack->root = me.limit;
   run_strand(me);
+}
+
+void strand_team::run_in_order(void (*call)(void*), void* argument) {
+  detail::strand_staying const here;
+  call(argument);
 }
 
 // ---- thieves ----------------------------------------------------------------------------------
 
 void strand_team::has_offered(strand_member& w, bool was_asked) noexcept {
-  if (offers_next(w.index, was_asked, w.unasked, [&] { return untaken(w); })) ask(w);
+  if (offers_next(w.index, was_asked, w.unasked, [&] { return offers_of(w).untaken; }, w.stack->root)) ask(w);
 }
 
 bool strand_team::steal_and_run(unsigned index) {
   strand_member& me = *members_[index];
   auto const pass_it_on = [&] {
-    if (sleepers().anybody()) pass_on(index, [this](unsigned of) { return offers_task(*members_[of]); });
+    pass_on(
+        index, [this](unsigned of) { return offers_task(*members_[of]) || is_owed(of); },
+        [this](unsigned of) { return offers_of(*members_[of]).root; });
   };
   if (!need_spare(me)) {
-    pass_it_on();  // to one who may have a stack at hand
+    if (sleepers().anybody()) pass_it_on();  // to one who may have a stack at hand
     return k_steals_are_forced && run_handed_over(me);
   }
-  unsigned const all = workers();
-  unsigned const first = me.random.next() % all;
-  for (unsigned i = 0; i < all; ++i) {
-    unsigned const victim = first + i < all ? first + i : first + i - all;
-    if (victim == index) continue;
-    if (detail::strand_task* const task = steal_from(*members_[victim], me)) {
-      counted(index).steals.bump();
-      has_work(index);
-      pass_it_on();
-      me.next_task = task;
-      me.stack = std::exchange(me.spare, nullptr);
-      run_strand(me);
-      return true;
-    }
+  std::uint16_t root = k_any_root;
+  auto const steals = [&](unsigned victim) {
+    if (victim == index) return false;
+    me.next_task = steal_from(*members_[victim], me, root);
+    return me.next_task != nullptr;
+  };
+  if (all().any_in_use(me.random.next(), steals)) {
+    counted(index).steals.bump();
+    has_work(index);
+    if (anybody_sleeps(root)) pass_it_on();
+    me.stack = std::exchange(me.spare, nullptr);
+    me.stack->root = root;
+    run_strand(me);
+    return true;
   }
   if (k_steals_are_forced && run_handed_over(me)) return true;
   counted(index).failed_steals.bump();
   return false;
 }
 
-void strand_team::ask_everybody(unsigned me) noexcept {
-  members_[me]->unasked.left = most_unasked();
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me) ask(*members_[i]);
-  }
+void strand_team::ask_everybody(unsigned index) noexcept {
+  strand_member& me = *members_[index];
+  me.unasked.left = most_unasked();
+  all().each_in_use([&](unsigned i) {
+    // edge idle-4: after the announcement.
+    if (i != index && may_take_from(me, *members_[i])) ask(*members_[i]);
+  });
 }
 
-bool strand_team::sees_work(unsigned me) const noexcept {
-  if (k_steals_are_forced && handed_over_.any()) return true;
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me && offers_task(*members_[i])) return true;
-  }
-  return false;
+bool strand_team::sees_work(unsigned index) const noexcept {
+  strand_member const& me = *members_[index];
+  if (k_steals_are_forced && handed_over_.any(me.limit)) return true;
+  return all().any_in_use(0, [&](unsigned i) { return i != index && offers_task(*members_[i], me.limit); });
 }
 
 // ---- forced steals ----------------------------------------------------------------------------
@@ -299,8 +324,9 @@ bool strand_team::moves_on(strand_member const& w, detail::strand_meeting const&
 
 void strand_team::hand_over(handed_over::work what) noexcept {
   unsigned const from = what.from;
+  std::uint16_t const root = what.root = what.stack->root;
   handed_over_.give(what);  // the strand may be gone
-  task_is_public(from);
+  task_is_public(from, root);
 }
 
 void strand_team::hand_over_offers(strand_member& w) noexcept {
@@ -308,7 +334,7 @@ void strand_team::hand_over_offers(strand_member& w) noexcept {
     // With each task a stack, so that whoever takes it can run it.
     strand_stack* const stack = stacks_.take(k_most_stacks_to_force);
     if (!stack) return;
-    if (detail::strand_task* const task = steal_from(w, w)) {
+    if (detail::strand_task* const task = steal_from(w, w, stack->root)) {
       hand_over({stack, task, w.index, false});
     } else {
       stacks_.give_back(stack);
@@ -327,9 +353,9 @@ bool strand_team::give_way(strand_member& w) noexcept {
 }
 
 bool strand_team::run_handed_over(strand_member& me) noexcept {
-  handed_over::work const work = handed_over_.take(me.index, workers() == 1);
+  handed_over::work const work = handed_over_.take(me.index, me.limit, workers() == 1);
   // Others may sleep, and what is left be for them alone.
-  if (handed_over_.any()) task_is_public(me.index);
+  if (handed_over_.any(k_any_root)) task_is_public(me.index);
   if (!work.stack) return false;
   has_work(me.index);
   if (work.task) counted(me.index).steals.bump();
@@ -351,7 +377,9 @@ void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     std::atomic<bool> done{false};
   } it{*this, *members_[me], call, argument};
   it.self.outer = before;
-  it.self.faults = 0;  // worker 0 is another thread each time
+  // Workers that slept while nobody was at this place have not asked here. After the place was entered: edge idle-1.
+  if (sleepers().anybody() || sleepers().looking() != 0) ask(it.self);
+  it.self.faults = 0;  // a caller's place has another thread each time
   become(&it.self);
   call_on(
       space(me), me,
@@ -359,22 +387,24 @@ void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         life& l = *static_cast<life*>(p);
         strand_stack home;
         l.self.home = &home;
-        if (l.self.index != 0) {
+        if (l.self.limit == k_any_root) {
           l.call(l.argument);
         } else {
           // The root is a strand like others: it may come to its end on another worker.
-          l.team.run_call(
-              0,
+          l.team.run_root(
+              l.self,
               [](void* q) {
                 life& root = *static_cast<life*>(q);
                 root.call(root.argument);
                 strand_team& of = root.team;
-                bool const is_elsewhere = of.place_of_caller()->index != 0;
-                root.done.store(true, std::memory_order_seq_cst);  // root may be gone
-                if (is_elsewhere) of.sleepers().wake(0);
+                unsigned const callers = root.self.index;
+                bool const is_elsewhere = of.place_of_caller()->index != callers;
+                // edge entry-1: release. root may be gone afterwards.
+                root.done.store(true, std::memory_order_seq_cst);
+                if (is_elsewhere) of.sleepers().wake(callers);
               },
               p);
-          l.team.work_until(0, l.done);
+          l.team.work_until(l.self.index, l.done);
         }
         l.self.home = nullptr;
       },

@@ -24,12 +24,19 @@ struct strand_parting {
   strand_stack* next = nullptr;  // resumes: who goes on here
 };
 
+/// What a worker offers: how many tasks that nobody has taken, and the root of its strand.
+struct strand_offers {
+  std::uint32_t untaken = 0;
+  std::uint16_t root = k_any_root;
+};
+
 struct alignas(64) strand_member : detail::strand_worker {
   using strand_worker::strand_worker;
 
   // fixed after start
   strand_team* team = nullptr;
   unsigned index = 0;
+  std::uint16_t limit = k_any_root;  // a caller's: the root that it may take tasks of
 
   // owner
   alignas(64) random_numbers random;
@@ -65,12 +72,14 @@ class strand_team : public team {
   std::size_t written_stack_bytes() const noexcept;
   /// Before a task of this team enters another pool, or stays.
   virtual void give_to_who_asks(strand_member&) noexcept = 0;
+  /// Before its worker waits in the system: offers all that it can.
+  virtual void offer_all(strand_member&) noexcept = 0;
 
  protected:
   /// lower_bytes says how many bytes the scheduler wants at the low end of stacks of that size; null: none.
   strand_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t));
-  /// From the scheduler's constructor, for each worker.
-  void add(strand_member& m);
+  /// From the scheduler's make_place().
+  void add(strand_member& m, unsigned place) noexcept;
 
   void add_to(pool_stats& sum) const noexcept override;
 
@@ -78,19 +87,30 @@ class strand_team : public team {
   /// After an offer by its owner.
   void has_offered(strand_member& w, bool was_asked) noexcept;
   bool should_ask_itself(strand_member& w) noexcept {
-    return team::should_ask_itself(w.unasked, [&] { return untaken(w); });
+    return team::should_ask_itself(w.unasked, [&] { return offers_of(w).untaken; }, w.stack->root);
   }
-  bool offers_task(strand_member const& victim) const noexcept { return untaken(victim) != 0; }
+  /// Does the victim offer a task that a worker with this limit may take?
+  bool offers_task(strand_member const& victim, std::uint16_t limit = k_any_root) const noexcept {
+    strand_offers const o = offers_of(victim);
+    return o.untaken != 0 && (limit == k_any_root || limit == o.root);
+  }
+  /// May that worker take tasks that the victim's strand forks?
+  bool may_take_from(strand_member const& me, strand_member const& victim) const noexcept {
+    return me.limit == k_any_root || me.limit == offers_of(victim).root;
+  }
   /// Where steals are forced: hands over whatever the worker's strand offers, as if thieves had come first.
   void hand_over_offers(strand_member& w) noexcept;
 
   // Hooks.
-  /// Takes a task, or asks for one. Where steals are forced, the victim may be the thief.
-  virtual detail::strand_task* steal_from(strand_member& victim, strand_member& me) noexcept = 0;
+  /// Takes a task of a root that the thief may take, and says which; or asks for one. Where steals are forced, the
+  /// victim may be the thief.
+  virtual detail::strand_task* steal_from(strand_member& victim, strand_member& me, std::uint16_t& root) noexcept = 0;
   virtual void ask(strand_member& victim) noexcept = 0;
-  /// How many of its offers nobody has taken.
-  virtual std::uint32_t untaken(strand_member const& victim) const noexcept = 0;
-  /// The worker is about to go on with the strand on w.stack.
+  /// edge idle-1: in order after the announcement.
+  virtual strand_offers offers_of(strand_member const& victim) const noexcept = 0;
+  /// Was a request put off, so that whoever looks for work should wake another who does?
+  virtual bool is_owed(unsigned) const noexcept { return false; }
+  /// The worker is about to go on with the strand on w.stack. Afterwards offers_of() tells its root.
   virtual void takes_up(strand_member&) noexcept {}
   /// The strand on w.stack leaves the worker where it waits for nothing.
   virtual void gives_up(strand_member&) noexcept {}
@@ -99,7 +119,8 @@ class strand_team : public team {
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
 
  private:
-  void run_call(unsigned me, void (*call)(void*), void* argument) override;
+  void run_root(strand_member& me, void (*call)(void*), void* argument) noexcept;
+  void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
@@ -116,7 +137,7 @@ class strand_team : public team {
 
   strand_stack_pool stacks_;
   handed_over handed_over_;
-  std::vector<strand_member*> members_;  // each at the start of its worker's space
+  std::vector<strand_member*> members_;  // of each place, at the start of its space
 };
 
 }  // namespace filch::runtime

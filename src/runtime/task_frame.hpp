@@ -7,28 +7,48 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outcome) noexcept {
-  // A task that is run in place may fork, or spawn into a scope around this one. That lies where the task lay: what
-  // is in the descriptor is read first, and its exception comes back elsewhere.
+/// A task that is run here may fork, or spawn into a scope around this one, and where it was taken off the stack
+/// before, that lies where the task lay: what is in the descriptor is read first, and its exception comes back
+/// elsewhere.
+template <class Stack> void task_frame<Stack>::run_here(task& t, decltype(task::run) run) noexcept {
   unsigned const number = number_of(t);
-  alignas(std::exception_ptr) std::byte here[sizeof(std::exception_ptr)];
-  void* room = t.payload;
-  if (outcome == join_outcome::run_it) {
-    room = here;
-    outcome = t.run(t, room) ? join_outcome::returned : join_outcome::threw;
-  }
-  if (outcome == join_outcome::returned) return;
+  alignas(std::exception_ptr) std::byte room[sizeof(std::exception_ptr)];
+  if (run(t, room)) return;
   std::exception_ptr e = take_exception(room);
   failure_.keep(e, number);
+}
+
+template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outcome) noexcept {
+  if (outcome == join_outcome::returned) return;
+  if (outcome == join_outcome::run_it) return run_here(t, t.run);
+  unsigned const number = number_of(t);
+  std::exception_ptr e = take_exception(t.payload);
+  failure_.keep(e, number);
+}
+
+/// Those from base_ to `end` that no thief has, the oldest first. They stay on the stack, emptied.
+template <class Stack> void task_frame<Stack>::run_in_order(task* end) noexcept {
+  for (task* t = base_; t != end; ++t) {
+    auto const run = Stack::is_slow(*worker_, t) ? Stack::take_slow(*worker_, *t) : t->run;
+    if (run) run_here(*t, run);
+  }
 }
 
 template <class Stack> void task_frame<Stack>::drain() noexcept {
   // In a child of fork() the thread is outside all pools, and what is not stolen is still the scope's.
   bool const is_owner = Stack::self() == worker_ || Stack::is_orphan(*worker_);
   if (!is_owner || worker_->top != next_) runtime::not_the_scope_s_owner();
-  for (task* t = std::exchange(next_, nullptr); t != base_;) {
+  run_in_order(std::exchange(next_, nullptr));
+  for (task* t = Stack::drop_emptied(*worker_, base_); t != base_;) {
     worker_->top = --t;
-    finish(*t, Stack::is_slow(*worker_, t) ? Stack::join_slow(*worker_, *t) : join_outcome::run_it);
+    join_outcome const outcome = Stack::is_slow(*worker_, t) ? Stack::join_slow(*worker_, *t) : join_outcome::run_it;
+    if (Stack::k_gets_several_back && outcome == join_outcome::run_it) {
+      worker_->top = t + 1;
+      run_in_order(t + 1);
+      t = Stack::drop_emptied(*worker_, base_);
+    } else {
+      finish(*t, outcome);
+    }
   }
   next_ = base_;
 }

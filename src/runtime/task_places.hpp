@@ -84,7 +84,7 @@ template <class Stack, class Member> class task_places {
   }
 
   static void begin_stay(staying& s) {
-    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, answer}), true);
+    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, answer, block}), true);
     s.outer = Stack::self();
     answer_who_asks();
     s.top = s.end = &no_room;
@@ -98,7 +98,7 @@ template <class Stack, class Member> class task_places {
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
   static void watch() {
     runtime::watch_forks(leave_pools_in_child);
-    runtime::hide_on_entry({hide, show, answer});
+    runtime::hide_on_entry({hide, show, answer, block});
   }
 
   /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep. In a poll.
@@ -144,6 +144,12 @@ template <class Stack, class Member> class task_places {
   }
   /// In a wait for what others run: some of what it forked, and the tasks that it took over and did not begin, under
   /// schedulers that have such.
+  static runtime::team* block() noexcept {
+    Member* const m = member_or_null(Stack::self());
+    if (!m) return nullptr;
+    m->team->offer_all(*m);
+    return m->team;
+  }
   static void answer() noexcept {
     Member* const m = member_or_null(Stack::self());
     if (!m) return;

@@ -1,5 +1,7 @@
 #include "runtime/team.hpp"
 
+#include <filch/blocking.hpp>
+
 #include "os/linux/futex.hpp"
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
@@ -12,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -83,17 +86,32 @@ void hide_on_entry(hideable h) {
   hideables.store(n + 1, std::memory_order_release);
 }
 
-/// A call that waits for a worker, in its caller's frame. Whoever takes it out of the line owns it.
-struct team::visitor {
-  enum : std::uint32_t { waiting, place_is_yours, done };
-  void (*call)(void*);
-  void* argument;
-  std::atomic<std::uint32_t> state{waiting};
+/// Threads that work while workers wait in the system. Each begins to work where fewer of them work than workers
+/// wait, and ends after the task at hand where more do.
+struct team::stand_ins {
+  std::mutex mutex;
+  std::condition_variable wanted;
+  // under mutex
+  unsigned blocked = 0;  // workers that wait
+  unsigned working = 0;  // stand-ins that work, and were not told to leave
+  unsigned busy = 0;     // the same, and those that were
+  bool is_over = false;
+  std::vector<std::thread> threads;
+  struct state {
+    bool works = false;  // under mutex
+    std::atomic<bool> leaves{false};
+  };
+  std::array<state, places::k_stand_ins_most> each;
 
-  /// edge entry-1: what was done before is seen by the waiting caller. *this may be gone afterwards.
-  void tell(std::uint32_t what) noexcept {
-    state.store(what, std::memory_order_release);
-    os::futex_wake(state);
+  bool should_work() const noexcept { return working < blocked; }
+  void end() noexcept {
+    {
+      std::lock_guard const lock(mutex);
+      is_over = true;
+    }
+    wanted.notify_all();
+    for (auto& t : threads) t.join();
+    threads.clear();
   }
 };
 
@@ -110,9 +128,12 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
     : settings_(std::move(s)),
       tolerate_missing_threads_(tolerate_missing_threads),
       fork_generation_(runtime::fork_generation()),
-      counters_(std::make_unique<counters[]>(settings_.workers)),
-      idle_(settings_.workers) {
-  oversubscribed_ = settings_.workers > settings_.available;
+      places_(settings_.workers),
+      spaces_(places_.all()),
+      idle_(places_.all()),
+      stand_ins_(std::make_unique<stand_ins>()) {
+  counters_ = std::make_unique<counters[]>(places_.all());
+  spare_stacks_.reserve(places::k_callers);
   page_faults_before_ = os::page_faults();
   os::install_overflow_handler();
   reserve_spaces(beside);
@@ -123,26 +144,29 @@ team::~team() = default;
 void team::reserve_spaces(bytes_beside const& beside) {
   stack_size_ = settings_.stack_size;
   for (;;) {
-    spaces_.clear();
-    while (spaces_.size() < settings_.workers) {
-      // As much for what the scheduler keeps of each nested fork as for the stack.
-      spaces_.emplace_back(stack_size_, stack_size_ + k_most_member_bytes);
-      if (!spaces_.back().valid()) break;
+    bool is_valid = true;
+    for (unsigned i = 0; i < settings_.workers && is_valid; ++i) {
+      spaces_[i] = reserve_space();
+      is_valid = spaces_[i].valid();
     }
     int const why = errno;
     bool const is_last = settings_.stack_size_is_asked_for || stack_size_ / 2 < k_smallest_fallback_stack;
-    bool const is_valid = spaces_.back().valid();
     if (is_valid && (is_last || !beside || os::can_reserve(settings_.workers * beside(stack_size_)))) return;
     if (is_last) {
       throw setup_error("filch: can't reserve " + std::to_string(settings_.workers) + " stacks of " +
                         std::to_string(stack_size_ / 1024) + " KiB (" + os::describe_errno(why) +
                         "): lower FILCH_STACK_SIZE or FILCH_NUM_THREADS, or raise the limit (ulimit -v)");
     }
+    for (auto& space : spaces_) space = {};
     stack_size_ /= 2;
   }
 }
 
+/// As much for what the scheduler keeps of each nested fork as for the stack.
+worker_space team::reserve_space() const noexcept { return {stack_size_, stack_size_ + k_most_member_bytes}; }
+
 void team::start() {
+  places_.make(0);
   try {
     threads_.reserve(settings_.workers - 1);
     for (unsigned i = 1; i < settings_.workers && start_thread(i); ++i) {
@@ -193,21 +217,23 @@ void team::end_threads() noexcept {
   for (unsigned i = 1; i < settings_.workers; ++i) idle_.wake(i);
   for (auto& t : threads_) t.join();
   threads_.clear();
+  stand_ins_->end();
 }
 
 bool team::alive() const noexcept { return fork_generation_ == runtime::fork_generation(); }
 
-pool_stats team::stats_of(unsigned worker) const noexcept {
+pool_stats team::stats_of(unsigned place) const noexcept {
   pool_stats sum;
-  counters_[worker].add_to(sum);
-  sum.forks = forks_of(worker);
+  counters_[place].add_to(sum);
+  sum.forks = forks_of(place);
   sum.stack_bytes = stack_size_;
   return sum;
 }
 
 pool_stats team::stats() const noexcept {
   pool_stats sum;
-  for (unsigned i = 0; i < settings_.workers; ++i) {
+  for (unsigned i = 0; i < all_places(); ++i) {
+    if (!was_used(i)) continue;
     counters_[i].add_to(sum);
     sum.forks += forks_of(i);
   }
@@ -228,36 +254,44 @@ void team::thread_main(unsigned me) {
       std::fprintf(stderr, "filch: worker %u can't be bound to processor %d; it runs anywhere\n", me, processor);
     }
   }
-  struct self {
-    team* t;
+  work_as(me, stopping_);
+}
+
+void team::work_as(unsigned me, std::atomic<bool> const& stop) {
+  struct work {
+    team& of;
     unsigned me;
-  } s{this, me};
+    std::atomic<bool> const& stop;
+  } w{*this, me, stop};
   be_worker(
       me,
       [](void* p) {
-        auto const& who = *static_cast<self*>(p);
-        who.t->work_until(who.me, who.t->stopping_);
+        auto const& mine = *static_cast<work*>(p);
+        mine.of.work_until(mine.me, mine.stop);
       },
-      &s);
+      &w);
 }
-
-void team::run_call(unsigned, void (*call)(void*), void* argument) { call(argument); }
 
 void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   using clock = std::chrono::steady_clock;
-  auto const spin_time = oversubscribed_ ? k_spin_time_oversubscribed : k_spin_time;
-  unsigned const looks_until_counted = oversubscribed_ ? 0 : k_looks_until_counted;  // it may be long until the next
+  // Callers come and go: asked anew for each stretch of looks.
+  auto spin_time = k_spin_time;
+  unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
   clock::time_point since{};
   clock::time_point next_to_insist{};
-  // edge entry-1: acquire, from who set it. It is looked at again, in order, before every sleep.
+  // edge entry-1: acquire, what was done before. It is looked at again, in order, before every sleep.
   while (!stop.load(std::memory_order_acquire)) {
     if (!alive()) child_can_t_go_on();
-    if (run_visitor(me) || steal_and_run(me)) {
+    if (steal_and_run(me)) {
       looks = 0;
       was_woken = false;
       continue;
+    }
+    if (looks == 0) {
+      spin_time = oversubscribed() ? k_spin_time_oversubscribed : k_spin_time;
+      looks_until_counted = oversubscribed() ? 0 : k_looks_until_counted;  // it may be long until the next look
     }
     if (looks == looks_until_counted) idle_.looks(me);
     if (looks % k_looks_between_clock_reads == 0) {
@@ -280,13 +314,14 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
     pause_between_looks(looks++);
   }
   idle_.has_work(me);
-  // Perhaps not for this: who leaves has somebody else look.
-  if (was_woken && idle_.anybody()) static_cast<void>(idle_.wake_one());
+  // The wake-up may have been for an offer: another worker looks for it. A caller's was for its own call, which is
+  // done.
+  if (was_woken && !places_.is_callers(me) && idle_.anybody()) static_cast<void>(idle_.wake_one());
 }
 
 void team::pause_between_looks(unsigned looks) const noexcept {
   // The processor may be wanted by the very worker whose tasks one waits for.
-  if (oversubscribed_ || looks % k_looks_between_yields == k_looks_between_yields - 1) {
+  if (oversubscribed() || looks % k_looks_between_yields == k_looks_between_yields - 1) {
     std::this_thread::yield();
   } else {
     for (unsigned i = 0; i < k_relaxes_between_looks; ++i) relax();
@@ -294,49 +329,35 @@ void team::pause_between_looks(unsigned looks) const noexcept {
 }
 
 bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
-  idle_.announce(me);
-  ask_everybody(me);
-  bool const comes_again = !insist(me);
-  // edge idle-1: the last look, after the announcement.
-  if (comes_again || stop.load(std::memory_order_seq_cst) || visitors_waiting_.load(std::memory_order_seq_cst) != 0 ||
-      sees_work(me)) {
-    return !idle_.retract(me);
+  // Before it is announced: whoever wakes it would wait for this.
+  auto const again_in = give_back_pages(me, __builtin_frame_address(0), worker_space::when::sleeps);
+  if (places_.is_callers(me)) {
+    idle_.announce_for_root(me);
+  } else {
+    idle_.announce(me);
   }
+  ask_everybody(me);
+  auto const at_most = insist(me);
+  // Sooner than it could be woken.
+  bool const comes_again = at_most < k_spin_time / 2;
+  // edge idle-1: the last look, after the announcement.
+  bool const is_owed = at_most != k_until_woken;
+  if (comes_again || stop.load(std::memory_order_seq_cst) || sees_work(me)) return !idle_.retract(me) || is_owed;
   counted(me).sleeps.bump();
+  auto const limit = again_in > again_in.zero() ? std::min(again_in, at_most) : at_most;
+  if (limit != k_until_woken) return idle_.sleep_for(me, limit) || is_owed;
   idle_.sleep(me);
   return true;
 }
 
+std::chrono::nanoseconds team::give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept {
+  auto const [is_done, again_in] =
+      spaces_[me].give_back(static_cast<std::byte*>(stack_in_use), unused_above(me), settings_.give_back, now);
+  if (is_done) counters_[me].give_backs.bump();
+  return again_in;
+}
+
 // ---- the way in -------------------------------------------------------------------------------
-
-bool team::take_place_zero() noexcept {
-  bool free = false;
-  // edge entry-2: acquire, from the last one who left.
-  // edge entry-3: seq_cst, also where the place is taken: a caller has put itself in line before.
-  return place_zero_taken_.compare_exchange_strong(free, true, std::memory_order_seq_cst, std::memory_order_seq_cst);
-}
-
-void team::leave_place_zero() noexcept {
-  if (!alive()) return;  // nobody waits, and the line's lock may be held by nobody
-  // edge entry-2 (release), and entry-3: the place is free before the line is looked at.
-  place_zero_taken_.store(false, std::memory_order_seq_cst);
-  if (visitors_waiting_.load(std::memory_order_seq_cst) == 0) return;
-  visitor* next = nullptr;
-  {
-    std::lock_guard const lock(line_mutex_);
-    if (line_.empty() || !take_place_zero()) return;
-    next = take_from_line(line_.begin());
-  }
-  next->tell(visitor::place_is_yours);
-}
-
-team::visitor* team::take_from_line(std::deque<visitor*>::iterator at) noexcept {
-  visitor* const v = *at;
-  line_.erase(at);
-  // relaxed: too high for a moment makes somebody look in vain.
-  visitors_waiting_.fetch_sub(1, std::memory_order_relaxed);
-  return v;
-}
 
 /// While this lives, the team does.
 class team::caller {
@@ -355,60 +376,127 @@ class team::caller {
 
 void team::enter(void (*call)(void*), void* argument) {
   caller const inside(*this);
-  hidden_workers const others;  // before it waits: what was forked further out would wait as well
-  if (take_place_zero()) {
-    visit_as_worker_zero(call, argument);
-    return;
-  }
-  visitor v{call, argument};
-  wait_in_line(v);
-  if (v.state.load(std::memory_order_acquire) == visitor::place_is_yours) visit_as_worker_zero(call, argument);
-}
-
-void team::wait_in_line(visitor& v) {
-  {
-    std::lock_guard const lock(line_mutex_);
-    line_.push_back(&v);
-    // edge entry-3: in line before the place is tried again; and idle-1: offered before anybody is woken.
-    visitors_waiting_.fetch_add(1, std::memory_order_seq_cst);
-    // Whoever is first in line gets the place if it was just left.
-    if (take_place_zero()) take_from_line(line_.begin())->tell(visitor::place_is_yours);
-  }
-  static_cast<void>(idle_.wake_one());
-  for (spin_wait spin(oversubscribed_); spin.turns() < 64; spin.once()) {
-    if (v.state.load(std::memory_order_acquire) != visitor::waiting) return;
-  }
-  // edge entry-1: acquire, from tell().
-  while (v.state.load(std::memory_order_acquire) == visitor::waiting) os::futex_wait(v.state, visitor::waiting);
-}
-
-void team::visit_as_worker_zero(void (*call)(void*), void* argument) {
+  hidden_workers const others;
   os::need_signal_stack();
   ++teams_entered;
-  be_worker(0, call, argument);
+  unsigned const place = places_.enter();
+  if (place != places::k_none && has_memory(place)) {
+    be_worker(place, call, argument);
+  } else {
+    enter_in_order(call, argument);
+  }
   --teams_entered;
-  leave_place_zero();
+  // In a child of fork() the place is the parent's, and so is whatever waits there.
+  if (place == places::k_none || !alive()) return;
+  if (places_.is_made(place))
+    static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
+  places_.leave(place);
 }
 
-bool team::run_visitor(unsigned me) {
-  // relaxed: a hint; a worker about to sleep looks again, in order.
-  if (visitors_waiting_.load(std::memory_order_relaxed) == 0) return false;
-  visitor* v = nullptr;
-  {
-    std::lock_guard const lock(line_mutex_);
-    if (line_.empty()) return false;
-    v = take_from_line(line_.begin());
-  }
-  idle_.has_work(me);
-  run_call(
-      me,
-      [](void* p) {
-        auto* const self = static_cast<visitor*>(p);
-        self->call(self->argument);
-        self->tell(visitor::done);  // *self may be gone
-      },
-      v);
+/// Makes the place's memory at its first use. By the thread that has entered it.
+bool team::has_memory(unsigned place) noexcept {
+  if (places_.is_made(place)) return true;
+  spaces_[place] = reserve_space();
+  if (!spaces_[place].valid()) return false;
+  make_place(place);
+  places_.make(place);
   return true;
+}
+
+/// All callers' places are in use: a recursion that fits a pool's stack must fit here, too.
+void team::enter_in_order(void (*call)(void*), void* argument) {
+  struct entry {
+    team& of;
+    void (*call)(void*);
+    void* argument;
+  } e{*this, call, argument};
+  worker_space stack;
+  {
+    std::lock_guard const lock(spare_mutex_);
+    if (!spare_stacks_.empty()) {
+      stack = std::move(spare_stacks_.back());
+      spare_stacks_.pop_back();
+    }
+  }
+  if (!stack.valid()) stack = worker_space(stack_size_, 0);
+  if (!stack.valid()) {
+    run_in_order(call, argument);
+    return;
+  }
+  call_on(
+      stack, all_places(),
+      [](void* p) {
+        auto const& mine = *static_cast<entry*>(p);
+        mine.of.run_in_order(mine.call, mine.argument);
+      },
+      &e);
+  if (!alive()) return;  // the lock may be held by nobody
+  std::lock_guard const lock(spare_mutex_);
+  if (spare_stacks_.size() < spare_stacks_.capacity()) spare_stacks_.push_back(std::move(stack));
+}
+
+// ---- stand-ins --------------------------------------------------------------------------------
+
+void team::begin_blocking() noexcept {
+  if (!alive()) return;
+  stand_ins& s = *stand_ins_;
+  std::lock_guard const lock(s.mutex);
+  ++s.blocked;
+  waits_in_system(true);
+  if (!s.should_work()) return;
+  if (s.busy < s.threads.size()) {
+    s.wanted.notify_one();
+  } else if (s.threads.size() < places_.stand_ins()) {
+    try {
+      s.threads.emplace_back([this, number = static_cast<unsigned>(s.threads.size())] { stand_in(number); });
+    } catch (std::exception const&) {  // one worker fewer for a while
+    }
+  }
+}
+
+void team::end_blocking() noexcept {
+  if (!alive()) return;
+  stand_ins& s = *stand_ins_;
+  waits_in_system(false);
+  std::lock_guard const lock(s.mutex);
+  --s.blocked;
+  if (s.working <= s.blocked) return;
+  for (unsigned i = 0; i < s.each.size(); ++i) {
+    if (!s.each[i].works || s.each[i].leaves.load(std::memory_order_relaxed)) continue;  // relaxed: under the mutex
+    --s.working;
+    // edge entry-1: release. edge idle-1: seq_cst, before the look whether it sleeps.
+    s.each[i].leaves.store(true, std::memory_order_seq_cst);
+    idle_.wake(places_.stand_in(i));
+    return;
+  }
+}
+
+/// The life of such a thread.
+void team::stand_in(unsigned number) noexcept {
+  os::need_signal_stack();
+  ++teams_entered;
+  stand_ins& s = *stand_ins_;
+  unsigned const place = places_.stand_in(number);
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    s.wanted.wait(lock, [&s] { return s.is_over || s.should_work(); });
+    if (s.is_over) return;
+    stand_ins::state& mine = s.each[number];
+    ++s.working;
+    ++s.busy;
+    mine.works = true;
+    mine.leaves.store(false, std::memory_order_relaxed);  // relaxed: under the mutex
+    lock.unlock();
+    places_.enter_as_stand_in(place);
+    bool const has_place = has_memory(place);
+    if (has_place) work_as(place, mine.leaves);
+    places_.leave(place);
+    lock.lock();
+    mine.works = false;
+    --s.busy;
+    if (!mine.leaves.load(std::memory_order_relaxed)) --s.working;
+    if (!has_place) return;
+  }
 }
 
 }  // namespace filch::runtime
@@ -419,6 +507,21 @@ void answer_workers() noexcept {
   using namespace runtime;
   unsigned const n = hideables.load(std::memory_order_acquire);
   for (unsigned i = 0; i < n; ++i) all_hideable[i].answer();
+}
+
+blocked_workers::blocked_workers() noexcept {
+  using namespace runtime;
+  unsigned const n = hideables.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < n; ++i) {
+    team* const of = all_hideable[i].block();
+    if (!of || number_ == k_most) continue;
+    teams_[number_++] = of;
+    of->begin_blocking();
+  }
+}
+
+blocked_workers::~blocked_workers() {
+  while (number_ > 0) static_cast<runtime::team*>(teams_[--number_])->end_blocking();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

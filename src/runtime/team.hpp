@@ -1,15 +1,16 @@
 // A team: the workers of a pool, their threads, and the way in. What a worker does to find work is the
-// scheduler's; when to look, spin, sleep and stop is decided here.
+// scheduler's; when to look, spin, sleep and stop is decided here. Protocol: idle.md.
 #pragma once
 
 #include "runtime/counters.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/places.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/worker_space.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,22 +28,33 @@ struct unasked_offers {
   bool asked_itself = false;  // the request that stands is the worker's own
 };
 
-/// Worker 0 is the thread that calls enter(); workers 1 and up are threads of the team.
+/// Each thread that calls enter() works at a caller's place while its call lasts; the team's own threads have the
+/// places 1 to workers() - 1.
 class team {
  public:
   team(team const&) = delete;
   team& operator=(team const&) = delete;
   virtual ~team();
 
-  /// Runs call(argument) as a worker, and returns when it is done. By the caller as worker 0 if that place
-  /// is free; else whichever comes first: the place becomes free, or an idle worker runs it for the caller.
+  /// Runs call(argument) on the calling thread, at a caller's place, and returns when it is done. Where all such
+  /// places are in use: in order, on a stack of the pool's; where that can't be had either, on the caller's own.
   void enter(void (*call)(void*), void* argument);
+
+  /// The calling thread, a worker of this team, is about to wait in the system: a stand-in works meanwhile.
+  void begin_blocking() noexcept;
+  void end_blocking() noexcept;
 
   settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
+  /// Has it any of its own? After start().
+  bool has_threads() const noexcept { return !threads_.empty(); }
+  /// Indices of workers are below this.
+  unsigned all_places() const noexcept { return places_.all(); }
   pool_stats stats() const noexcept;
-  /// What this worker counted, for the table at exit.
-  pool_stats stats_of(unsigned worker) const noexcept;
+  /// What the worker at this place counted, for the table at exit.
+  pool_stats stats_of(unsigned place) const noexcept;
+  /// Has anybody worked at this place?
+  bool was_used(unsigned place) const noexcept { return places_.is_made(place); }
   /// False in a child of fork(): the threads stayed with the parent.
   bool alive() const noexcept;
   /// Before the end: waits until nobody is in enter() any more, nor will be. False where that might be for ever: in a
@@ -62,10 +74,14 @@ class team {
   void stop() noexcept;
 
   // Hooks.
+  /// The memory of that place is there: makes what the scheduler keeps in it.
+  virtual void make_place(unsigned place) noexcept = 0;
   /// The calling thread is worker `me` until call(argument) returns.
   virtual void be_worker(unsigned me, void (*call)(void*), void* argument) = 0;
-  /// Runs call(argument) for a caller who waits in line. May return before it is done, if it is sure to be.
-  virtual void run_call(unsigned me, void (*call)(void*), void* argument);
+  /// Runs call(argument) here. Joins in it run in order.
+  virtual void run_in_order(void (*call)(void*), void* argument) = 0;
+  /// The calling thread, a worker of this team, begins or ends to wait in the system.
+  virtual void waits_in_system(bool) noexcept {}
   /// One look around; true if a task was found and run.
   virtual bool steal_and_run(unsigned me) = 0;
   /// Asks every worker for work: none will keep a new fork to itself.
@@ -76,34 +92,44 @@ class team {
   virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// The worker has looked in vain for half the time after which it sleeps; or it is announced, and has asked
-  /// everybody. False: it should come again, and not sleep.
-  virtual bool insist(unsigned) noexcept { return true; }
+  /// everybody. Returns how long it may sleep at most: then it has to ask again.
+  virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
+  static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
+  /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
+  virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 
   /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
   void work_until(unsigned me, std::atomic<bool> const& stop);
 
-  /// Wakes one sleeper for a worker of which offers(i) holds.
-  template <class Offers> void pass_on(unsigned me, Offers const& offers) noexcept {
-    for (unsigned i = 0; i < workers(); ++i) {
-      // Who sleeps in a join may be there for the tasks of one worker.
-      if (!offers(i) || !idle_.wake_one_for(i)) continue;
+  /// Wakes one sleeper for a worker of which offers(i) holds; root_of(i) is the root of its tasks.
+  template <class Offers, class RootOf>
+  void pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept {
+    static_cast<void>(places_.any_in_use(0, [&](unsigned i) {
+      // A worker that sleeps in a join may be there for the tasks of one worker alone.
+      if (!offers(i) || !wake_for(i, root_of(i))) return false;
       counters_[me].wakeups.bump();
-      return;
-    }
+      return true;
+    }));
   }
+  /// Where callers do not sleep outside their joins.
+  static std::uint16_t no_root(unsigned) noexcept { return k_any_root; }
 
-  /// After an offer: wakes one who sleeps; false: nobody does.
-  bool task_is_public(unsigned worker) noexcept {
-    if (!idle_.anybody() || !idle_.wake_one_for(worker)) return false;
+  /// Does anybody sleep that may take tasks of this root? edge idle-1: in order after the offer.
+  bool anybody_sleeps(std::uint16_t root) noexcept { return idle_.anybody() || idle_.sleeps_for_root(root); }
+
+  /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.
+  bool task_is_public(unsigned worker, std::uint16_t root = k_any_root) noexcept {
+    if (!anybody_sleeps(root) || !wake_for(worker, root)) return false;
     counters_[worker].wakeups.bump();
     return true;
   }
   /// After an offer by its owner, asked for or not: the same. True: the next fork is for others who look for tasks
   /// (offers_unasked).
   template <class Untaken>
-  bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken) noexcept {
+  bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken,
+                   std::uint16_t root = k_any_root) noexcept {
     bool const by_others = was_asked && !std::exchange(more.asked_itself, false);
-    if (task_is_public(worker) || by_others) more.left = most_unasked();
+    if (task_is_public(worker, root) || by_others) more.left = most_unasked();
     return offers_unasked(more, untaken);
   }
   /// Do more workers look for tasks than the owner offers, untaken()? They would ask too late, perhaps: who was woken
@@ -119,45 +145,55 @@ class team {
     return true;
   }
   /// Of an owner, after it has taken a request away: does somebody sleep, or come, for whom it has nothing?
-  template <class Untaken> bool should_ask_itself(unasked_offers& more, Untaken const& untaken) noexcept {
-    return idle_.anybody() || offers_unasked(more, untaken);
+  template <class Untaken>
+  bool should_ask_itself(unasked_offers& more, Untaken const& untaken, std::uint16_t root = k_any_root) noexcept {
+    return anybody_sleeps(root) || offers_unasked(more, untaken);
   }
   /// From when it wakes somebody, or may be woken itself with others: in the time that they need an owner can hardly
   /// fork and join more often. With more workers than processors they come when they come.
-  unsigned most_unasked() const noexcept { return oversubscribed_ ? workers() - 1 : 1024; }
+  unsigned most_unasked() const noexcept { return oversubscribed() ? workers() - 1 : 1024; }
   /// Of the scheduler's thief, after it has taken a task.
   void has_work(unsigned me) noexcept { idle_.has_work(me); }
 
   /// What the scheduler knows of a worker, at the start of its space. Behind it is room for at least as much as the
   /// stack, zeroed by the kernel.
-  template <class Member> Member* make_member(unsigned worker) {
-    static_assert(std::is_trivially_destructible_v<Member> && sizeof(Member) <= k_most_member_bytes);
-    return ::new (static_cast<void*>(space(worker).middle())) Member;
+  template <class Member> Member* make_member(unsigned place) noexcept {
+    static_assert(std::is_trivially_destructible_v<Member> && std::is_nothrow_default_constructible_v<Member> &&
+                  sizeof(Member) <= k_most_member_bytes);
+    return ::new (static_cast<void*>(space(place).middle())) Member;
   }
+  places const& all() const noexcept { return places_; }
+  /// For the worker, with nothing to do: gives pages back that lie below `stack_in_use`, and above what the scheduler
+  /// keeps, if it was deep. Returns after which time it would be done where it is too early now, else 0.
+  std::chrono::nanoseconds give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept;
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   std::size_t stack_size() const noexcept { return stack_size_; }
-  bool oversubscribed() const noexcept { return oversubscribed_; }
+  /// Are there more workers, callers among them, than processors?
+  bool oversubscribed() const noexcept { return places_.in_use() > settings_.available; }
   /// Between two looks for work in a spin loop, of which this is number `looks`.
   void pause_between_looks(unsigned looks) const noexcept;
 
  private:
-  struct visitor;
   class caller;
+  struct stand_ins;
   static constexpr std::uint32_t k_is_waited_for = std::uint32_t{1} << 31;
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
-  bool run_visitor(unsigned me);
-  /// Returns whether somebody has woken it.
+  /// Looks for work as the calling thread's worker until `stop`.
+  void work_as(unsigned me, std::atomic<bool> const& stop);
+  /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
   bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
+  bool wake_for(unsigned offerer, std::uint16_t root) noexcept {
+    return idle_.wake_for_root(root) || idle_.wake_one_for(offerer);
+  }
 
-  bool take_place_zero() noexcept;
-  void leave_place_zero() noexcept;
-  void wait_in_line(visitor& v);
-  visitor* take_from_line(std::deque<visitor*>::iterator at) noexcept;
-  void visit_as_worker_zero(void (*call)(void*), void* argument);
+  bool has_memory(unsigned place) noexcept;
+  worker_space reserve_space() const noexcept;
+  void enter_in_order(void (*call)(void*), void* argument);
+  void stand_in(unsigned number) noexcept;
 
   void reserve_spaces(bytes_beside const& beside);
   bool start_thread(unsigned i);
@@ -167,20 +203,19 @@ class team {
   settings settings_;
   bool const tolerate_missing_threads_;
   unsigned const fork_generation_;
-  bool oversubscribed_ = false;
   std::uint64_t page_faults_before_ = 0;
   std::size_t stack_size_ = 0;
-  std::vector<worker_space> spaces_;
   std::vector<std::thread> threads_;
   std::unique_ptr<counters[]> counters_;
 
+  places places_;
+  std::vector<worker_space> spaces_;  // of each place; written by the thread that has entered the place
   idle idle_;
-  alignas(64) std::atomic<bool> place_zero_taken_{false};
   std::atomic<bool> stopping_{false};
-  std::atomic<unsigned> visitors_waiting_{0};
   std::atomic<std::uint32_t> callers_{0};  // in enter(); and k_is_waited_for
-  std::mutex line_mutex_;
-  std::deque<visitor*> line_;  // under line_mutex_
+  std::mutex spare_mutex_;
+  std::vector<worker_space> spare_stacks_;  // of calls that run in order; under spare_mutex_
+  std::unique_ptr<stand_ins> stand_ins_;
 };
 
 /// A pool's run stays on its thread. A scheduler whose strands move from thread to thread hides its worker while
@@ -190,6 +225,9 @@ struct hideable {
   bool (*hide)(void* room) noexcept;
   void (*show)(void* room) noexcept;
   void (*answer)() noexcept;  // see detail::answer_workers(); hide() does it, too
+  // The calling thread's innermost worker is about to wait in the system: offers all that it has. Its team; null:
+  // none.
+  team* (*block)() noexcept;
 };
 /// Once for each scheduler, however often it is asked for.
 void hide_on_entry(hideable);

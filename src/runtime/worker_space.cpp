@@ -1,5 +1,9 @@
 #include "runtime/worker_space.hpp"
 
+#include "runtime/sanitizer.hpp"
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -16,6 +20,72 @@ worker_space::worker_space(std::size_t stack_bytes, std::size_t upper_bytes) noe
   std::size_t const past_middle =
       (reinterpret_cast<std::uintptr_t>(all_.low()) + stack_bytes + k_block / 2) % k_block;
   middle_ = all_.low() + stack_bytes + (past_middle ? k_block - past_middle : 0);
+}
+
+namespace {
+
+using pages = std::pair<std::byte*, std::byte*>;
+
+/// Reads a page next to what is in use: of a stack the last one, of tasks, which lie side by side, the first.
+bool stack_was_touched(pages stack) noexcept {
+  return stack.first != stack.second && !os::looks_blank(stack.second - os::page_size());
+}
+bool upper_was_touched(pages upper) noexcept { return upper.first != upper.second && !os::looks_blank(upper.first); }
+
+/// Asks the system for some of the pages, but the last, which was read.
+bool some_are_in_memory(pages stack) noexcept {
+  if (stack.first == stack.second) return false;
+  std::size_t const page = os::page_size();
+  std::byte* const last = stack.second - page;
+  std::array<unsigned char, 64> in_memory{};
+  std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(last - stack.first) / page);
+  return all == 0 || !os::pages_in_memory(last - all * page, all, in_memory.data()) ||
+         std::any_of(in_memory.begin(), in_memory.begin() + all, [](unsigned char is) { return (is & 1) != 0; });
+}
+
+bool drop(pages p, give_back_policy policy) noexcept {
+  return policy == give_back_policy::mmap ? os::reservation::replace_pages(p.first, p.second)
+                                          : os::reservation::drop_pages(p.first, p.second);
+}
+
+}  // namespace
+
+worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, std::byte* upper_in_use,
+                                                       give_back_policy policy, when now) noexcept {
+  // Valgrind reports every read below a stack pointer.
+  if (policy == give_back_policy::none || is_on_valgrind()) return {};
+  pages const stack = unused_stack(stack_in_use, k_kept_bytes);
+  pages const upper = unused_upper(upper_in_use, k_kept_bytes);
+  bool const has_stack = stack_was_touched(stack) || (must_ask(now) && some_are_in_memory(stack));
+  bool const has_upper = upper_was_touched(upper);
+  if (!has_stack && !has_upper) return {};
+  bool const must_not_stay =
+      now == when::leaves && (stack_was_touched(unused_stack(stack_in_use, k_most_left_bytes)) ||
+                              upper_was_touched(unused_upper(upper_in_use, k_most_left_bytes)));
+  auto const before = clock::now();
+  if (before < rests_until_ && !must_not_stay) return {false, rests_until_ - before};
+  bool const is_done = (!has_stack || drop(stack, policy)) && (!has_upper || drop(upper, policy));
+  auto const after = clock::now();
+  rests_until_ = after + (after - before) * k_rest;
+  return {is_done, {}};
+}
+
+bool worker_space::must_ask(when now) noexcept {
+  return now == when::sleeps || (now == when::leaves && ++leaves_ % k_leaves_between_questions == 0);
+}
+
+/// None where the thread is on another stack, as in another pool's run.
+worker_space::pages worker_space::unused_stack(std::byte* in_use, std::size_t kept) const noexcept {
+  bool const is_here = in_use > all_.low() && in_use <= middle_;
+  if (!is_here || static_cast<std::size_t>(in_use - all_.low()) < kept + 2 * os::page_size()) return {};
+  std::byte* const end = in_use - kept;
+  return {all_.low(), end - reinterpret_cast<std::uintptr_t>(end) % os::page_size()};
+}
+
+worker_space::pages worker_space::unused_upper(std::byte* in_use, std::size_t kept) const noexcept {
+  if (!in_use || static_cast<std::size_t>(high() - in_use) < kept + 2 * os::page_size()) return {};
+  std::byte* const begin = in_use + kept + os::page_size() - 1;
+  return {begin - reinterpret_cast<std::uintptr_t>(begin) % os::page_size(), high()};
 }
 
 }  // namespace filch::runtime

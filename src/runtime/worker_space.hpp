@@ -1,7 +1,12 @@
 // The memory that a worker works in: its stack and, above it, what its scheduler keeps.
 #pragma once
 
+#include <filch/pool_options.hpp>
+
 #include "os/linux/memory.hpp"
+
+#include <chrono>
+#include <utility>
 
 namespace filch::runtime {
 
@@ -22,10 +27,40 @@ class worker_space {
   std::size_t stack_bytes() const noexcept { return static_cast<std::size_t>(middle_ - all_.low()); }
   os::reservation const& reservation() const noexcept { return all_; }
 
+  /// When the worker gives pages back. A worker that sleeps may come again; a caller that leaves may not.
+  enum class when { sleeps, sleeps_in_join, leaves };
+  struct [[nodiscard]] give_back_result {
+    bool is_done = false;
+    std::chrono::nanoseconds again_in{0};  // there are such pages, but the last time was only just; 0: there are none
+  };
+  /// For the worker whose space it is. Nobody needs what lies below `stack_in_use`, nor from `upper_in_use` on (null:
+  /// it is needed). Where more of it may be in memory than k_kept_bytes each, the rest goes back to the system. This
+  /// may cost a share of the time only: it does not happen again before many times as long have passed, unless a
+  /// caller would leave k_most_left_bytes. A system call is made only where there is something to give back, at
+  /// sleep, and now and then where a caller leaves: for stacks whose frames leave the page that is looked at as it
+  /// was.
+  give_back_result give_back(std::byte* stack_in_use, std::byte* upper_in_use, give_back_policy policy,
+                             when now) noexcept;
+  static constexpr std::size_t k_kept_bytes = std::size_t{256} << 10;
+  static constexpr std::size_t k_most_left_bytes = std::size_t{4} << 20;
+
  private:
+  using clock = std::chrono::steady_clock;
+  using pages = std::pair<std::byte*, std::byte*>;  // begin and end
   static constexpr std::size_t k_block = std::size_t{1} << 20;
+  // To touch the pages again takes about four times as long as to give them back, so this is a twentieth of the time.
+  static constexpr int k_rest = 100;
+  static constexpr unsigned k_leaves_between_questions = 64;
+
+  pages unused_stack(std::byte* in_use, std::size_t kept) const noexcept;
+  pages unused_upper(std::byte* in_use, std::size_t kept) const noexcept;
+  bool must_ask(when now) noexcept;
+
   os::reservation all_;
   std::byte* middle_ = nullptr;
+  // the worker's
+  clock::time_point rests_until_{};
+  unsigned leaves_ = 0;
 };
 
 }  // namespace filch::runtime

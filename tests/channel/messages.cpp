@@ -13,14 +13,17 @@ using namespace filch::detail;
 constexpr unsigned k_sender = 2;
 constexpr unsigned k_other = 1;
 
+constexpr task_root call = task_root::of_call(0, 1);
+constexpr task_root same_place = task_root::of_call(0, 2);
+
 struct sent {
   std::array<channel_task, 3> tasks{};
   task_channel to_thief;
 
   sent() {
-    to_thief.open();
-    EXPECT_EQ(to_thief.claim(), claim_result::of_busy);
-    to_thief.send({tasks.data(), tasks.data() + tasks.size(), k_sender, k_sender, {}});
+    to_thief.open(task_root::any());
+    EXPECT_TRUE(to_thief.claim(call));
+    to_thief.send({tasks.data(), tasks.data() + tasks.size(), k_sender, k_sender, {}, call});
   }
 };
 
@@ -48,6 +51,55 @@ TEST(messages, are_not_taken_back_once_the_thief_has_looked) {
   sent s;
   EXPECT_TRUE(s.to_thief.receive().has_value());
   EXPECT_EQ(s.to_thief.take_back(s.tasks.back(), k_sender), nullptr);
+}
+
+TEST(messages, are_of_the_call_that_the_thief_waits_for) {
+  task_channel to_thief;
+  to_thief.open(call);
+  ASSERT_EQ(to_thief.wanted(), call);
+  EXPECT_FALSE(to_thief.claim(same_place)) << "its caller has left";
+  EXPECT_FALSE(to_thief.claim(task_root::of_call(1, 1)));
+  EXPECT_FALSE(to_thief.claim(task_root::left_behind()));
+  EXPECT_TRUE(to_thief.claim(call));
+  EXPECT_FALSE(to_thief.claim(call)) << "twice";
+}
+
+TEST(messages, are_not_sent_to_who_has_withdrawn) {
+  task_channel to_thief;
+  to_thief.open(call);
+  EXPECT_TRUE(to_thief.withdraw());
+  EXPECT_EQ(to_thief.wanted(), std::nullopt);
+  EXPECT_FALSE(to_thief.claim(call));
+}
+
+TEST(messages, that_are_on_their_way_can_t_be_stopped) {
+  task_channel to_thief;
+  to_thief.open(call);
+  EXPECT_TRUE(to_thief.claim(call));
+  EXPECT_FALSE(to_thief.withdraw());
+}
+
+TEST(census, is_over_when_nobody_has_tasks_of_the_call) {
+  census c;
+  c.begin(call);
+  EXPECT_TRUE(c.is_over(call, 0));
+  c.add(call);
+  c.add(call);
+  EXPECT_FALSE(c.subtract(call));
+  EXPECT_FALSE(c.is_over(call, 0));
+  EXPECT_TRUE(c.is_over(call, 1)) << "but for the manager";
+  EXPECT_TRUE(c.subtract(call));
+  EXPECT_TRUE(c.is_over(call, 0));
+}
+
+TEST(census, does_not_count_tasks_of_calls_that_were_there_before) {
+  census c;
+  c.begin(call);
+  c.add(call);
+  c.begin(same_place);
+  c.add(call);
+  EXPECT_FALSE(c.subtract(call));
+  EXPECT_TRUE(c.is_over(same_place, 0));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // What a worker does in a join whose task was sent away: runs others, sleeps, is woken.
 #include "counted.hpp"
 #include "stealing.hpp"
-#include "this_thread.hpp"
 
 #include <string>
 
@@ -186,38 +185,6 @@ TEST(waiting, inside_an_outer_pool_s_run_in_place_leaves_nothing_that_was_not_be
                        });
     });
   });
-}
-
-TEST(waiting, in_somebody_else_s_call_leaves_nothing_that_was_not_begun) {
-  S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
-  gate other_ran;
-  std::thread visitor;
-  pool.run([&] {
-    gate others;
-    gate x_begun;
-    filch::scope<S>([&](auto& s) {
-      hold_thief<S>(s, others);
-      spawn_for_one_message(
-          s,
-          [&] {
-            x_begun.open();
-            std::atomic<long> visitor_id{0};
-            visitor = std::thread([&] {
-              visitor_id.store(this_thread(), std::memory_order_release);
-              pool.run([&] { EXPECT_TRUE(other_ran.pass()) << "a task lies with a worker that does not run it"; });
-            });
-            // In line it sleeps, and this worker takes its call next.
-            EXPECT_TRUE(eventually([&] {
-              long const id = visitor_id.load(std::memory_order_acquire);
-              return id != 0 && is_asleep(id);
-            })) << "the call does not come in line";
-          },
-          [&] { other_ran.open(); });
-      others.open();
-      answer_until_open<S>(x_begun);
-    });
-  });
-  visitor.join();
 }
 
 TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {

@@ -122,6 +122,13 @@ TYPED_TEST(give_back, takes_nothing_that_is_in_use) {
   }
 }
 
+/// Without giving the processor away: a thief whose request stands for long interrupts, and a handler needs a page.
+template <class S> void spin_for_thief() {
+  auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!S::wanted() && std::chrono::steady_clock::now() < until) {
+  }
+}
+
 /// Each spawns the next, which is stolen, and waits for it on a stack of its own, with so many bytes in its frame and
 /// after below(n); at the end of the row, look().
 template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a_row(int n, Below below, Look look) {
@@ -130,6 +137,7 @@ template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a
   for (char volatile& c : mine) c = 1;
   filch::scope<S>([&](auto& s) {
     gate begun;
+    spin_for_thief<S>();
     s.spawn([&] {
       begun.open();
       suspend_in_a_row<S, Bytes>(n - 1, below, look);

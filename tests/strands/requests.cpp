@@ -15,6 +15,10 @@ template <class S> void answer_all() {
   for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});
 }
 
+/// Thieves have cost the worker more than their part, perhaps, and would leave it alone. Long enough, whatever it
+/// was.
+void pay_thieves() { work_for(std::chrono::milliseconds(5)); }
+
 TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
   using S = TypeParam;
   typename S::pool pool({.workers = 2});
@@ -22,6 +26,7 @@ TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
     gate release;
     bool asked = false;
     pool.run([&] {
+      pay_thieves();
       filch::scope<S>([&](auto& s) {
         gate begun;
         wait_for_thief<S>();
@@ -46,6 +51,7 @@ TYPED_TEST(requests, stand_with_who_took_a_spawned_task) {
   for (int round = 0; round < 20; ++round) {
     bool asked = false;
     pool.run([&] {
+      pay_thieves();
       // The caller always has something to do, and asks nobody.
       filch::scope<S>([&](auto& s) {
         gate quiet;
@@ -78,6 +84,7 @@ TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
     gate helped;
     pool.run([&] {
       no_interrupts const here;
+      pay_thieves();
       auto const owner = S::worker_index();
       filch::scope<S>([&](auto& s) {
         wait_for_thief<S>();
@@ -87,7 +94,11 @@ TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
         });
         EXPECT_TRUE(busy.pass());
         answer_all<S>();
-        // Nobody asks while these are spawned. The owner runs the newest first.
+        // Nobody asks while these are spawned. The owner runs the oldest first.
+        s.spawn([&] {
+          release.open();
+          wait_for_thief<S>();
+        });
         for (int i = 0; i < 10; ++i) {
           s.spawn([&] {
             if (S::worker_index() != owner) {
@@ -97,10 +108,6 @@ TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
             }
           });
         }
-        s.spawn([&] {
-          release.open();
-          wait_for_thief<S>();
-        });
         s.sync();
       });
     });

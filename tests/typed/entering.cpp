@@ -201,52 +201,47 @@ bool sleeps(pid_t thread) {
 TYPED_TEST(entering, is_done_before_the_pool_ends) {
   if (is_emulated) GTEST_SKIP() << "the emulator does not say who sleeps";
   if constexpr (steals<TypeParam>) {
+    auto const ending = static_cast<pid_t>(syscall(SYS_gettid));
     for (std::size_t i = 0; i < scaled(300); ++i) {
       auto pool = std::make_unique<typename TypeParam::pool>(
           filch::pool_options{.workers = 1, .stack_size = std::size_t{1} << 20});
-      gate runs;
-      std::atomic<bool> go{false};
-      std::thread first([&, p = pool.get()] {
+      std::atomic<unsigned> inside{0};
+      std::atomic<unsigned> done{0};
+      gate go;
+      auto const call = [&, p = pool.get()] {
         p->run([&] {
-          runs.open();
-          while (!go) std::this_thread::yield();
+          ++inside;
+          EXPECT_TRUE(go.pass());
+          ++done;
         });
+      };
+      std::thread first(call);
+      std::thread second(call);
+      ASSERT_TRUE(eventually([&] { return inside == 2; }));
+      bool has_waited = false;
+      std::thread opens([&] {
+        has_waited = eventually([&] { return sleeps(ending); });
+        go.open();
       });
-      ASSERT_TRUE(runs.pass());
-      std::atomic<pid_t> id{0};
-      std::atomic<bool> has_run{false};
-      std::thread second([&, p = pool.get()] {
-        id = static_cast<pid_t>(syscall(SYS_gettid));
-        p->run([&] { has_run = true; });
-      });
-      bool const is_in_line = eventually([&] { return id != 0 && sleeps(id); });
-      go = true;
-      if (is_in_line) pool.reset();
+      pool.reset();
+      EXPECT_EQ(done, 2u);
       first.join();
       second.join();
-      ASSERT_TRUE(has_run);
-      if (!is_in_line) GTEST_SKIP() << "the system does not say who sleeps";
+      opens.join();
+      if (!has_waited) GTEST_SKIP() << "the system does not say who sleeps";
     }
   } else {
     GTEST_SKIP() << "its pool waits for nobody";
   }
 }
 
-TYPED_TEST(entering, gives_away_what_was_forked_before_it_waits_in_line) {
+TYPED_TEST(entering, gives_away_what_was_forked_before_it_enters_another_pool) {
   if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "it has no workers";
   } else {
     typename TypeParam::pool pool({.workers = 2});
-    typename TypeParam::pool busy({.workers = 1});
-    gate is_busy;
+    typename TypeParam::pool other({.workers = 1});
     gate let_go;
-    std::thread other([&] {
-      busy.run([&] {
-        is_busy.open();
-        EXPECT_TRUE(let_go.pass());
-      });
-    });
-    EXPECT_TRUE(is_busy.pass());
     gate begun;
     gate forked;
     bool ran = false;
@@ -259,7 +254,7 @@ TYPED_TEST(entering, gives_away_what_was_forked_before_it_waits_in_line) {
                 [&] {
                   forked.open();
                   wait_for_thief<TypeParam>();
-                  busy.run([&] { ran = true; });
+                  other.run([&] { ran = let_go.pass(); });
                 },
                 [&] { let_go.open(); });
           },
@@ -268,7 +263,6 @@ TYPED_TEST(entering, gives_away_what_was_forked_before_it_waits_in_line) {
             EXPECT_TRUE(forked.pass());
           });
     });
-    other.join();
     EXPECT_TRUE(ran);
   }
 }

@@ -168,6 +168,10 @@ TYPED_TEST(trees, come_to_what_the_sequential_program_says) {
   for_each_seed<TypeParam>(16, 20'000, try_tree<TypeParam>);
 }
 
+TYPED_TEST(trees, come_to_the_same_from_eight_callers_at_once) {
+  for_each_seed_from_callers<TypeParam>(4, 4'000, try_tree<TypeParam>);
+}
+
 TYPED_TEST(trees, are_not_all_alike) {
   // Guards the generator: were there no exceptions, or only tiny trees, the test above would say little.
   unsigned threw = 0;

@@ -4,14 +4,20 @@
 #include <filch/detail/cactus_join.hpp>
 #include <filch/detail/strand_frame.hpp>
 
+#include <array>
+#include <atomic>
+#include <memory>
+
 namespace filch::inline FILCH_ABI::detail {
 
-/// Spawned tasks lie one above the other among the worker's tasks, of whatever worker the strand is on; sync() takes
-/// back and runs what was not stolen, and meets the thieves of the rest. A spawn under a fork that is newer than they
-/// (in f of a join, say) runs in place.
+struct cactus_member;
+
+/// For each spawned task a ticket lies among the worker's tasks, of whatever worker the strand is on. Whoever takes a
+/// ticket, a thief the oldest or sync() the newest, runs the oldest task that nobody has begun. Then sync() meets the
+/// thieves. A spawn under a fork that is newer than the tickets (in f of a join, say) runs in place.
 class cactus_frame : public strand_frame<cactus_frame> {
  public:
-  cactus_frame() noexcept { begin(); }
+  cactus_frame() noexcept : ticket_(*this) { begin(); }
   cactus_frame(cactus_frame const&) = delete;
   cactus_frame& operator=(cactus_frame const&) = delete;
   /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
@@ -29,24 +35,44 @@ class cactus_frame : public strand_frame<cactus_frame> {
   friend class strand_frame<cactus_frame>;
   static constexpr unsigned k_pending_most = 4096;
 
-  struct waiting : cactus_task {
+  struct waiting : strand_task {
     cactus_frame& frame;
     unsigned number = 0;
-    waiting(strand_meeting& (*r)(strand_task&) noexcept, cactus_frame& f) noexcept : frame(f) { run = r; }
+    waiting(strand_meeting& (*r)(strand_task&) noexcept, cactus_frame& f) noexcept : strand_task{r}, frame(f) {}
   };
+  /// As many of one as there are tasks: all their places point to it.
+  struct ticket : cactus_task {
+    cactus_frame& frame;
+    explicit ticket(cactus_frame& f) noexcept : frame(f) { run = &run_oldest; }
+  };
+  static constexpr unsigned k_few = 8;
+  // k_few << i places each, so that none moves while others read.
+  using more_places = std::array<std::unique_ptr<waiting*[]>, 9>;
+  static_assert(k_few << std::tuple_size_v<more_places> == k_pending_most);
 
   // in src/schedulers/cactus/frame.cpp
   FILCH_API void begin() noexcept;
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;
+  FILCH_API static strand_meeting& run_oldest(strand_task& ticket) noexcept;
   bool forget_stolen() noexcept;
+  bool has_place_for_next() noexcept;
+  waiting*& place_of(unsigned number) noexcept;
+  unsigned next_number(cactus_member const&) noexcept;
+  void begin_anew() noexcept;
 
   strand_meeting meeting_{};
   runtime::strand_stack* strand_ = nullptr;  // on whose stack it lies
   strand_worker* worker_ = nullptr;          // on whose stack it lies, where that is no strand's
   std::uint64_t forks_ = 0;                  // open ones of the strand, where none is newer than this frame's
-  unsigned pending_ = 0;
+  unsigned pending_ = 0;                     // tickets that are not taken back, stolen ones too
+  // since there was none:
+  unsigned pushed_ = 0;             // tasks
+  std::atomic<unsigned> begun_{0};  // of them, by anybody: the next to run is this number
+  ticket ticket_;
+  std::array<waiting*, k_few> first_tasks_;  // by number; written before the ticket
+  std::unique_ptr<more_places> more_tasks_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -55,6 +55,9 @@ static_assert(sizeof(channel_worker) == 2 * k_cache_line, "what others touch is 
 /// The calling thread's worker. Outside all pools: a worker without room, whose bell never rings.
 extern FILCH_API constinit thread_local channel_worker* channel_self __attribute__((tls_model("initial-exec")));
 
+/// What an emptied task runs.
+FILCH_API bool channel_run_nothing(channel_task&, void*) noexcept;
+
 /// See task_stack.hpp.
 struct FILCH_API channel_stack {
   using worker = channel_worker;
@@ -69,6 +72,13 @@ struct FILCH_API channel_stack {
   static join_outcome join_slow(worker&, task&) noexcept;
   /// Runs call(argument) as a worker of the default pool. `call` must not throw.
   static void enter_default(void (*call)(void*), void* argument);
+  static constexpr bool k_gets_several_back = true;
+  static channel_run take_slow(worker&, task&) noexcept;
+  FILCH_INLINE static void emptied(task& t) noexcept {
+    // It may have been emptied before it was sent away: see take_slow().
+    if (t.run != &channel_run_nothing) t.run = &channel_run_nothing;
+  }
+  static task* drop_emptied(worker&, task* base) noexcept;
   static bool is_done(task const&) noexcept;
   static bool is_orphan(worker&) noexcept;
   static void answer(worker&) noexcept;

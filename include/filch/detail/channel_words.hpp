@@ -82,6 +82,11 @@ class channel_future {
     }
     return word == k_waited;
   }
+  /// Owner, of a task that it has run itself and passes over: as if it had been sent away, and come back. relaxed:
+  /// for the owner alone.
+  void pass() noexcept {
+    word_.store(static_cast<std::uintptr_t>(future_state::returned), std::memory_order_relaxed);
+  }
   /// Owner, after the message: empty again. relaxed: nobody else looks until the task above is sent.
   void clear() noexcept { word_.store(k_empty, std::memory_order_relaxed); }
 

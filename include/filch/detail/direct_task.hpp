@@ -55,6 +55,11 @@ inline direct_task* direct_raised() noexcept { return reinterpret_cast<direct_ta
 /// same compare that looks for requests finds threads that are no workers.
 extern FILCH_API constinit thread_local direct_worker* direct_self __attribute__((tls_model("initial-exec")));
 
+/// State of a public task whose owner takes it while others lie above it; see src/schedulers/direct/protocol.md.
+inline constexpr std::uintptr_t k_direct_taken = 5;
+/// What an emptied task runs.
+FILCH_API bool direct_run_nothing(direct_task&, void*) noexcept;
+
 /// See task_stack.hpp.
 struct FILCH_API direct_stack {
   using worker = direct_worker;
@@ -71,6 +76,16 @@ struct FILCH_API direct_stack {
   static join_outcome join_slow(worker&, task&) noexcept;
   /// Runs call(argument) as a worker of the default pool. `call` must not throw.
   static void enter_default(void (*call)(void*), void* argument);
+  static constexpr bool k_gets_several_back = false;
+  static direct_run take_slow(worker&, task&) noexcept;
+  FILCH_INLINE static void emptied(task& t) noexcept {
+    t.run = &direct_run_nothing;
+    // relaxed: the owner's own store; thieves change nothing else.
+    if (t.state.load(std::memory_order_relaxed) == k_direct_taken) [[unlikely]]
+      emptied_slow(t);
+  }
+  static void emptied_slow(task&) noexcept;
+  static task* drop_emptied(worker&, task* base) noexcept;
   static bool is_done(task const&) noexcept;
   static bool is_orphan(worker&) noexcept;
   static void answer(worker&) noexcept;

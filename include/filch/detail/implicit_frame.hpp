@@ -10,10 +10,11 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct implicit_stack;
 class implicit_team;
+struct implicit_member;
 
 /// Spawned tasks wait in a list of the frame's own. Thieves get the oldest when they ask, in the order in which they
-/// and the join frames of the stack came about; sync() runs the rest, and meets the thieves. A spawn into a frame
-/// that is not the newest thing on its stack any more, or from elsewhere, runs in place.
+/// and the join frames of the stack came about; sync() runs the rest, the oldest first, and meets the thieves. A
+/// spawn into a frame that is not the newest thing on its stack any more, or from elsewhere, runs in place.
 class implicit_frame : public strand_frame<implicit_frame> {
  public:
   FILCH_INLINE implicit_frame() noexcept { begin(); }
@@ -58,7 +59,8 @@ class implicit_frame : public strand_frame<implicit_frame> {
   bool make_room() noexcept;
   void forget_stolen() noexcept;
   waiting& take_oldest() noexcept;
-  waiting& take_newest() noexcept;
+  waiting* take_first(implicit_team& team, implicit_member& w, bool& is_offer) noexcept;
+  bool take_offers_back(implicit_team& team, implicit_member& w) noexcept;
   bool may_follow_newest() const noexcept;
   void enlist() noexcept;
   void leave_list() noexcept;

@@ -13,8 +13,8 @@ namespace detail {
 /// In the library alone, as all that is declared here without a body: src/runtime/pool_of.hpp.
 template <class Pool> Pool& make_default_pool();
 
-/// A fixed number of workers. The thread that calls `run` is one of them while it does, so a pool of one has no
-/// threads of its own.
+/// A number of workers. The thread that calls `run` is one of them while it does, so a pool of n has n - 1 threads of
+/// its own.
 //
 // Exported where each scheduler's header declares the instantiation: a template's members are no more visible than
 // its arguments are, unless the instantiation is.
@@ -32,18 +32,22 @@ template <class Team> class pool_of {
   ~pool_of();
 
   /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws
-  /// what it throws. From a worker of this pool: just calls f. Runs from several threads at once share the
-  /// workers: a caller that finds them all busy waits until it, or a worker on its behalf, can run f.
+  /// what it throws. From a worker of this pool: just calls f. The calling thread is a worker while the call lasts.
+  /// It runs what belongs to this call alone, and never waits for somebody else's call: several threads may call
+  /// `run` at once, in a pool of one worker too, and share the pool's own threads. Past 16 calls at once f and its
+  /// joins run in order, on a stack of the pool's; where the system has no memory for one, on the caller's own.
   /// Returns on the calling thread; well under a microsecond for an empty f. Under `cactus` and `implicit`
-  /// std::current_exception() is empty in f, whatever the caller handles; and where the system has no stack for f, f
-  /// and its joins run in order on the calling thread.
+  /// std::current_exception() is empty in f, whatever the caller handles.
   template <class F> std::invoke_result_t<F> run(F&& f) {
     return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
                                 std::forward<F>(f));
   }
 
-  /// Number of workers, the calling thread's place included.
+  /// Number of workers that a call of `run` has, its calling thread included.
   unsigned workers() const noexcept;
+  /// Indices of workers (filch::current_worker) are below this: there are places for further threads that call `run`,
+  /// and for those that work while others are in filch::blocking. Fixed; for arrays with an element for each worker.
+  unsigned places() const noexcept;
   /// What the workers counted so far.
   pool_stats stats() const noexcept;
 

@@ -8,10 +8,10 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Spawned tasks lie one above the other on the owner's task stack, and sync() takes them off again.
-/// Invariant: they are the descriptors [base_, next_) of worker_. A spawn that finds the top elsewhere (under a join,
-/// say) runs in place, and so does every one while sync() takes them off; one on another worker runs in place and
-/// touches nothing.
+/// Spawned tasks lie one above the other on the owner's task stack. sync() runs them where they lie, the oldest
+/// first, while what they fork lies above all of them, and then takes them off. Invariant: they are the descriptors
+/// [base_, next_) of worker_. A spawn that finds the top elsewhere (under a join, say) runs in place, and so does
+/// every one while sync() takes them off; one on another worker runs in place and touches nothing.
 template <class Stack> class task_frame {
   using worker = typename Stack::worker;
   using task = typename Stack::task;
@@ -94,9 +94,10 @@ template <class Stack> class task_frame {
     }
   }
 
-  // The payload is free for others as soon as the closure is out of it: where the owner runs the task, forks
-  // of the closure, and of its destructor, lie there. So the exception goes into its room last.
-  // `Forks` is a parameter since GCC 12, where it first asks in here, calls no closure trivially copyable.
+  // The payload is free for others as soon as the closure is out of it: where the owner runs the task last of all,
+  // forks of the closure, and of its destructor, lie there. So the exception goes into its room last. A thief's room
+  // is the payload, its owner's is not. `Forks` is a parameter since GCC 12, where it first asks in here, calls no
+  // closure trivially copyable.
   template <class C, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
     if constexpr (fits<C>) {
@@ -106,9 +107,11 @@ template <class Stack> class task_frame {
         closure.emplace(std::move(*payload_as<C>(t)));
         payload_as<C>(t)->~C();
       }
+      if (outcome != t.payload) Stack::emptied(t);
       failure = run_closure(*closure);
     } else {
       std::unique_ptr<C> closure(*payload_as<C*>(t));
+      if (outcome != t.payload) Stack::emptied(t);
       failure = run_closure(*closure);
     }
     if (!failure) return true;
@@ -139,6 +142,8 @@ template <class Stack> class task_frame {
   // in src/runtime/task_frame.hpp
   FILCH_API void drain() noexcept;
   FILCH_API void reclaim() noexcept;
+  void run_in_order(task* end) noexcept;
+  void run_here(task&, decltype(task::run)) noexcept;
   void finish(task&, join_outcome) noexcept;
 
   worker* const worker_;  // outside all pools: one without room, and all runs in place

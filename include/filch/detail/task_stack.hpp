@@ -11,6 +11,11 @@
 //   Stack::pushed_slow(w, t), join_slow(w, t), enter_default(call, argument)
 //   Stack::is_done(t)    has a thief finished it?
 //   Stack::is_orphan(w)  is its pool the parent's, in a child of fork()?
+//   Stack::take_slow(w, t)     t is in the middle of the stack: what runs it, if its owner may do so now; null: a
+//   thief has it Stack::emptied(t)          its owner has moved the closure out of t, which stays on the stack
+//   Stack::drop_emptied(w, b)  takes emptied tasks off the top that no thief has seen, down to b; returns the top
+//   Stack::is_emptied(t)
+//   Stack::k_gets_several_back may a join that returns run_it have got older tasks back as well?
 //   Stack::answer(w)      between forks and joins: gives those who ask some of the tasks on the stack
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 
 namespace filch::os {
 
@@ -14,6 +15,15 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   int const kept = errno;
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+  errno = kept;
+}
+
+void futex_wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                    std::chrono::nanoseconds limit) noexcept {
+  int const kept = errno;
+  auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  timespec const relative{static_cast<std::time_t>(seconds.count()), static_cast<long>((limit - seconds).count())};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &relative, nullptr, 0);
   errno = kept;
 }
 

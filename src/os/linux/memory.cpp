@@ -65,6 +65,14 @@ bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noe
   return mincore(from, pages * page_size(), are) == 0;
 }
 
+[[gnu::noinline]] __attribute__((no_sanitize("address", "thread"))) bool looks_blank(std::byte const* page) noexcept {
+  constexpr std::size_t k_words_between = 65;
+  auto const* const words = reinterpret_cast<std::uint64_t const volatile*>(page);
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < 4096 / sizeof *words; i += k_words_between) any |= words[i];
+  return any == 0;
+}
+
 namespace {
 
 std::byte* reserve(std::size_t bytes) noexcept {
@@ -145,21 +153,21 @@ reservation::~reservation() {
   if (start_) munmap(start_, whole_);
 }
 
-bool reservation::drop_pages_below(std::byte* end) const noexcept {
-  return madvise(low_, static_cast<std::size_t>(end - low_), MADV_DONTNEED) == 0;
+bool reservation::drop_pages(std::byte* from, std::byte* end) noexcept {
+  return madvise(from, static_cast<std::size_t>(end - from), MADV_DONTNEED) == 0;
 }
 
-bool reservation::replace_pages_below(std::byte* end) const noexcept {
-  auto const bytes = static_cast<std::size_t>(end - low_);
-  if (mmap(low_, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+bool reservation::replace_pages(std::byte* from, std::byte* end) noexcept {
+  auto const bytes = static_cast<std::size_t>(end - from);
+  if (mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
       MAP_FAILED) {
-    madvise(low_, bytes, MADV_NOHUGEPAGE);
+    madvise(from, bytes, MADV_NOHUGEPAGE);
     return true;
   }
   // Some kernels take the old map away before they fail. Whoever mapped something next would get a place in the
   // middle of a stack.
   unsigned char in_memory = 0;
-  if (mincore(low_, page_size(), &in_memory) == 0) return false;
+  if (mincore(from, page_size(), &in_memory) == 0) return false;
   static constexpr char k_message[] =
       "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n";
   if (write(STDERR_FILENO, k_message, sizeof k_message - 1) < 0) {  // nothing more can be done

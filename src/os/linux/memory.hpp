@@ -28,11 +28,11 @@ class reservation {
   std::byte* low() const noexcept { return low_; }
   std::byte* high() const noexcept { return low_ + bytes_; }
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Pages [low(), end), of which nobody needs anything, cost no memory until they are touched again: then they are
-  /// zero. `end` is a multiple of the page size. False: they stay as they are.
-  bool drop_pages_below(std::byte* end) const noexcept;
+  /// Pages [from, end) of [low(), high()), of which nobody needs anything, cost no memory until they are touched
+  /// again: then they are zero. Both are multiples of the page size. False: they stay as they are.
+  static bool drop_pages(std::byte* from, std::byte* end) noexcept;
   /// The same by a fresh map in their place.
-  bool replace_pages_below(std::byte* end) const noexcept;
+  static bool replace_pages(std::byte* from, std::byte* end) noexcept;
   /// Bytes of [low(), high()), in pages, that were written to and are in memory. Asks the kernel for each page.
   std::size_t written_bytes() const noexcept;
   /// Memory is to come in pages, one by one, as they are touched, not 512 at once.
@@ -54,6 +54,9 @@ std::size_t page_size() noexcept;
 bool can_reserve(std::size_t bytes) noexcept;
 /// For each page, is it in memory? False where the kernel does not say.
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept;
+/// Does the page look like one that came from the system and was not written to? Reads some words of it: frames that
+/// cover a page leave addresses in it.
+bool looks_blank(std::byte const* page) noexcept;
 /// Minor ones of this process so far.
 std::uint64_t page_faults() noexcept;
 /// Of the calling thread since it began. Another number at each call, and never 0, where the system does not count

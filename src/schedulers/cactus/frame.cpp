@@ -2,6 +2,8 @@
 #include "runtime/pools.hpp"
 #include "schedulers/cactus/worker.hpp"
 
+#include <bit>
+#include <new>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -23,8 +25,55 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != strand_) return where::foreign;
   if (open_forks(m) != forks_) return where::here;
-  if (pending_ == k_pending_most && !forget_stolen()) return where::here;
-  return team_of(m).has_room(m) ? where::for_others : where::here;
+  if (pushed_ == k_pending_most && !forget_stolen()) return where::here;
+  return team_of(m).has_room(m) && has_place_for_next() ? where::for_others : where::here;
+}
+
+/// By number: the first few, then twice as many in each array of more_tasks_.
+cactus_frame::waiting*& cactus_frame::place_of(unsigned number) noexcept {
+  if (number < k_few) return first_tasks_[number];
+  unsigned const array = static_cast<unsigned>(std::bit_width(number / k_few)) - 1;
+  return (*more_tasks_)[array][number - (k_few << array)];
+}
+
+bool cactus_frame::has_place_for_next() noexcept {
+  // Each array begins at a power of two.
+  if (pushed_ < k_few || !std::has_single_bit(pushed_)) return true;
+  try {
+    if (!more_tasks_) more_tasks_ = std::make_unique<more_places>();
+    auto& array = (*more_tasks_)[static_cast<unsigned>(std::bit_width(pushed_ / k_few)) - 1];
+    if (!array) array.reset(new waiting*[pushed_]);
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
+}
+
+/// All tasks have come to their end, so nobody reads their number.
+void cactus_frame::begin_anew() noexcept {
+  pushed_ = 0;
+  // relaxed: the next ticket is pushed after it.
+  begun_.store(0, std::memory_order_relaxed);
+}
+
+/// Owner, which has just taken a ticket back.
+unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
+  // relaxed: the owner alone makes tickets public.
+  auto const split = cactus_public::of(w.open.load(std::memory_order_relaxed)).split;
+  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // of the oldest
+  if (index < split) return begun_.fetch_add(1, std::memory_order_acq_rel);   // edge cactus-5
+  // None of the others was ever public, so no thief has one. relaxed: seen with the ticket that is public next.
+  unsigned const number = begun_.load(std::memory_order_relaxed);
+  begun_.store(number + 1, std::memory_order_relaxed);
+  return number;
+}
+
+/// For whoever has taken a ticket. As many tickets were taken as tasks have begun, so there is one.
+strand_meeting& cactus_frame::run_oldest(strand_task& t) noexcept {
+  cactus_frame& frame = static_cast<ticket&>(t).frame;
+  // edge cactus-5: acquire, the task; release, what is known here of tasks to those that take a ticket later.
+  waiting& task = *frame.place_of(frame.begun_.fetch_add(1, std::memory_order_acq_rel));
+  return task.run(task);
 }
 
 /// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
@@ -34,6 +83,7 @@ bool cactus_frame::forget_stolen() noexcept {
   if (runtime::strand_team::have_met(meeting_, pending_)) {
     close_forks(w, pending_);
     forks_ -= std::exchange(pending_, 0);
+    begin_anew();
     return true;
   }
   // relaxed: as at a join's fork.
@@ -43,7 +93,9 @@ bool cactus_frame::forget_stolen() noexcept {
 
 void cactus_frame::push(waiting& task) noexcept {
   strand_worker& w = strand_self();
-  *w.head++ = &task;
+  // edge cactus-5: written before the ticket, whose publication is a release (cactus-1).
+  place_of(pushed_++) = &task;
+  *w.head++ = &ticket_;
   ++pending_;
   ++forks_;
   // relaxed: as at a join's fork.
@@ -58,10 +110,10 @@ void cactus_frame::drain() noexcept {
     // What was newer has come to its end, so the newest is the frame's; or else we are in f of a join.
     if (open_forks(w) != forks_) runtime::not_the_scope_s_owner();
     if (team_of(w).take_back(w)) {
-      strand_task* const task = *w.head;
       --pending_;
       --forks_;
-      task->run(*task);
+      waiting& task = *place_of(next_number(w));
+      task.run(task);
     } else {
       unsigned const stolen = std::exchange(pending_, 0);
       forks_ -= stolen;
@@ -69,6 +121,7 @@ void cactus_frame::drain() noexcept {
       team_of(w).meet_thieves(meeting_, stolen);
     }
   }
+  begin_anew();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -80,7 +80,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
       return true;
     }
     // edge cactus-3: the task is the owner's again, or a thief has it: one word decides.
-    if (!w.open.compare_exchange_weak(word, cactus_public{now.tail, place}.word(), std::memory_order_acq_rel,
+    if (!w.open.compare_exchange_weak(word, now.with_split(place).word(), std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
       continue;
     }
@@ -114,7 +114,7 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
     w.taken_back_in_a_row = 0;
   }
   // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
-  while (!w.open.compare_exchange_weak(word, cactus_public{cactus_public::of(word).tail, first + count}.word(),
+  while (!w.open.compare_exchange_weak(word, cactus_public::of(word).with_split(first + count).word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
   counted(w.index).publications.bump();
@@ -124,14 +124,14 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
 /// place again, once all thieves have read what they took.
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
-  if (index_of_head(w) < places_ / 4 || !alive()) return;
+  if (index_of_head(w) < w.places / 4 || !alive()) return;
   std::uint64_t const word = w.open.load(std::memory_order_acquire);
   cactus_public const now = cactus_public::of(word);
   // Nothing is public, so no thief changes the word. edge cactus-2: acquire, they have read their places.
   runtime::spin_wait spin(oversubscribed());
   while (w.taken.load(std::memory_order_acquire) != now.tail) spin.once();
   w.taken.store(0, std::memory_order_relaxed);
-  w.open.store(cactus_public{0, 0}.word(), std::memory_order_release);
+  w.open.store(cactus_public{0, 0, now.root}.word(), std::memory_order_release);
   static_cast<void>(open_forks(w));
   w.head = w.counted = w.base;
   take_request_away(w, quiet(w.base));
@@ -140,6 +140,11 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
 void cactus_team::takes_up(runtime::strand_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
   w.counted = w.head;
+  // Nothing is public (I2), so no thief changes the word.
+  cactus_public now = cactus_public::of(w.open.load(std::memory_order_relaxed));
+  if (now.root == w.stack->root) return;
+  now.root = w.stack->root;
+  w.open.store(now.word(), std::memory_order_seq_cst);  // edge idle-4: before the look whether its caller sleeps
 }
 
 void cactus_team::gives_up(runtime::strand_member& m) noexcept {
@@ -147,9 +152,9 @@ void cactus_team::gives_up(runtime::strand_member& m) noexcept {
 }
 
 bool cactus_team::has_room(cactus_member& w) noexcept {
-  if (index_of_head(w) < places_ / 2) return true;
+  if (index_of_head(w) < w.places / 2) return true;
   if (cactus_public::of(w.open.load(std::memory_order_acquire)).tail == index_of_head(w)) start_over_if_far(w);
-  return index_of_head(w) < places_ / 2;
+  return index_of_head(w) < w.places / 2;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

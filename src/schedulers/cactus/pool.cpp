@@ -9,17 +9,19 @@ namespace detail {
 
 cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
     : strand_team(std::move(s), tolerate_missing_threads, nullptr) {
-  for (unsigned i = 0; i < workers(); ++i) {
-    auto* const m = make_member<cactus_member>(i);
-    m->base = reinterpret_cast<strand_task**>(m + 1);
-    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(m->base));
-    places_ = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), 1u << 31));
-    m->head = m->base;
-    // A request stands for workers whose threads have yet to come. relaxed: before start().
-    m->split.store(workers() > 1 ? strand_standing() : quiet(m->base), std::memory_order_relaxed);
-    add(*m);
-  }
+  for (unsigned i = 0; i < workers(); ++i) make_place(i);
   start();
+}
+
+void cactus_team::make_place(unsigned place) noexcept {
+  auto* const m = make_member<cactus_member>(place);
+  m->base = reinterpret_cast<strand_task**>(m + 1);
+  auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(m->base));
+  m->places = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), cactus_public::k_most));
+  m->head = m->base;
+  // A request stands for workers whose threads have yet to come. relaxed: nobody has seen the place.
+  m->split.store(workers() > 1 ? strand_standing() : quiet(m->base), std::memory_order_relaxed);
+  add(*m, place);
 }
 
 cactus_team::~cactus_team() { stop(); }
@@ -30,6 +32,13 @@ void cactus_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   bool const asked = w.split.load(std::memory_order_relaxed) == strand_raised();
   auto const head = static_cast<std::uint32_t>(w.head - w.base);
   if (asked && head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
+}
+
+void cactus_team::offer_all(runtime::strand_member& m) noexcept {
+  if (!alive()) return;
+  auto& w = static_cast<cactus_member&>(m);
+  auto const head = static_cast<std::uint32_t>(w.head - w.base);
+  while (head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
 }
 
 void cactus_enter_default(void (*call)(void*), void* argument) {

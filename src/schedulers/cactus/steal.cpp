@@ -9,18 +9,20 @@ void cactus_team::ask(runtime::strand_member& victim) noexcept {
   victim.split.store(strand_raised(), std::memory_order_seq_cst);
 }
 
-strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_member& me) noexcept {
+strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_member& me,
+                                     std::uint16_t& root) noexcept {
   auto& victim = static_cast<cactus_member&>(v);
   // edge cactus-1: acquire.
   std::uint64_t word = victim.open.load(std::memory_order_acquire);
   cactus_public const now = cactus_public::of(word);
+  if (me.limit != runtime::k_any_root && me.limit != now.root && &victim != &me) return nullptr;
   if (now.tail >= now.split) {
     ask(victim);
     return nullptr;
   }
   // edge cactus-1 and cactus-3: the task is ours, and what it points to is there.
-  if (!victim.open.compare_exchange_strong(word, cactus_public{now.tail + 1, now.split}.word(),
-                                           std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  if (!victim.open.compare_exchange_strong(word, now.with_tail(now.tail + 1).word(), std::memory_order_acq_rel,
+                                           std::memory_order_relaxed)) {
     counted(me.index).backoffs.bump();
     return nullptr;
   }
@@ -31,13 +33,14 @@ strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_
   if (now.tail + 1 == now.split && &victim != &me) ask(victim);
   // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
   ask(me);
+  root = now.root;
   return task;
 }
 
-std::uint32_t cactus_team::untaken(runtime::strand_member const& victim) const noexcept {
+runtime::strand_offers cactus_team::offers_of(runtime::strand_member const& victim) const noexcept {
   // edge idle-1: in order after the announcement.
   auto const now = cactus_public::of(static_cast<cactus_member const&>(victim).open.load(std::memory_order_seq_cst));
-  return now.split - now.tail;
+  return {now.split - now.tail, now.root};
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

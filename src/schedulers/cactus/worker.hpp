@@ -11,15 +11,25 @@ namespace filch::inline FILCH_ABI::detail {
 
 class cactus_team;
 
-/// Which of a worker's places are public: [tail, split). One word, so that every change is one exchange.
+/// Which of a worker's places are public: [tail, split), and the root that their tasks belong to. One word, so that
+/// every change is one exchange, and a thief takes nothing of another root than it saw.
 struct cactus_public {
-  std::uint32_t tail;
-  std::uint32_t split;
+  static constexpr unsigned k_bits = 24;
+  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
+
+  std::uint32_t tail = 0;
+  std::uint32_t split = 0;
+  std::uint16_t root = runtime::k_any_root;
 
   static cactus_public of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
+            static_cast<std::uint16_t>(word >> 2 * k_bits)};
   }
-  std::uint64_t word() const noexcept { return std::uint64_t{split} << 32 | tail; }
+  std::uint64_t word() const noexcept {
+    return std::uint64_t{root} << 2 * k_bits | std::uint64_t{split} << k_bits | tail;
+  }
+  cactus_public with_tail(std::uint32_t t) const noexcept { return {t, split, root}; }
+  cactus_public with_split(std::uint32_t s) const noexcept { return {tail, s, root}; }
 };
 
 /// In `split`: a request was answered, and forks go on being public. Greater than every place's address, too.
@@ -36,14 +46,15 @@ struct alignas(64) cactus_member : runtime::strand_member {
 
   // fixed after start
   strand_task** base = nullptr;
+  std::uint32_t places = 0;
 
   // owner
   alignas(64) unsigned taken_back_in_a_row = 0;  // tasks, while a request stands, since it came or one was stolen
   strand_task** counted = nullptr;               // stack->open_forks has those below
 
   // owner and thieves
-  alignas(64) std::atomic<std::uint64_t> open{0};  // a cactus_public
-  std::atomic<std::uint32_t> taken{0};             // places whose task a thief has read, of those below tail
+  alignas(64) std::atomic<std::uint64_t> open{cactus_public{}.word()};
+  std::atomic<std::uint32_t> taken{0};  // places whose task a thief has read, of those below tail
 };
 
 /// How many forks of the worker's strand are open, stolen ones too, counted from where it began.
@@ -70,18 +81,19 @@ class cactus_team final : public runtime::strand_team {
   bool has_room(cactus_member& w) noexcept;
 
   void give_to_who_asks(runtime::strand_member& w) noexcept override;
+  void offer_all(runtime::strand_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "cactus"; }
 
  private:
+  void make_place(unsigned place) noexcept override;
   void take_request_away(cactus_member& w, strand_task** leaves) noexcept;
-  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
+  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me,
+                          std::uint16_t& root) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
-  std::uint32_t untaken(runtime::strand_member const& victim) const noexcept override;
+  runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member&) noexcept override;
   void gives_up(runtime::strand_member&) noexcept override;
-
-  std::uint32_t places_ = 0;
 };
 
 inline cactus_team& team_of(cactus_member& w) noexcept { return static_cast<cactus_team&>(*w.team); }

@@ -15,6 +15,42 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// A call from outside, of which a task is a part: the place of its caller, and how many calls were made there
+/// before. What a thief may take is a root, too: a worker that waits in a join takes nothing but tasks of its own
+/// call.
+class task_root {
+ public:
+  constexpr task_root() noexcept = default;
+  static constexpr task_root of_call(unsigned place, std::uint64_t number) noexcept {
+    return task_root(number << k_place_bits | place);
+  }
+  /// Detached tasks that their caller has left, all of them.
+  static constexpr task_root left_behind() noexcept { return task_root(k_nobodys_place); }
+  /// A thief's that waits for nothing; or of a worker that has no task.
+  static constexpr task_root any() noexcept { return {}; }
+  static constexpr task_root from_word(std::uint64_t word) noexcept { return task_root(word); }
+
+  constexpr bool is_any() const noexcept { return word_ == 0; }
+  /// Does anybody wait for it?
+  constexpr bool is_of_call() const noexcept { return word_ != 0 && word_ != k_nobodys_place; }
+  /// The caller's.
+  constexpr unsigned place() const noexcept { return static_cast<unsigned>(word_ & k_nobodys_place); }
+  /// Of a thief's: may it have tasks of that one?
+  constexpr bool admits(task_root of_tasks) const noexcept { return is_any() || word_ == of_tasks.word_; }
+  /// Of the calls at its place.
+  constexpr std::uint64_t number() const noexcept { return word_ >> k_place_bits; }
+  constexpr std::uint64_t word() const noexcept { return word_; }
+  friend constexpr bool operator==(task_root, task_root) noexcept = default;
+
+ private:
+  static constexpr unsigned k_place_bits = 12;
+  static constexpr std::uint64_t k_nobodys_place = (std::uint64_t{1} << k_place_bits) - 1;
+
+  constexpr explicit task_root(std::uint64_t word) noexcept : word_(word) {}
+
+  std::uint64_t word_ = 0;  // from call number 1 on
+};
+
 /// How many of a victim's tasks an answer holds.
 enum class share : std::uint8_t {
   one,
@@ -37,14 +73,23 @@ struct request {
 /// whoever wants to answer claims the thief's task channel first.
 class request_channel {
  public:
-  request_channel(unsigned workers, channel_bell& bell)
-      : places_(std::make_unique<std::atomic<std::uint64_t>[]>(workers)), bell_(bell) {}
+  explicit request_channel(unsigned workers) : places_(std::make_unique<std::atomic<std::uint64_t>[]>(workers)) {}
+  /// The receiver's place has its memory now. What was left here before is there, so the bell has rung.
+  void belongs_to(channel_bell& bell) noexcept {
+    bell.ring();
+    // edge channel-7: release, the bell. seq_cst: whoever still rings the other one has left its note before.
+    bell_.store(&bell, std::memory_order_seq_cst);
+  }
 
   /// The thief: in the place of what it left here before, which was of an earlier request or is the same one.
   void leave(request r) noexcept {
-    // edge channel-1: seq_cst, before the ring; pairs with take().
-    places_[r.thief].store(std::bit_cast<std::uint64_t>(r), std::memory_order_seq_cst);
-    bell_.ring();
+    auto const note = std::bit_cast<std::uint64_t>(r);
+    // edge channel-1: seq_cst, both, before the ring; pairs with take(). The same note may lie here still, at a place
+    // where nobody works: its receiver takes it out after this.
+    if (places_[r.thief].load(std::memory_order_seq_cst) != note) {
+      places_[r.thief].store(note, std::memory_order_seq_cst);
+    }
+    ring();
   }
   /// Another victim. Where the thief has left something itself, that does as well, and may say more.
   void pass_on(request r) noexcept {
@@ -52,7 +97,7 @@ class request_channel {
     // edge channel-1: as in leave().
     if (places_[r.thief].compare_exchange_strong(nothing, std::bit_cast<std::uint64_t>(r), std::memory_order_seq_cst,
                                                  std::memory_order_relaxed)) {
-      bell_.ring();
+      ring();
     }
   }
 
@@ -83,8 +128,12 @@ class request_channel {
     return std::bit_cast<request>(word);
   }
 
+  /// edge channel-7: acquire, the bell. edge channel-1: seq_cst, after the note.
+  void ring() noexcept { bell_.load(std::memory_order_seq_cst)->ring(); }
+
   std::unique_ptr<std::atomic<std::uint64_t>[]> const places_;  // by thief; zero: nothing
-  channel_bell& bell_;
+  channel_bell nobodys_{nullptr};                               // until the receiver's place has its memory
+  std::atomic<channel_bell*> bell_{&nobodys_};
   alignas(k_cache_line) std::atomic<bool> open_{false};
 };
 
@@ -93,7 +142,10 @@ class detached_list {
  public:
   bool is_empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
-  void push(channel_detached& t) noexcept { append({t, t, 1}); }
+  void push(channel_detached& t) noexcept {
+    t.next = nullptr;
+    append({t, t, 1});
+  }
   void append(detached_list more) noexcept {
     if (more.is_empty()) return;
     (is_empty() ? first_ : last_->next) = more.first_;
@@ -111,6 +163,12 @@ class detached_list {
   }
   channel_detached& pop() noexcept { return *take(1).first_; }
   detached_list() noexcept = default;
+  /// All from that one on.
+  explicit detached_list(channel_detached* first) noexcept {
+    while (first) push(*std::exchange(first, first->next));
+  }
+  channel_detached* first() const noexcept { return first_; }
+  void end_before(channel_detached* rest) noexcept { last_->next = rest; }
 
  private:
   detached_list(channel_detached& first, channel_detached& last, std::size_t n) noexcept
@@ -121,117 +179,128 @@ class detached_list {
   std::size_t size_ = 0;
 };
 
-/// Tasks that lie one behind the other in their owner's array; or detached ones.
+/// Tasks that lie one behind the other in their owner's array; or detached ones. All of one call.
 struct batch {
   channel_task* first = nullptr;
   channel_task* last = nullptr;  // behind the last one
   unsigned owner = 0;
   unsigned from = 0;  // who sends them, perhaps not their owner
   detached_list detached{};
+  task_root of{};
 
   std::size_t size() const noexcept { return static_cast<std::size_t>(last - first) + detached.size(); }
   bool is_empty() const noexcept { return first == last; }
 };
 
-enum class [[nodiscard]] withdrawal { done, done_while_idle, too_late };
-enum class [[nodiscard]] claim_result { nobody_waits, of_busy, of_idle };
-
-/// What the manager is told: how many workers are not idle. Messages to it only add up, so that their sum is kept
-/// instead of them. Everybody can be the manager: who waits in a barrier.
-class census {
+/// What the manager is told, which waits in a barrier until no detached task of its call is left: how many others
+/// have, or are being sent, such tasks. Messages to it only add up, so that their sum is kept instead of them. There
+/// is one census for each caller's place. It knows which call there is now: of others nobody waits for the tasks.
+class alignas(k_cache_line) census {
  public:
-  /// A worker goes to work, or is about to be sent tasks by the one that says so. edge channel-6: release.
-  void update() noexcept { word_.fetch_add(1, std::memory_order_acq_rel); }
-  /// A worker has become idle. True if all are, and somebody waits for that: then the round is over.
-  [[nodiscard]] bool arrive() noexcept {
-    std::uint64_t word = word_.load(std::memory_order_relaxed);
-    std::uint64_t next = 0;
-    bool ends = false;
-    do {
-      ends = (word & k_busy) == 1 && (word & k_managers) != 0;
-      next = word - 1 + (ends ? k_round : 0);
-      // edge channel-6: release, what its tasks did; acquire, from those that arrived before. seq_cst: before the
-      // look for managers that sleep.
-    } while (!word_.compare_exchange_weak(word, next, std::memory_order_seq_cst, std::memory_order_relaxed));
-    return ends;
-  }
-
-  /// The manager, at the begin of a barrier: the round to wait for the end of.
-  std::uint64_t begin() noexcept { return word_.fetch_add(k_manager, std::memory_order_acq_rel) / k_round; }
+  /// The caller, before its call has any task. relaxed: who adds to it was sent a task of the call since.
+  void begin(task_root call) noexcept { word_.store(number_of(call) << k_bits, std::memory_order_relaxed); }
+  /// Another worker is about to be sent such tasks by the one that says so; or makes the first that it has.
+  void add(task_root call) noexcept { static_cast<void>(change(call, 1)); }
+  /// Another worker has none any more. True if nobody has.
+  [[nodiscard]] bool subtract(task_root call) noexcept { return change(call, ~std::uint64_t{0}); }
+  /// The manager, of whose own tasks none is left: others have none either, but for itself `own` times.
   /// edge channel-6: acquire, what all tasks did; seq_cst, after the announcement.
-  bool is_over(std::uint64_t round) const noexcept {
-    return word_.load(std::memory_order_seq_cst) / k_round != round;
+  bool is_over(task_root call, unsigned own) const noexcept {
+    return word_.load(std::memory_order_seq_cst) == (number_of(call) << k_bits | own);
   }
-  void end() noexcept { word_.fetch_sub(k_manager, std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t k_busy = 0xffff;
-  static constexpr std::uint64_t k_manager = 0x1'0000;
-  static constexpr std::uint64_t k_managers = 0xffff'0000;
-  static constexpr std::uint64_t k_round = 0x1'0000'0000;
+  static constexpr unsigned k_bits = 16;  // of the count: each place, and a message to each
+  static constexpr std::uint64_t k_count = (std::uint64_t{1} << k_bits) - 1;
 
-  std::atomic<std::uint64_t> word_{0};  // the round, the number of managers, that of workers that are not idle
+  static std::uint64_t number_of(task_root call) noexcept { return call.number() & (~std::uint64_t{0} >> k_bits); }
+  bool change(task_root call, std::uint64_t by) noexcept {
+    std::uint64_t word = word_.load(std::memory_order_relaxed);
+    do {
+      if (word >> k_bits != number_of(call)) return false;  // relaxed: the call is over
+      // edge channel-6: release, what its tasks did. seq_cst: before the look whether the manager sleeps.
+    } while (!word_.compare_exchange_weak(word, word + by, std::memory_order_seq_cst, std::memory_order_relaxed));
+    return ((word + by) & k_count) == 0;
+  }
+
+  std::atomic<std::uint64_t> word_{0};  // the number of the call; the count
+};
+
+/// Detached tasks on their way from callers that have left to the pool's threads: many producers, many consumers.
+class left_tasks {
+ public:
+  void put(detached_list tasks) noexcept {
+    channel_detached* head = newest_.load(std::memory_order_relaxed);
+    do {
+      tasks.end_before(head);
+      // edge channel-8: release, the tasks. seq_cst: before the look for sleepers, for idle-1.
+    } while (
+        !newest_.compare_exchange_weak(head, tasks.first(), std::memory_order_seq_cst, std::memory_order_relaxed));
+  }
+  /// edge channel-8: acquire, that there are some. edge idle-1: seq_cst, after the announcement.
+  bool are_there() const noexcept { return newest_.load(std::memory_order_seq_cst) != nullptr; }
+  /// edge channel-8: acquire, the tasks.
+  detached_list take() noexcept { return detached_list(newest_.exchange(nullptr, std::memory_order_acquire)); }
+
+ private:
+  std::atomic<channel_detached*> newest_{nullptr};
 };
 
 /// Tasks on their way to one thief: a single consumer, and a single producer at a time. The thief opens it for one
 /// message, which is its steal request; a victim that wants to answer claims the sender's end.
 class alignas(k_cache_line) task_channel {
  public:
-  /// Thief, while closed.
-  void open() noexcept {
+  /// Thief, while closed: for tasks that `wanted` admits.
+  void open(task_root wanted) noexcept {
     // edge channel-2: release, that the message before was taken out. seq_cst: before the request, for channel-5.
-    state_.store(k_open, std::memory_order_seq_cst);
+    state_.store(k_open | wanted.word() << k_kind_bits, std::memory_order_seq_cst);
   }
-  /// Thief, once it has no task at all; false if somebody is about to answer. relaxed: open() has said the rest.
-  [[nodiscard]] bool become_idle() noexcept {
-    std::uint32_t open = k_open;
-    return state_.compare_exchange_strong(open, k_idle, std::memory_order_relaxed, std::memory_order_relaxed);
-  }
-  /// Thief: no message is wanted any more. Too late where one is on its way.
-  withdrawal withdraw() noexcept {
-    std::uint32_t state = state_.load(std::memory_order_relaxed);  // relaxed, twice: nothing was sent
-    if (!is_waiting(state) ||
-        !state_.compare_exchange_strong(state, k_closed, std::memory_order_relaxed, std::memory_order_relaxed)) {
-      return withdrawal::too_late;
-    }
-    return state == k_idle ? withdrawal::done_while_idle : withdrawal::done;
+  /// Thief: no message is wanted any more. False where one is on its way. relaxed, twice: nothing was sent.
+  [[nodiscard]] bool withdraw() noexcept {
+    std::uint64_t state = state_.load(std::memory_order_relaxed);
+    return kind(state) == k_open &&
+           state_.compare_exchange_strong(state, k_closed, std::memory_order_relaxed, std::memory_order_relaxed);
   }
   /// Thief. edge channel-2: acquire, the message and the tasks.
-  bool has_message() const noexcept { return is_full(state_.load(std::memory_order_acquire)); }
+  bool has_message() const noexcept { return kind(state_.load(std::memory_order_acquire)) == k_full; }
   /// Thief, about to sleep: has nobody begun to answer? edge channel-5: seq_cst, after the announcement.
   bool is_quiet() const noexcept {
-    std::uint32_t const state = state_.load(std::memory_order_seq_cst);
-    return is_waiting(state) || state == k_closed;
+    std::uint64_t const state = kind(state_.load(std::memory_order_seq_cst));
+    return state == k_open || state == k_closed;
   }
   /// Thief: the message, if it is there; closed then. It may hold no tasks: see take_back().
   std::optional<batch> receive() noexcept {
-    std::uint32_t full = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    std::uint64_t full = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // edge channel-2: acquire, the message and the tasks.
-    if (!is_full(full) ||
+    if (kind(full) != k_full ||
         !state_.compare_exchange_strong(full, k_closed, std::memory_order_acquire, std::memory_order_relaxed)) {
       return std::nullopt;
     }
     return message_;
   }
 
-  /// Victim: does the thief wait for an answer? edge channel-1: seq_cst, after the request was taken.
-  bool is_open() const noexcept { return is_waiting(state_.load(std::memory_order_seq_cst)); }
-  /// Victim: unless nobody waits, the sender's end is its own, and it must send; to an idle thief not before it told
-  /// the manager.
-  claim_result claim() noexcept {
-    std::uint32_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  /// Victim: does the thief wait for an answer? For what? edge channel-1: seq_cst, after the request was taken.
+  std::optional<task_root> wanted() const noexcept {
+    std::uint64_t const state = state_.load(std::memory_order_seq_cst);
+    if (kind(state) != k_open) return std::nullopt;
+    return task_root::from_word(state >> k_kind_bits);
+  }
+  /// Victim, which has tasks of that root: true if the thief waits for such. The sender's end is its own then, and it
+  /// must send.
+  [[nodiscard]] bool claim(task_root has) noexcept {
+    std::uint64_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // edge channel-2: acquire, from open(): the place of the message is free.
-    while (is_waiting(state)) {
+    while (kind(state) == k_open && task_root::from_word(state >> k_kind_bits).admits(has)) {
       if (state_.compare_exchange_weak(state, k_claimed, std::memory_order_seq_cst, std::memory_order_relaxed)) {
-        return state == k_idle ? claim_result::of_idle : claim_result::of_busy;
+        return true;
       }
     }
-    return claim_result::nobody_waits;
+    return false;
   }
   /// Worker `me`, the owner of t: if it sent the message, the thief has not looked yet, and t is the last of the
   /// tasks in it, all of them are its own again. Returns the first of them; null if not.
   [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) noexcept {
-    std::uint32_t full = k_full + me;
+    std::uint64_t full = full_from(me);
     // Only who sent the message gets that far. relaxed: it wrote the message itself.
     if (!state_.compare_exchange_strong(full, k_claimed, std::memory_order_relaxed, std::memory_order_relaxed)) {
       return nullptr;
@@ -241,28 +310,31 @@ class alignas(k_cache_line) task_channel {
     if (is_there) message_.last = message_.first;
     // edge channel-2: release, the message as it is now. The thief was woken for it, and finds at least that it was
     // answered.
-    state_.store(k_full + me, std::memory_order_release);
+    state_.store(full_from(me), std::memory_order_release);
     return first;
   }
   void send(batch b) noexcept {
     message_ = b;
     // edge channel-2: release, the message and the tasks. edge channel-5: seq_cst, before the look whether the thief
     // sleeps.
-    state_.store(k_full + b.from, std::memory_order_seq_cst);
+    state_.store(full_from(b.from), std::memory_order_seq_cst);
   }
 
  private:
-  static constexpr std::uint32_t k_closed = 0;
-  static constexpr std::uint32_t k_open = 1;
-  static constexpr std::uint32_t k_idle = 2;  // open, and its thief has no task at all
-  static constexpr std::uint32_t k_claimed = 3;
-  static constexpr std::uint32_t k_full = 4;  // + who sent the message
+  static constexpr unsigned k_kind_bits = 2;
+  static constexpr std::uint64_t k_closed = 0;
+  static constexpr std::uint64_t k_open = 1;  // above it, the root of the tasks that its thief waits for
+  static constexpr std::uint64_t k_claimed = 2;
+  static constexpr std::uint64_t k_full = 3;  // above it, who sent the message
 
-  static bool is_full(std::uint32_t state) noexcept { return state >= k_full; }
-  static bool is_waiting(std::uint32_t state) noexcept { return state == k_open || state == k_idle; }
+  static constexpr std::uint64_t kind(std::uint64_t state) noexcept { return state & ((1u << k_kind_bits) - 1); }
+  static constexpr std::uint64_t full_from(unsigned sender) noexcept {
+    return k_full | std::uint64_t{sender} << k_kind_bits;
+  }
 
-  std::atomic<std::uint32_t> state_{k_closed};
+  std::atomic<std::uint64_t> state_{k_closed};
   batch message_;  // who claimed it, then the thief
 };
+static_assert(sizeof(task_channel) == k_cache_line, "a message is one transfer");
 
 }  // namespace filch::inline FILCH_ABI::detail

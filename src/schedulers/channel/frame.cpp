@@ -2,7 +2,35 @@
 #include "runtime/task_frame.hpp"
 #include "schedulers/channel/worker.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace filch::inline FILCH_ABI::detail {
+
+bool channel_run_nothing(channel_task&, void*) noexcept { return true; }
+
+channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noexcept {
+  auto& w = static_cast<channel_member&>(owner);
+  if (&t < w.bottom) return nullptr;
+  // Not this one: if it is sent away with others, nothing is in it.
+  channel_run const run = std::exchange(t.run, &channel_run_nothing);
+  if (w.bell.has_rung()) w.team->serve(w);
+  return run;
+}
+
+channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* base) noexcept {
+  auto& w = static_cast<channel_member&>(owner);
+  // Not those that were sent away and came back declined meanwhile.
+  channel_task* const least = std::max(base, w.bottom);
+  while (w.top > least && w.top[-1].run == &channel_run_nothing) --w.top;
+  channel_task* const bottom = w.bottom;
+  while (w.top != base && w.top == w.bottom && w.top[-1].future.peek() == future_state::returned) {
+    w.top = --w.bottom;
+    w.top->future.clear();
+  }
+  if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
+  return w.top;
+}
 
 bool channel_stack::is_done(task const& t) noexcept {
   future_state const state = t.future.peek();

@@ -120,6 +120,8 @@ void channel_team::give_back_received(channel_member& w) noexcept {
 }
 
 void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexcept {
+  static_cast<void>(
+      give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
   // Whom it waits for tells visitors from outside that they are not meant.
   sleepers().announce_for(w.index, w.index);
   if (may_run_others(w)) ask_all(w);
@@ -138,8 +140,16 @@ bool channel_has_no_list(channel_worker& w) noexcept {
 
 void channel_detach(channel_worker& owner, channel_detached& t) noexcept {
   channel_member& w = member(owner);
+  w.team->detach(w, t);
+}
+
+void channel_team::detach(channel_member& w, channel_detached& t) noexcept {
   w.detached.push(t);
-  if (w.bell.has_rung()) w.team->serve(w);
+  if (!w.is_counted && is_in_census(w)) {
+    w.is_counted = true;
+    add_to_census(w);
+  }
+  if (w.bell.has_rung()) serve(w);
 }
 
 void channel_barrier(channel_worker& owner) noexcept {
@@ -147,20 +157,20 @@ void channel_barrier(channel_worker& owner) noexcept {
   w.team->barrier(w);
 }
 
-/// The caller is the manager until all workers are idle, itself among them.
+/// The caller is the manager: until no task of its call is left, its own ones among them.
 void channel_team::barrier(channel_member& w) noexcept {
   constexpr unsigned k_looks_before_sleep = 200;
   constexpr unsigned k_looks_oversubscribed = 4;
-  std::uint64_t const round = census_.begin();
-  for (unsigned looks = 0; !census_.is_over(round);) {
+  auto const is_over = [&] { return census_[w.root.place()].is_over(w.root, w.is_counted ? 1 : 0); };
+  for (unsigned looks = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();
     if (run_received(w) || run_detached(w)) {
       looks = 0;
       continue;
     }
+    if (is_over()) break;
     if (w.bell.has_rung()) serve(w);
     ask(w, w.last_victim);
-    become_idle(w);
     if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
       pause_between_looks(looks);
       continue;
@@ -168,17 +178,48 @@ void channel_team::barrier(channel_member& w) noexcept {
     looks = 0;
     sleepers().announce_for(w.index, w.index);
     ask_all(w);
-    become_idle(w);
     // edge channel-5, channel-6: both looks after the announcement.
-    if (census_.is_over(round) || !tasks_[w.index].is_quiet()) {
+    if (is_over() || !tasks_[w.index].is_quiet()) {
       sleepers().retract(w.index);
     } else {
       counted(w.index).sleeps.bump();
       sleepers().sleep(w.index);
     }
   }
-  census_.end();
   give_back_received(w);
+}
+
+/// Its first tasks, of that root.
+void channel_team::has_tasks_of(channel_member& w, task_root root) noexcept {
+  if (w.root == root) return;
+  w.root = root;
+  // Those that asked for tasks of this root among others, while it had some of another one.
+  if (std::exchange(w.sets_aside, false)) w.bell.ring();
+}
+
+/// Is it counted where it has detached tasks? Not those that a caller has itself, nor those that nobody waits for.
+bool channel_team::is_in_census(channel_member const& w) const noexcept {
+  return w.root.is_of_call() && w.root.place() != w.index;
+}
+
+/// Before some other worker, or this one, has a detached task.
+void channel_team::add_to_census(channel_member& w) noexcept {
+  if (!w.root.is_of_call()) return;
+  census_[w.root.place()].add(w.root);
+  counted(w.index).updates.bump();
+}
+
+/// edge channel-6: the look whether the manager sleeps comes after the count.
+void channel_team::subtract_from_census(channel_member& w) noexcept {
+  if (!w.root.is_of_call() || !census_[w.root.place()].subtract(w.root)) return;
+  if (sleepers().wake(w.root.place())) counted(w.index).wakeups.bump();
+}
+
+/// If that was its last detached task.
+void channel_team::leave_census(channel_member& w) noexcept {
+  if (!w.is_counted || w.detached_running != 0 || !w.detached.is_empty()) return;
+  w.is_counted = false;
+  subtract_from_census(w);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

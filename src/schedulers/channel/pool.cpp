@@ -22,23 +22,29 @@ unsigned channel_worker_index() noexcept {
 }
 
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads), tasks_(std::make_unique<task_channel[]>(workers())) {
-  for (unsigned i = 0; i < workers(); ++i) {
-    auto* const m = make_member<channel_member>(i);
-    // Zeroed by the kernel, which is what an empty descriptor is.
-    auto* const base = reinterpret_cast<channel_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
-    m->top = m->bottom = m->floor = base;
-    m->end = base + room / sizeof(channel_task);
-    m->bell.hush(base);
-    m->team = this;
-    m->index = i;
-    m->random = runtime::random_numbers(i);
-    members_.push_back(m);
-    requests_.emplace_back(workers(), m->bell);
-  }
+    : team(std::move(s), tolerate_missing_threads),
+      census_(std::make_unique<census[]>(all_places())),
+      tasks_(std::make_unique<task_channel[]>(all_places())) {
+  members_.resize(all_places());
+  for (unsigned i = 0; i < all_places(); ++i) requests_.emplace_back(all_places());
+  for (unsigned i = 0; i < workers(); ++i) make_place(i);
   channel_places::watch();
   start();
+}
+
+void channel_team::make_place(unsigned place) noexcept {
+  auto* const m = make_member<channel_member>(place);
+  // Zeroed by the kernel, which is what an empty descriptor is.
+  auto* const base = reinterpret_cast<channel_task*>(m + 1);
+  auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
+  m->top = m->bottom = m->floor = base;
+  m->end = base + room / sizeof(channel_task);
+  m->bell.hush(base);
+  m->team = this;
+  m->index = place;
+  m->random = runtime::random_numbers(place);
+  members_[place] = m;
+  requests_[place].belongs_to(m->bell);
 }
 
 channel_team::~channel_team() { stop(); }
@@ -51,6 +57,8 @@ std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
   return 0;
 #endif
 }
+
+std::byte* channel_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(self(me).top); }
 
 channel_member* channel_team::place_of_caller() const noexcept { return channel_places::place_of_caller(*this); }
 
@@ -66,7 +74,10 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     channel_member& w;
   } run{call, argument, *this, self(me)};
   channel_member& w = run.w;
-  census_.update();
+  if (all().is_callers(me)) {
+    has_tasks_of(w, task_root::of_call(me, ++w.calls));
+    census_[me].begin(w.root);
+  }
   requests_[me].reopen();
   channel_places::as_worker(w, [&] {
     runtime::call_on(
@@ -75,23 +86,39 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
           auto& mine = *static_cast<decltype(run)*>(p);
           mine.call(mine.argument);
           mine.team.give_back_received(mine.w);
-          // In a child of fork() they are the parent's, which runs them.
-          while (mine.team.alive() && mine.team.run_detached(mine.w)) {
-          }
+          mine.team.leave_detached(mine.w);
         },
         &run);
   });
   if (!alive()) return;
+  w.root = task_root::any();
   requests_[me].close();
-  if (census_.arrive()) {
-    for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
+}
+
+/// Its detached tasks, at the end. A caller leaves them to the pool's threads, and returns at once. Where there are
+/// no threads, nobody but the caller would run them. In a child of fork() they are the parent's, which runs them.
+void channel_team::leave_detached(channel_member& w) noexcept {
+  if (!alive()) return;
+  if (all().is_callers(w.index) && has_threads()) {
+    if (w.detached.is_empty()) return;
+    left_.put(std::exchange(w.detached, {}));
+    if (sleepers().wake_one()) counted(w.index).wakeups.bump();
+    return;
+  }
+  while (run_detached(w) || take_left(w)) {
+    if (!alive()) return;
   }
 }
 
-/// The thief becomes a worker like one that was entered: its call may last, and nobody waits for tasks meanwhile.
-void channel_team::run_call(unsigned me, void (*call)(void*), void* argument) {
-  give_back_received(self(me));
+void channel_team::run_in_order(void (*call)(void*), void* argument) {
+  channel_staying const here;
   call(argument);
+}
+
+/// Before its worker waits in the system: who asks gets tasks now. Others it could not answer later.
+void channel_team::offer_all(channel_member& w) noexcept {
+  give_to_who_asks(w);
+  give_back_received(w);
 }
 
 /// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so

@@ -29,19 +29,18 @@ void channel_team::serve(channel_member& w) noexcept {
   // edge channel-1: before the looks.
   w.bell.hush(bottom);
   bool keeps_some = false;
-  unsigned const first = w.random.next() % workers();
-  for (unsigned i = 0; i < workers(); ++i) {
-    unsigned const thief = first + i < workers() ? first + i : first + i - workers();
-    if (thief == w.index) continue;  // its own, come back: see ask()
+  w.sets_aside = false;
+  all().each_in_use_from(w.random.next(), [&](unsigned thief) {
+    if (thief == w.index) return;  // its own, come back: see ask()
     auto const r = mine.take(thief);
-    if (!r || answer_to(w, *r) != answer::nothing_to_give) continue;
-    if (r->stands) {
-      mine.put_back(*r);
-      keeps_some = true;
-    } else {
-      pass_on(w, *r);
-    }
-  }
+    if (!r) return;
+    answer const given = answer_to(w, *r);
+    if (given != answer::nothing_to_give && given != answer::of_another_root) return;
+    if (!r->stands) return pass_on(w, *r);
+    mine.put_back(*r);
+    // Forks look again at what is kept: their tasks may be for it. What is set aside waits for another root.
+    (given == answer::nothing_to_give ? keeps_some : w.sets_aside) = true;
+  });
   if (keeps_some) w.bell.keep(bottom);
   if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
 }
@@ -57,20 +56,25 @@ void channel_team::share_rest(channel_member& w) noexcept {
   if (has_rest && w.bell.has_rung()) serve(w);
 }
 
+/// The oldest tasks, where a scope has run them: they are passed over. The caller moves the bell.
+void channel_team::pass_emptied(channel_member& w) noexcept {
+  while (w.bottom < w.top && w.bottom->run == &channel_run_nothing) (w.bottom++)->future.pass();
+}
+
 channel_team::answer channel_team::answer_to(channel_member& w, request r) noexcept {
   task_channel& to = tasks_[r.thief];
   // edge channel-1: after the request was taken: if this is an old one, the thief leaves the next here later.
-  if (!to.is_open()) return answer::nobody_waits;
+  std::optional<task_root> const wanted = to.wanted();
+  if (!wanted) return answer::nobody_waits;
+  if (!w.root.is_any() && !wanted->admits(w.root)) return answer::of_another_root;
+  pass_emptied(w);
   if (has_nothing(w)) return answer::nothing_to_give;
-  claim_result const claimed = to.claim();
-  if (claimed == claim_result::nobody_waits) return answer::nobody_waits;
-  if (claimed == claim_result::of_idle) {
-    census_.update();
-    counted(w.index).updates.bump();
-  }
+  if (!to.claim(w.root)) return answer::nobody_waits;
   batch const b = give(w, r);
+  if (!b.detached.is_empty()) add_to_census(w);
   counted(w.index).tasks_sent.add(b.size());
   to.send(b);
+  leave_census(w);
   counted(w.index).publications.bump();
   if (sleepers().wake(r.thief)) counted(w.index).wakeups.bump();
   return answer::given;
@@ -85,60 +89,71 @@ batch channel_team::give(channel_member& w, request r) noexcept {
   if (!w.received.is_empty()) {
     channel_task* const first = w.received.first;
     w.received.first += share_of(w.received.size());
-    return {first, w.received.first, w.received.owner, w.index, {}};
+    return {first, w.received.first, w.received.owner, w.index, {}, w.root};
   }
   if (w.top <= w.bottom)
-    return {.from = w.index, .detached = w.detached.take(std::min(share_of(w.detached.size()), k_most_detached))};
+    return {.from = w.index,
+            .detached = w.detached.take(std::min(share_of(w.detached.size()), k_most_detached)),
+            .of = w.root};
   channel_task* const first = w.bottom;
   w.bottom += share_of(static_cast<std::size_t>(w.top - w.bottom));
   for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
-  return {first, w.bottom, w.index, w.index, {}};
+  return {first, w.bottom, w.index, w.index, {}, w.root};
 }
 
 /// To the next victim; back to the thief where there is none, or the request has been everywhere.
 void channel_team::pass_on(channel_member& w, request r) noexcept {
-  unsigned const next = ++r.passed_on < workers() ? choose_victim(w, r) : k_nobody;
+  unsigned const next = ++r.passed_on < all().in_use() ? choose_victim(w, r) : k_nobody;
   requests_[next == k_nobody ? r.thief : next].pass_on(r);
   counted(w.index).forwards.bump();
 }
 
+/// May the worker at that place have tasks for a thief that waits for these? A caller has those of its own call.
+bool channel_team::may_have(unsigned place, task_root wanted) const noexcept {
+  return wanted.is_any() || wanted.place() == place || !all().is_callers(place);
+}
+
 /// Somebody whose request channel is open, neither w nor the thief; k_nobody if there is none.
 unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
-  auto const all = static_cast<int>(workers());
+  task_root const wanted = tasks_[r.thief].wanted().value_or(task_root::any());
+  auto const count = static_cast<int>(all_places());
   auto const may_be = [&](int victim) {
     auto const v = static_cast<unsigned>(victim);
-    return victim >= 0 && victim < all && v != w.index && v != r.thief && requests_[v].is_open();
+    return victim >= 0 && victim < count && v != w.index && v != r.thief && requests_[v].is_open() &&
+           may_have(v, wanted);
   };
   if (r.order == victim_order::nearest) {
     // By their distance from the thief, on both sides in turn: those after w, then again from the nearest.
     int const thief = r.thief;
     int at = static_cast<int>(w.index);
-    for (int i = 0; i < 2 * all; ++i) {
+    for (int i = 0; i < 2 * count; ++i) {
       int const distance = std::abs(at - thief);
-      at = distance >= all ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
+      at = distance >= count ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
       if (may_be(at)) return static_cast<unsigned>(at);
     }
     return k_nobody;
   }
-  auto const first = static_cast<int>(w.random.next() % workers());
-  for (int i = 0; i < all; ++i) {
-    int const victim = (first + i) % all;
-    if (may_be(victim)) return static_cast<unsigned>(victim);
-  }
-  return k_nobody;
+  unsigned chosen = k_nobody;
+  static_cast<void>(all().any_in_use(w.random.next(), [&](unsigned victim) {
+    if (may_be(static_cast<int>(victim))) chosen = victim;
+    return chosen != k_nobody;
+  }));
+  return chosen;
 }
 
 bool channel_team::is_asked(channel_member& w) noexcept {
   if (!alive()) return false;
   auto const somebody_asks = [&] {
-    for (unsigned i = 0; i < workers(); ++i) {
-      if (i != w.index && requests_[w.index].peek(i) && tasks_[i].is_open()) return true;
-    }
-    return false;
+    return all().any_in_use(0, [&](unsigned i) {
+      if (i == w.index || !requests_[w.index].peek(i)) return false;
+      std::optional<task_root> const wanted = tasks_[i].wanted();
+      return wanted && wanted->admits(w.root);
+    });
   };
   if (w.bell.is_kept() && somebody_asks()) return true;
   // edge channel-1: before the looks.
   w.bell.hush(w.bottom);
+  w.sets_aside = true;  // perhaps
   if (!somebody_asks()) return false;
   w.bell.ring();  // some may have to be passed on
   return true;
@@ -191,40 +206,55 @@ void channel_team::begin_request(channel_member& w) noexcept {
   w.mine = {.thief = static_cast<std::uint16_t>(w.index), .wants = share_to_ask_for(w), .order = asked_for().victims};
   w.is_asking = true;
   w.looks = 0;
-  tasks_[w.index].open();
+  w.asked_for = w.root;
+  tasks_[w.index].open(w.asked_for);
 }
 
 void channel_team::ask_all(channel_member& w) noexcept {
+  // An early request was for tasks of the call that it helped; with nothing to do it takes any. Where a message is on
+  // its way, it waits for that.
+  if (w.is_asking && w.asked_for != w.root && !stop_asking(w)) return;
   if (!w.is_asking) begin_request(w);
   if (w.mine.stands) return;
   w.mine.stands = true;
   requests_[w.index].close();
   counted(w.index).requests.bump();
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i != w.index) requests_[i].leave(w.mine);
+  // Also where nobody works now: a caller may come, or a stand-in.
+  for (unsigned i = 0; i < all_places(); ++i) {
+    if (i != w.index && may_have(i, w.asked_for)) requests_[i].leave(w.mine);
   }
+}
+
+/// False if a message is on its way.
+bool channel_team::stop_asking(channel_member& w) noexcept {
+  if (w.is_asking && !tasks_[w.index].withdraw()) return false;
+  w.is_asking = false;
+  return true;
 }
 
 /// Something else is to be done than waiting for tasks. Those that are on their way go back to their owner.
 void channel_team::withdraw(channel_member& w) noexcept {
-  if (!w.is_asking) return;
-  w.is_asking = false;
-  task_channel& mine = tasks_[w.index];
-  w.is_idle = false;
-  switch (mine.withdraw()) {
-    case withdrawal::done_while_idle: census_.update(); [[fallthrough]];
-    case withdrawal::done: return;
-    case withdrawal::too_late: break;
-  }
-  for (runtime::spin_wait spin(oversubscribed());; spin.once()) {
-    if (auto const late = mine.receive()) {
-      remember_giver(w, *late);
-      w.detached.append(late->detached);
+  for (runtime::spin_wait spin(oversubscribed()); !stop_asking(w); spin.once()) {
+    if (auto const late = tasks_[w.index].receive()) {
+      take_over(w, *late);
       decline(w, *late);
       return;
     }
     if (!alive()) runtime::child_can_t_go_on();
   }
+}
+
+/// A message that came: who sent it, and the detached tasks in it.
+void channel_team::take_over(channel_member& w, batch const& message) noexcept {
+  w.is_asking = false;
+  if (message.size() == 0) return;  // their owner took them back
+  if (asked_for().victims == victim_order::last) w.last_victim = message.from;
+  has_tasks_of(w, message.of);
+  if (message.detached.is_empty()) return;
+  // Who sent them has counted this worker. It may have been counted before; a caller is not.
+  bool const once_more = std::exchange(w.is_counted, is_in_census(w));
+  w.detached.append(message.detached);
+  if (once_more || !w.is_counted) subtract_from_census(w);
 }
 
 void channel_team::decline(channel_member& w, batch b) noexcept {
@@ -236,22 +266,15 @@ void channel_team::finish(channel_member& w, channel_task& t, unsigned owner, fu
   if (t.future.send(s) && sleepers().wake(owner)) counted(w.index).wakeups.bump();
 }
 
-/// None of a message whose tasks their owner took back.
-void channel_team::remember_giver(channel_member& w, batch const& b) noexcept {
-  if (asked_for().victims == victim_order::last && b.size() != 0) w.last_victim = b.from;
-}
-
 bool channel_team::run_received(channel_member& w) noexcept {
   if (w.received.is_empty()) {
     if (!w.is_asking || !tasks_[w.index].has_message()) return false;
     auto const message = tasks_[w.index].receive();
     if (!message) return false;
-    w.is_asking = w.is_idle = false;
     w.answered = std::chrono::steady_clock::now();
     w.tasks_in_answer = static_cast<unsigned>(message->size());
-    w.detached.append(message->detached);
-    w.received = {message->first, message->last, message->owner, message->from, {}};
-    remember_giver(w, *message);
+    take_over(w, *message);
+    w.received = {message->first, message->last, message->owner, message->from, {}, message->of};
     if (w.received.is_empty()) return false;
   }
   requests_[w.index].reopen();
@@ -271,35 +294,37 @@ bool channel_team::run_detached(channel_member& w) noexcept {
   if (w.detached.is_empty()) return false;
   requests_[w.index].reopen();
   channel_detached& t = w.detached.pop();
+  ++w.detached_running;
   share_rest(w);
   t.run(t);
+  --w.detached_running;
+  leave_census(w);
   return true;
 }
 
-/// It has no task at all, and its request is with everybody.
-void channel_team::become_idle(channel_member& w) noexcept {
-  if (w.is_idle || !w.mine.stands || !tasks_[w.index].become_idle()) return;
-  w.is_idle = true;
-  if (!census_.arrive()) return;
-  for (unsigned i = 0; i < workers(); ++i) sleepers().wake(i);
+/// Without any task: takes those that callers have left.
+bool channel_team::take_left(channel_member& w) noexcept {
+  if (!left_.are_there() || !stop_asking(w)) return false;
+  w.detached = left_.take();
+  if (w.detached.is_empty()) return false;
+  has_tasks_of(w, task_root::left_behind());
+  return true;
 }
 
 bool channel_team::steal_and_run(unsigned me) {
   channel_member& w = self(me);
   if (run_received(w) || run_detached(w)) return true;
+  w.root = task_root::any();
+  if (take_left(w)) return run_detached(w);
   if (w.bell.has_rung()) serve(w);
   ask(w, w.last_victim);
-  become_idle(w);
   counted(me).failed_steals.bump();
   return false;
 }
 
-void channel_team::ask_everybody(unsigned me) noexcept {
-  ask_all(self(me));
-  become_idle(self(me));
-}
+void channel_team::ask_everybody(unsigned me) noexcept { ask_all(self(me)); }
 
-/// Tasks are not seen, they come: the request is with everybody.
-bool channel_team::sees_work(unsigned me) const noexcept { return !tasks_[me].is_quiet(); }
+/// Tasks are not seen, they come: the request is with everybody. But for those that callers left.
+bool channel_team::sees_work(unsigned me) const noexcept { return !tasks_[me].is_quiet() || left_.are_there(); }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -16,6 +16,8 @@ constexpr unsigned k_inlined_until_private = 8;
 
 direct_member& member(direct_worker& w) noexcept { return static_cast<direct_member&>(w); }
 
+bool is_emptied(direct_task const& t) noexcept { return t.run == &direct_run_nothing; }
+
 /// How many tasks nobody has taken, where all below `end` are public.
 auto untaken(direct_member const& w, direct_task const* end) noexcept {
   return [&w, end] { return static_cast<std::uintptr_t>(end - w.bot.load(std::memory_order_relaxed)); };
@@ -55,16 +57,28 @@ join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexc
 /// Answers a request: makes the oldest private tasks public. There is at least one below `below`.
 void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   direct_task* const first = w.public_end.load(std::memory_order_relaxed);
-  std::ptrdiff_t const count = std::min((below - first + 1) / 2, k_publish_most);
+  direct_task* end = first;
+  // Thieves begin behind those that a scope has run: `bot` is the owner's where it points to a private task. relaxed:
+  // for the owner's joins.
+  if (w.bot.load(std::memory_order_relaxed) == first) {
+    while (end != below && is_emptied(*end)) (end++)->state.store(k_returned, std::memory_order_relaxed);
+  }
+  direct_task* const oldest = end;
   // edge direct-1: each task's closure was stored before its state.
-  for (auto* t = first; t != first + count; ++t) t->state.store(k_task, std::memory_order_release);
+  for (std::ptrdiff_t left = std::min((below - oldest + 1) / 2, k_publish_most); left > 0 && end != below; ++end) {
+    end->state.store(k_task, std::memory_order_release);
+    if (!is_emptied(*end)) --left;
+  }
   // edge direct-4, and idle-1: seq_cst, before the look for sleepers.
-  w.public_end.store(first + count, std::memory_order_seq_cst);
+  w.public_end.store(end, std::memory_order_seq_cst);
+  // edge direct-3: before the task behind them can be joined as stolen. seq_cst: as public_end.
+  if (oldest != first) w.bot.store(oldest, std::memory_order_seq_cst);
+  if (end == oldest) return;  // nothing is left but those: the request stands
   // edge direct-5: takes the request away. A later one is not lost: it overwrites this.
-  static_cast<void>(w.split.exchange(first + count, std::memory_order_seq_cst));
+  static_cast<void>(w.split.exchange(end, std::memory_order_seq_cst));
   w.inlined_in_a_row = 0;
   counted(w.index).publications.bump();
-  has_offered(w, true, first + count);
+  has_offered(w, true, end);
 }
 
 /// Tasks up to `end` are public, the newest because of its place. That answers a request, if there is one.
@@ -152,6 +166,8 @@ std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, uns
 }
 
 void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept {
+  static_cast<void>(
+      give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
   sleepers().announce_for(w.index, thief);
   ask(*members_[thief]);
   // Ask to be woken when it is done. That fails if it is done.

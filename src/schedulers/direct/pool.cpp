@@ -25,24 +25,27 @@ unsigned direct_worker_index() noexcept {
 
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads) {
-  for (unsigned i = 0; i < workers(); ++i) {
-    auto* const m = make_member<direct_member>(i);
-    // Zeroed by the kernel, which is what an empty descriptor is.
-    auto* const base = reinterpret_cast<direct_task*>(m + 1);
-    auto const room = static_cast<std::size_t>(space(i).high() - reinterpret_cast<std::byte*>(base));
-    m->top = base;
-    m->end = base + room / sizeof(direct_task);
-    m->bot.store(base, std::memory_order_relaxed);
-    m->public_end.store(base, std::memory_order_relaxed);
-    // A request stands from the start, for workers that have yet to come.
-    m->split.store(workers() > 1 ? direct_raised() : base, std::memory_order_relaxed);
-    m->team = this;
-    m->index = i;
-    m->random = runtime::random_numbers(i);
-    members_.push_back(m);
-  }
+  members_.resize(all_places());
+  for (unsigned i = 0; i < workers(); ++i) make_place(i);
   direct_places::watch();
   start();
+}
+
+void direct_team::make_place(unsigned place) noexcept {
+  auto* const m = make_member<direct_member>(place);
+  // Zeroed by the kernel, which is what an empty descriptor is.
+  auto* const base = reinterpret_cast<direct_task*>(m + 1);
+  auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
+  m->top = base;
+  m->end = base + room / sizeof(direct_task);
+  m->bot.store(base, std::memory_order_relaxed);
+  m->public_end.store(base, std::memory_order_relaxed);
+  // A request stands from the start, for workers that have yet to come.
+  m->split.store(workers() > 1 ? direct_raised() : base, std::memory_order_relaxed);
+  m->team = this;
+  m->index = place;
+  m->random = runtime::random_numbers(place);
+  members_[place] = m;
 }
 
 direct_team::~direct_team() { stop(); }
@@ -56,12 +59,23 @@ std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
 #endif
 }
 
+std::byte* direct_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(members_[me]->top); }
+
 direct_member* direct_team::place_of_caller() const noexcept { return direct_places::place_of_caller(*this); }
 
 void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_places::enter(*this, call, argument); }
 
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
-  direct_places::as_worker(*members_[me], [&] { runtime::call_on(space(me), me, call, argument); });
+  direct_member& m = *members_[me];
+  // Workers that slept while nobody was at this place have not asked here. edge direct-5: after the place was
+  // entered.
+  if (sleepers().anybody() || sleepers().looking() != 0) ask(m);
+  direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
+}
+
+void direct_team::run_in_order(void (*call)(void*), void* argument) {
+  direct_staying const here;
+  call(argument);
 }
 
 /// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
@@ -69,6 +83,12 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
 void direct_team::give_to_who_asks(direct_member& w) noexcept {
   bool const asked = w.split.load(std::memory_order_relaxed) == direct_raised();
   if (asked && w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
+}
+
+/// Before its worker waits in the system: all that it has is for thieves.
+void direct_team::offer_all(direct_member& w) noexcept {
+  if (!alive()) return;
+  while (w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
 }
 
 void direct_stack::enter_default(void (*call)(void*), void* argument) {

@@ -68,11 +68,10 @@ bool direct_team::offers_task(direct_member const& victim) const noexcept {
 
 bool direct_team::steal_and_run(unsigned index) {
   direct_member& me = *members_[index];
-  unsigned const all = workers();
-  unsigned const first = me.random.next() % all;
-  for (unsigned i = 0; i < all; ++i) {
-    unsigned const victim = first + i < all ? first + i : first + i - all;
-    if (victim != index && steal_from(*members_[victim], me) == steal_outcome::ran) return true;
+  if (all().any_in_use(me.random.next(), [&](unsigned victim) {
+        return victim != index && steal_from(*members_[victim], me) == steal_outcome::ran;
+      })) {
+    return true;
   }
   counted(index).failed_steals.bump();
   return false;
@@ -80,16 +79,13 @@ bool direct_team::steal_and_run(unsigned index) {
 
 void direct_team::ask_everybody(unsigned me) noexcept {
   members_[me]->unasked.left = most_unasked();
-  for (unsigned i = 0; i < workers(); ++i) {
+  all().each_in_use([&](unsigned i) {
     if (i != me) ask(*members_[i]);
-  }
+  });
 }
 
 bool direct_team::sees_work(unsigned me) const noexcept {
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me && offers_task(*members_[i])) return true;
-  }
-  return false;
+  return all().any_in_use(0, [&](unsigned i) { return i != me && offers_task(*members_[i]); });
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

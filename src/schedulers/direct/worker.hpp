@@ -9,7 +9,8 @@
 namespace filch::inline FILCH_ABI::detail {
 
 // The states of a descriptor. Thieves change task -> empty (claimed) -> task (gave it back) or
-// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited.
+// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited, and, where
+// others lie above it, task -> taken (k_direct_taken) -> returned or, emptied, task.
 inline constexpr std::uintptr_t k_empty = 0;     // no task, or claimed by a thief that has not decided yet
 inline constexpr std::uintptr_t k_task = 1;      // may be stolen or joined
 inline constexpr std::uintptr_t k_returned = 2;  // the thief is done: the payload holds the result
@@ -45,33 +46,40 @@ class direct_team final : public runtime::team {
   void answer_in_place(direct_member& w, direct_task const* end) noexcept;
   void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
+  static bool take_public(direct_task& t) noexcept;
+  void took_public(direct_member& w) noexcept;
+  void emptied(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
   void give_to_who_asks(direct_member& w) noexcept;
+  void offer_all(direct_member& w) noexcept;
   direct_member* place_of_caller() const noexcept;
   void enter_or_nest(void (*call)(void*), void* argument);
 
   char const* scheduler_name() const noexcept override { return "direct"; }
 
  private:
+  void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
+  std::byte* unused_above(unsigned me) noexcept override;
 
   static void ask(direct_member& victim) noexcept;
   steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
   bool offers_task(direct_member const& victim) const noexcept;
   /// Who was woken, or is awake already, wakes another for what is left.
   void pass_on(direct_member const& me) noexcept {
-    team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); });
+    team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
   }
   std::uintptr_t wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void took_back(direct_member& w, direct_task& t) noexcept;
 
-  std::vector<direct_member*> members_;  // each at the start of its worker's space, its tasks behind it
+  std::vector<direct_member*> members_;  // of each place, at the start of its space, its tasks behind it
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

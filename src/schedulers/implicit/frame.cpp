@@ -99,12 +99,50 @@ implicit_frame::waiting& implicit_frame::take_oldest() noexcept {
   return task;
 }
 
-implicit_frame::waiting& implicit_frame::take_newest() noexcept {
-  waiting& task = *newest_;
-  newest_ = task.older;
-  (newest_ ? newest_->newer : oldest_) = nullptr;
-  if (--waiting_ == 0) leave_list();
-  return task;
+/// The oldest that no thief has; null: there is none in the list, nor among the offers. Those that were offered are
+/// older than those in the list. `is_offer`: it was taken as a thief takes it.
+implicit_frame::waiting* implicit_frame::take_first(implicit_team& team, implicit_member& w,
+                                                    bool& is_offer) noexcept {
+  is_offer = false;
+  if (!runtime::k_steals_are_forced && offered_ != 0) {
+    // edge implicit-3: acquire, the steals so far.
+    std::uint64_t word = stack_->open.load(std::memory_order_acquire);
+    for (;;) {
+      implicit_public const now = implicit_public::of(word);
+      if (now.tail == now.head) break;  // all were stolen
+      implicit_record const& oldest = stack_->record(now.tail);
+      if (oldest.what != implicit_record::kind::spawned || oldest.scope != this) {
+        return take_offers_back(team, w) ? &take_oldest() : nullptr;
+      }
+      // edge implicit-3: the offer is the owner's, or a thief has it: one word decides. It counts as stolen.
+      if (!stack_->open.compare_exchange_weak(word, now.with_tail(now.tail + 1).word(), std::memory_order_seq_cst,
+                                              std::memory_order_acquire)) {
+        continue;
+      }
+      if (now.tail + 1 == now.head) team.took_last_offer(w);
+      is_offer = true;
+      return static_cast<waiting*>(oldest.task);
+    }
+  }
+  return waiting_ ? &take_oldest() : nullptr;
+}
+
+/// Where offers of older frames lie below this one's, none of these was stolen: they go back into the list, in front.
+/// False: thieves have taken all meanwhile, and the list is empty.
+bool implicit_frame::take_offers_back(implicit_team& team, implicit_member& w) noexcept {
+  while (offered_ != 0) {
+    implicit_record const* const newest = stack_->newest();
+    if (newest->what != implicit_record::kind::spawned || newest->scope != this) runtime::not_the_scope_s_owner();
+    if (!team.take_back(w, *stack_)) break;
+    auto& task = static_cast<waiting&>(*stack_->record(stack_->number_of_records()).task);
+    --offered_;
+    if (waiting_++ == 0) enlist();
+    task.newer = oldest_;
+    task.older = nullptr;
+    (oldest_ ? oldest_->older : newest_) = &task;
+    oldest_ = &task;
+  }
+  return waiting_ != 0;
 }
 
 void implicit_frame::drain() noexcept {
@@ -117,12 +155,14 @@ void implicit_frame::drain() noexcept {
   for (;;) {
     implicit_member& w = this_member();
     w.begin_change();
-    if (waiting_) {
-      waiting& task = take_newest();
+    bool is_offer = false;
+    if (waiting* const task = take_first(team_of(w), w, is_offer)) {
       w.end_change();
       // relaxed: as at a join's fork. The task may be a long one. In a child of fork() nobody asks.
       if (w.poll.load(std::memory_order_relaxed) != 0 && team_of(w).alive()) team_of(w).publish(w);
-      task.run(task);
+      task->run(*task);
+      // edge strand-1: arrives as its thief would; the frame goes on here.
+      if (is_offer) std::atomic_ref(meeting_.balance).fetch_sub(1, std::memory_order_acq_rel);
       continue;
     }
     if (offered_ == 0) {
@@ -143,7 +183,10 @@ void implicit_frame::drain() noexcept {
       unsigned const stolen = std::exchange(offered_, 0);
       w.end_change();
       meeting_.begun_on = w.index;
+      runtime::cycles const begin = runtime::time_stamp();
       team.wait_at(meeting_, stolen);
+      // Who ran them was paid; of a longer wait that would be a part.
+      w.account.settle_steal(runtime::time_stamp() - begin);
       implicit_member& now = this_member();
       now.begin_change();
       // So many of the newest records: of spawned tasks that were stolen nobody needs them any more.

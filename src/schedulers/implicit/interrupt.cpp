@@ -3,6 +3,9 @@
 #include "runtime/sanitizer.hpp"
 #include "schedulers/implicit/worker.hpp"
 
+#include <algorithm>
+#include <limits>
+
 extern "C" char const filch_implicit_barriers_begin[];
 extern "C" char const filch_implicit_barriers_end[];
 
@@ -14,9 +17,6 @@ constexpr bool k_interrupts = false;
 #else
 constexpr bool k_interrupts = true;
 #endif
-
-// Who can't offer anything now, because an exception is on its way perhaps, is interrupted again so much later.
-constexpr std::uint64_t k_cycles_after_refusal = std::uint64_t{1} << 18;
 
 frame_registers registers_of(ucontext_t const& c) noexcept {
   auto const& g = c.uc_mcontext.gregs;
@@ -34,6 +34,9 @@ bool forget_interrupt(strand_worker& innermost) noexcept {
   }
   return was_sent;
 }
+
+// A victim that forks answers sooner.
+constexpr runtime::cycles k_patience = runtime::cycles{1} << 17;
 
 /// True if a thief has sent the signal.
 bool interrupted(ucontext_t const& context) {
@@ -73,35 +76,52 @@ void answer_interrupts() noexcept {
 }
 
 /// With those who hold back a request.
-bool implicit_team::insist(unsigned me) noexcept {
-  bool all_hear = true;
-  for (unsigned i = 0; i < workers(); ++i) {
-    if (i != me) all_hear = insist_on(static_cast<implicit_member&>(member(i))) && all_hear;
-  }
-  return all_hear;
+std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
+  constexpr auto k_never = std::numeric_limits<runtime::cycles>::max();
+  runtime::cycles soonest = k_never;
+  runtime::strand_member const& thief = member(me);
+  all().each_in_use([&](unsigned i) {
+    if (i == me || !may_take_from(thief, member(i))) return;
+    auto& victim = static_cast<implicit_member&>(member(i));
+    runtime::cycles in = ask_if_due(victim);
+    if (in == 0) in = insist_on(victim);
+    if (in != 0) soonest = std::min(soonest, in);
+  });
+  // Nobody needs to know the clock's rate: a processor's is some cycles a nanosecond.
+  constexpr runtime::cycles k_cycles_per_nanosecond = 2;
+  return soonest == k_never ? k_until_woken : std::chrono::nanoseconds(soonest / k_cycles_per_nanosecond);
 }
 
-bool implicit_team::insist_on(implicit_member& victim) noexcept {
-  if constexpr (!k_interrupts) return true;
+runtime::cycles implicit_team::insist_on(implicit_member& victim) noexcept {
+  if constexpr (!k_interrupts) return 0;
   // relaxed, all: hints.
-  if (victim.thread.load(std::memory_order_relaxed) == 0 || victim.poll.load(std::memory_order_relaxed) != k_asked ||
-      offers_task(victim))
-    return true;
-  if (__builtin_ia32_rdtsc() - victim.refused_at.load(std::memory_order_relaxed) < k_cycles_after_refusal)
-    return false;
+  if (victim.thread.load(std::memory_order_relaxed) == 0 || offers_task(victim)) return 0;
+  // It may not have been asked for longer.
+  if (runtime::cycles const in = runtime::time_until(victim.may_be_asked_at() + k_patience)) return in;
+  if (runtime::cycles const in = runtime::time_until(victim.refused_until.load(std::memory_order_relaxed))) return in;
+  if (victim.poll.load(std::memory_order_relaxed) != k_asked) return 0;
   // edge implicit-5: once until the victim has offered something, or could not.
-  if (victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) return true;
+  if (victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) return 0;
   // After the exchange: who takes up a strand on another thread meanwhile takes the mark away later than it says so.
   if (pid_t const thread = victim.thread.load(std::memory_order_relaxed)) os::interrupt(thread);
-  return true;
+  return 0;
+}
+
+/// Does nobody ask this worker for those who sleep, nor wait until it may be asked?
+bool implicit_team::is_owed(unsigned worker) const noexcept {
+  auto const& w = static_cast<implicit_member const&>(member(worker));
+  // relaxed: who put it off looked for sleepers after that, and woke one: this worker, or one that passes it on, too.
+  return w.poll.load(std::memory_order_relaxed) != k_asked;
 }
 
 /// Who insisted, or saw that somebody had, may sleep by now: one sleeper has to come again.
 void implicit_team::refuse(implicit_member& w) noexcept {
-  w.refused_at.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+  runtime::cycles const pause = w.pause.load(std::memory_order_relaxed);
+  w.pause.store(std::min(2 * pause, implicit_member::k_longest_pause), std::memory_order_relaxed);
+  w.refused_until.store(runtime::time_stamp() + pause, std::memory_order_relaxed);
   // edge implicit-5: before the look at who sleeps.
   w.is_interrupted.store(false, std::memory_order_seq_cst);
-  task_is_public(w.index);
+  task_is_public(w.index, root_of(w));
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -90,8 +91,9 @@ class oldest_join_frames {
  public:
   static constexpr std::size_t k_most = 32;
 
-  void find(join_frame_walk walk) noexcept {
+  void find(join_frame_walk const& from) noexcept {
     found_ = 0;
+    join_frame_walk& walk = walk_.emplace(from);
     while (walk.next(frames_[found_ % k_most])) ++found_;
     reach_ = walk.reach();
   }
@@ -104,6 +106,7 @@ class oldest_join_frames {
   std::size_t found_ = 0;
   std::uint64_t reach_ = 0;
   std::array<join_frame, k_most> frames_;
+  std::optional<join_frame_walk> walk_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

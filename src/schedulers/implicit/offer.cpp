@@ -52,8 +52,15 @@ class timed {
 };
 // Where a strand's first frame, at which every walk ends, has its stack pointer: so far from the stack's high end.
 constexpr std::uint64_t k_above_first_frame = 64;
-// So far from the newest frame, in bytes, is a join's child that was just called.
+// So far from the newest frame, in bytes, is a join's child that was just called. A walk over no more costs what all
+// do.
 constexpr std::uint64_t k_near = 8192;
+// What an owner is charged for each offer in advance: taking it back.
+constexpr runtime::cycles k_taking_back = 300;
+// An offer that takes longer was interrupted, or was the first look at the tables; so does a longer walk at so many
+// cycles a byte.
+constexpr runtime::cycles k_longest_offer = 2 * runtime::account::k_steal;
+constexpr runtime::cycles k_slowest_walk = 4;
 
 class signals_blocked {
  public:
@@ -183,7 +190,8 @@ std::uint32_t implicit_team::offer_oldest(implicit_member& w, implicit_stack& s,
 
 /// Of very many frames, the oldest part of them, so that the next walk does not have to go all the way again. Returns
 /// how many are ready.
-std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept {
+std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk const& from, std::size_t all) noexcept {
+  join_frame_walk walk = from;
   std::uint32_t const first = s.number_of_records();
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(all / k_share, places_ - first));
   join_frame frame;
@@ -250,35 +258,83 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   // edge implicit-4: takes the request away, before the offer: who asks when this is taken already asks anew.
   bool const was_asked = w.poll.exchange(k_not_asked, std::memory_order_seq_cst) == k_asked;
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
-  while (!s.open.compare_exchange_weak(word, implicit_public{implicit_public::of(word).tail, first + count}.word(),
+  while (!s.open.compare_exchange_weak(word, implicit_public::of(word).with_head(first + count).word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
   }
   has_offered(w, was_asked);
 }
 
-template <class From> void implicit_team::publish_or_refuse(implicit_member& w, From from) noexcept {
+std::uint64_t implicit_team::length_of_walk(implicit_member const& w, frame_registers const& there) noexcept {
+  auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
+  auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+  std::uint64_t const begin = there[frame_registers::rsp];
+  implicit_record const* const newest = w.offers.load(std::memory_order_relaxed)->newest();
+  std::uint64_t const end = newest ? newest->rank : high;
+  return begin >= low && begin < end ? end - begin : 0;
+}
+
+runtime::cycles implicit_team::expected_cost(implicit_member const& w, std::uint64_t length) noexcept {
+  return length > k_near ? static_cast<runtime::cycles>(length * w.walk_cost / 1024) : 0;
+}
+
+bool implicit_team::puts_off(implicit_member& w, frame_registers const& there) noexcept {
+  if constexpr (runtime::k_steals_are_forced) return false;
+  runtime::cycles const due = w.account.paid_at(expected_cost(w, length_of_walk(w, there)));
+  if (runtime::time_stamp() >= due) [[likely]]
+    return false;
+  put_off(w, due);
+  return true;
+}
+
+void implicit_team::put_off(implicit_member& w, runtime::cycles due) noexcept {
+  w.put_off_until.store(due, std::memory_order_relaxed);
+  // edge implicit-5: as in refuse().
+  w.is_interrupted.store(false, std::memory_order_release);
+  // edge implicit-6: who sees that the request is gone sees until when; and before the look for sleepers.
+  static_cast<void>(w.poll.exchange(k_not_asked, std::memory_order_seq_cst));
+  task_is_public(w.index, root_of(w));
+}
+
+template <class From>
+void implicit_team::publish_or_refuse(implicit_member& w, frame_registers const& there, From from) noexcept {
   timed const t(counted(w.index).victim_cycles);
+  runtime::cycles const begin = runtime::time_stamp();
+  std::uint64_t const length = length_of_walk(w, there);
+  implicit_stack const& s = *w.offers.load(std::memory_order_relaxed);
+  std::uint32_t const before = s.number_of_records();
   w.begin_change();
   bool const is_answer = from();
+  std::uint32_t const after = s.number_of_records();
+  runtime::cycles const end = runtime::time_stamp();
+  auto const bytes = static_cast<runtime::cycles>(length > k_near ? length : 0);
+  runtime::cycles const cost = std::min(end - begin, k_longest_offer + k_slowest_walk * bytes) +
+                               (after > before ? after - before : 0) * k_taking_back;
+  w.account.charge(end, cost, expected_cost(w, length));
+  if (length > k_near) w.walk_cost = static_cast<std::uint64_t>(cost) * 1024 / length + 1;
   w.end_change();
-  if (!is_answer) [[unlikely]]
+  if (!is_answer) [[unlikely]] {
     refuse(w);
+  } else {
+    w.pause.store(implicit_member::k_first_pause, std::memory_order_relaxed);
+  }
 }
 
 void implicit_team::publish(implicit_member& w) noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
-  publish_or_refuse(w, [&] { return publish_from(w, walk_of(w, here, true)); });
+  if (!puts_off(w, here)) publish_or_refuse(w, here, [&] { return publish_from(w, walk_of(w, here, true)); });
 }
 
 void implicit_team::publish_callers(implicit_member& w, implicit_returned const& of) noexcept {
   frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
                      of.goes_on_at};
-  publish_or_refuse(w, [&] { return step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true)); });
+  if (puts_off(w, at)) return;
+  publish_or_refuse(w, at, [&] { return step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true)); });
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
-  publish_or_refuse(w, [&] { return publish_from(w, walk_of(w, there, false)); });
+  if (puts_off(w, there)) return;
+  publish_or_refuse(w, there, [&] { return publish_from(w, walk_of(w, there, false)); });
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
@@ -290,14 +346,23 @@ bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
     implicit_public const now = implicit_public::of(word);
     if (now.tail == now.head) return false;
     // edge implicit-3: the offer is the owner's again, or a thief has it: one word decides.
-    if (!s.open.compare_exchange_weak(word, implicit_public{now.tail, now.head - 1}.word(), std::memory_order_seq_cst,
+    if (!s.open.compare_exchange_weak(word, now.with_head(now.head - 1).word(), std::memory_order_seq_cst,
                                       std::memory_order_acquire)) {
       continue;
     }
     // edge implicit-4: while somebody sleeps, or is on the way, a request stands wherever nothing is offered.
-    if (now.tail == now.head - 1 && should_ask_itself(w)) ask(w);
+    if (now.tail == now.head - 1 && should_ask_itself(w)) ask_itself(w);
     return true;
   }
+}
+
+void implicit_team::ask_itself(implicit_member& w) noexcept {
+  // edge implicit-6: if that is put off one of them has to come again.
+  if (ask_if_due(w) > 0) task_is_public(w.index, root_of(w));
+}
+
+void implicit_team::settle(implicit_record const& r, runtime::cycles waited) noexcept {
+  static_cast<implicit_member&>(member(r.meeting.begun_on)).account.settle_steal(waited - r.lasted);
 }
 
 void implicit_stack::put_barrier(implicit_record& r) noexcept {
@@ -320,7 +385,26 @@ void implicit_stack::pop() noexcept {
 void implicit_team::give_to_who_asks(runtime::strand_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   // Where no stack is to be had a call comes here that is on none.
-  if (w.stack && w.poll.load(std::memory_order_relaxed) != 0) publish(w);
+  if (w.stack && w.poll.load(std::memory_order_relaxed) != 0) publish_at_any_cost(w);
+}
+
+/// What the worker waits for may be one of these.
+void implicit_team::publish_at_any_cost(implicit_member& w) noexcept {
+  frame_registers here;
+  filch_implicit_registers(&here);
+  publish_or_refuse(w, here, [&] { return publish_from(w, walk_of(w, here, true)); });
+}
+
+/// Each walk offers the oldest of what is left.
+void implicit_team::offer_all(runtime::strand_member& m) noexcept {
+  auto& w = static_cast<implicit_member&>(m);
+  if (!w.stack || !alive()) return;
+  implicit_stack const& s = *w.offers.load(std::memory_order_relaxed);
+  for (std::uint32_t before = 0;;) {
+    before = s.number_of_records();
+    publish_at_any_cost(w);
+    if (s.number_of_records() == before) return;
+  }
 }
 
 // ---- the child returned -----------------------------------------------------------------------
@@ -331,7 +415,7 @@ namespace {
 [[gnu::cold]] void take_back_in_child_of_fork(implicit_stack& s) noexcept {
   implicit_public const now = implicit_public::of(s.open.load(std::memory_order_relaxed));
   if (now.tail == now.head) runtime::child_can_t_go_on();
-  s.open.store(implicit_public{now.tail, now.head - 1}.word(), std::memory_order_relaxed);
+  s.open.store(now.with_head(now.head - 1).word(), std::memory_order_relaxed);
 }
 
 /// To leave a stack and come back to it costs two workers more than this.
@@ -346,7 +430,7 @@ void wait_a_little(strand_meeting& m) noexcept {
 /// unwind information hid may be, and who sleeps would not ask again.
 void go_on(implicit_team& team, implicit_member& w, implicit_returned const& returned) noexcept {
   w.end_change();
-  if (team.somebody_sleeps()) team.publish_callers(w, returned);
+  if (team.somebody_sleeps(w)) team.publish_callers(w, returned);
 }
 
 /// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody took the offer, and
@@ -366,8 +450,10 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
     is_stolen = !team.take_back(w, s);
     if (is_stolen) {
       w.end_change();
+      runtime::cycles const begin = runtime::time_stamp();
       wait_a_little(r.meeting);
       team.wait_at(r.meeting, 1);
+      team.settle(r, runtime::time_stamp() - begin);
       this_member().begin_change();
       s.forget_stolen(1);
     }

@@ -4,6 +4,7 @@
 #include "runtime/pool_of.hpp"
 #include "schedulers/implicit/worker.hpp"
 
+#include <algorithm>
 #include <bit>
 
 extern "C" std::uint64_t const filch_implicit_barriers[];
@@ -35,9 +36,9 @@ implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
     : strand_team(std::move(s), tolerate_missing_threads, header_bytes) {
   std::size_t const whole = os::reservation::whole_bytes_for(stack_size(), header_bytes(stack_size()));
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
-  places_ =
-      static_cast<std::uint32_t>((header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record));
-  for (unsigned i = 0; i < workers(); ++i) add(*make_member<implicit_member>(i));
+  places_ = static_cast<std::uint32_t>(std::min<std::size_t>(
+      (header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record), implicit_public::k_most));
+  for (unsigned i = 0; i < workers(); ++i) make_place(i);
   if (workers() > 1) answer_interrupts();
   start();
 }
@@ -46,8 +47,17 @@ implicit_team::~implicit_team() { stop(); }
 
 void implicit_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   // The pool's own threads have the mask of who made it. A caller's is its own affair.
-  if (me != 0) os::admit_interrupts();
+  if (!all().is_callers(me)) os::admit_interrupts();
   strand_team::be_worker(me, call, argument);
+}
+
+void implicit_team::make_place(unsigned place) noexcept { add(*make_member<implicit_member>(place), place); }
+
+/// While it waits in the system a signal would end its wait early, and it has offered all that it can.
+void implicit_team::waits_in_system(bool begins) noexcept {
+  auto* const w = static_cast<implicit_member*>(place_of_caller());
+  // relaxed: as in takes_up().
+  if (w) w->thread.store(begins ? 0 : calling_thread(), std::memory_order_relaxed);
 }
 
 void implicit_team::takes_up(runtime::strand_member& m) noexcept {
@@ -62,7 +72,14 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   static_cast<void>(w.is_interrupted.exchange(false, std::memory_order_seq_cst));
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
-  w.offers.store(s, std::memory_order_release);
+  // No record is offered where a strand begins, so no thief changes the word.
+  implicit_public now = implicit_public::of(s->open.load(std::memory_order_relaxed));
+  if (now.root != w.stack->root) {
+    now.root = w.stack->root;
+    s->open.store(now.word(), std::memory_order_relaxed);
+  }
+  // edge idle-4: seq_cst, before the look whether its caller sleeps.
+  w.offers.store(s, std::memory_order_seq_cst);
 }
 
 void implicit_team::is_free(runtime::strand_member& m) noexcept {

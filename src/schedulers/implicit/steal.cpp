@@ -3,10 +3,19 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Asks the victim to offer something. seq_cst, both: see edge implicit-4.
-void implicit_team::ask(runtime::strand_member& victim) noexcept {
-  if (victim.poll.load(std::memory_order_seq_cst) == k_asked) return;
+/// Asks the victim to offer something, if thieves may. seq_cst, both: see edge implicit-4.
+runtime::cycles implicit_team::ask_if_due(implicit_member& victim) noexcept {
+  // edge implicit-6: who put a request off said before until when.
+  if (victim.poll.load(std::memory_order_seq_cst) == k_asked) return 0;
+  if constexpr (!runtime::k_steals_are_forced) {
+    if (runtime::cycles const in = runtime::time_until(victim.may_be_asked_at())) return in;
+  }
   victim.poll.store(k_asked, std::memory_order_seq_cst);
+  return 0;
+}
+
+void implicit_team::ask(runtime::strand_member& victim) noexcept {
+  static_cast<void>(ask_if_due(static_cast<implicit_member&>(victim)));
 }
 
 namespace {
@@ -30,24 +39,43 @@ std::uint64_t wait_for_offer(implicit_member& victim, implicit_stack& s) noexcep
 }  // namespace
 
 /// Who sleeps does not insist, so who asks in its place does.
-void implicit_team::ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept {
-  ask(victim);
+void implicit_team::ask_for_sleepers(implicit_member const& me, implicit_member& victim,
+                                     std::uint16_t root) noexcept {
+  if (ask_if_due(victim) > 0) {
+    task_is_public(me.index, root);
+    return;
+  }
   constexpr unsigned k_looks = 32;  // a microsecond or two: forking victims have answered by then
   // relaxed: a hint.
   for (unsigned i = 0; i < k_looks && victim.poll.load(std::memory_order_relaxed) == k_asked; ++i) runtime::relax();
   // Or one of them has to come again.
-  if (!insist_on(victim)) task_is_public(me.index);
+  if (insist_on(victim) != 0) task_is_public(me.index, root);
 }
 
 /// Who offered it may wait for just this, and fork as soon as it goes on: it is asked for more before that.
 strand_meeting& implicit_team::run_and_ask(strand_task& task) noexcept {
   auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
+  runtime::cycles const begin = runtime::time_stamp();
   strand_meeting& m = r.run_g(r);
+  r.lasted = runtime::time_stamp() - begin;
+  this_member().account.pay(r.lasted);
   team_of(*r.publisher).ask(*r.publisher);
   return m;
 }
 
-strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::strand_member& me) noexcept {
+/// What it lasted is paid at once: the scope may have more for long.
+strand_meeting& implicit_team::run_spawned(strand_task& task) noexcept {
+  auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
+  runtime::cycles const begin = runtime::time_stamp();
+  strand_meeting& m = r.task->run(*r.task);
+  runtime::cycles const lasted = runtime::time_stamp() - begin;
+  this_member().account.pay(lasted);
+  if (r.pays) r.publisher->account.pay(lasted);
+  return m;
+}
+
+strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::strand_member& me,
+                                       std::uint16_t& root) noexcept {
   auto& victim = static_cast<implicit_member&>(v);
   // edge implicit-2: acquire, the header. It stays one, whatever becomes of the strand.
   implicit_stack* const s = victim.offers.load(std::memory_order_acquire);
@@ -55,47 +83,59 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   // edge implicit-1: acquire.
   std::uint64_t word = s->open.load(std::memory_order_acquire);
   implicit_public now = implicit_public::of(word);
-  if (now.tail >= now.head) {
-    ask(victim);
+  auto const may_take = [&] { return me.limit == runtime::k_any_root || me.limit == now.root || &victim == &me; };
+  if (now.tail >= now.head && may_take()) {
+    if (ask_if_due(victim) > 0) return nullptr;
     word = wait_for_offer(victim, *s);
     now = implicit_public::of(word);
-    if (now.tail >= now.head) return nullptr;
   }
+  if (now.tail >= now.head || !may_take()) return nullptr;
   // edge implicit-1 and implicit-3: the offer is ours, and what it points to is there.
-  if (!s->open.compare_exchange_strong(word, implicit_public{now.tail + 1, now.head}.word(),
-                                       std::memory_order_seq_cst, std::memory_order_relaxed)) {
+  if (!s->open.compare_exchange_strong(word, now.with_tail(now.tail + 1).word(), std::memory_order_seq_cst,
+                                       std::memory_order_relaxed)) {
     counted(me.index).backoffs.bump();
     return nullptr;
   }
+  root = now.root;
   implicit_record& r = s->record(now.tail);
   // Who offered it: the strand may have left the worker through which it was found.
   auto& publisher = static_cast<implicit_member&>(member(r.meeting.begun_on));
   bool const is_last = now.tail + 1 == now.head && &publisher != &me;
   bool const is_spawned = r.what == implicit_record::kind::spawned;
-  if (is_last && sleepers().anybody()) {
+  if (is_last && anybody_sleeps(root)) {
     // edge implicit-4: the trip wire. The last offer went, and others sleep.
-    ask_for_sleepers(static_cast<implicit_member const&>(me), publisher);
+    ask_for_sleepers(static_cast<implicit_member const&>(me), publisher, root);
   } else if (is_last && is_spawned) {
     // A scope that had some has more, perhaps: they are offered before anybody looks in vain.
     ask(publisher);
   }
+  runtime::cycles const begin = runtime::time_stamp();
+  r.publisher = &publisher;
+  r.pays = !publisher.account.has_credit(begin);
+  auto& self = static_cast<implicit_member&>(me);
+  self.account.inherit(publisher.account, begin);
+  if constexpr (!runtime::k_steals_are_forced) {
+    // relaxed: the first fork would find out.
+    bool const is_asked = self.poll.load(std::memory_order_relaxed) == k_asked;
+    if (is_asked && self.account.paid_at() > begin) put_off(self, self.account.paid_at());
+  }
   if (is_spawned) {
     // If it forks, the first of that is offered at once: whoever looks for work next would wait for a later one.
     ask(me);
-    return r.task;
+    r.run = run_spawned;
+    return &r;
   }
   land(r);
   r.run_g = std::exchange(r.run, run_and_ask);
-  r.publisher = &publisher;
   return &r;
 }
 
-std::uint32_t implicit_team::untaken(runtime::strand_member const& victim) const noexcept {
+runtime::strand_offers implicit_team::offers_of(runtime::strand_member const& victim) const noexcept {
   implicit_stack const* const s = static_cast<implicit_member const&>(victim).offers.load(std::memory_order_seq_cst);
-  if (!s) return 0;
+  if (!s) return {};
   // edge idle-1: in order after the announcement.
   implicit_public const now = implicit_public::of(s->open.load(std::memory_order_seq_cst));
-  return now.head - now.tail;
+  return {now.head - now.tail, now.root};
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

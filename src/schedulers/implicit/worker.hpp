@@ -3,6 +3,7 @@
 
 #include <filch/implicit.hpp>
 
+#include "runtime/account.hpp"
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/strand_team.hpp"
 #include "schedulers/implicit/join_frames.hpp"
@@ -46,22 +47,34 @@ struct alignas(64) implicit_record : implicit_offer {
   runtime::exceptions_in_flight exceptions{};   // of the strand, from its resumption to the frame's
   _Unwind_Exception marker;                     // what the landing pad takes for the exception
   decltype(strand_task::run) run_g = nullptr;   // join: in the thief
-  struct implicit_member* publisher = nullptr;  // join: who that thief asks for more
+  struct implicit_member* publisher = nullptr;  // who that thief asks for more, or pays
+  runtime::cycles lasted = 0;                   // join: its g, in the thief
   strand_task* task = nullptr;                  // spawned: what to run
+  bool pays = false;                            // spawned: the publisher has little credit
   std::uint64_t rank = 0;                       // its place on the stack: the higher the older
   class implicit_frame* scope = nullptr;        // spawned: whose task
   struct implicit_stack* stack = nullptr;       // join: that it is a record of
 };
 
-/// Which of a stack's records are public: [tail, head). One word, so that every change is one exchange.
+/// Which of a stack's records are public: [tail, head), and the root of its strand. One word, so that every change is
+/// one exchange, and a thief takes nothing of another root than it saw.
 struct implicit_public {
+  static constexpr unsigned k_bits = 24;
+  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
+
   std::uint32_t tail;
   std::uint32_t head;
+  std::uint16_t root;
 
   static implicit_public of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
+    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
+            static_cast<std::uint16_t>(word >> 2 * k_bits)};
   }
-  std::uint64_t word() const noexcept { return std::uint64_t{head} << 32 | tail; }
+  std::uint64_t word() const noexcept {
+    return std::uint64_t{root} << 2 * k_bits | std::uint64_t{head} << k_bits | tail;
+  }
+  implicit_public with_tail(std::uint32_t t) const noexcept { return {t, head, root}; }
+  implicit_public with_head(std::uint32_t h) const noexcept { return {tail, h, root}; }
 };
 
 class implicit_frame;
@@ -92,13 +105,19 @@ struct implicit_stack {
   /// The newest records, all stolen and done with.
   void forget_stolen(std::uint32_t count) noexcept {
     // All that is older was stolen too, so nobody else changes the word.
-    std::uint32_t const left = number_of_records() - count;
-    open.store(implicit_public{left, left}.word(), std::memory_order_release);
+    implicit_public const now = implicit_public::of(open.load(std::memory_order_relaxed));
+    std::uint32_t const left = now.head - count;
+    open.store(implicit_public{left, left, now.root}.word(), std::memory_order_release);
   }
 };
 static_assert(offsetof(implicit_stack, hidden_return) == 64);
 
 struct alignas(64) implicit_member : runtime::strand_member {
+  // Some 100 microseconds: where an exception is on its way, say.
+  static constexpr runtime::cycles k_first_pause = runtime::cycles{1} << 18;
+  static constexpr runtime::cycles k_longest_pause = runtime::cycles{1} << 29;
+  static constexpr std::uint64_t k_first_walk_cost = 512;
+
   implicit_member() noexcept : strand_member(strand_kind::implicit, k_not_asked, strand_raised()) {}
 
   // owner writes, thieves read
@@ -108,7 +127,16 @@ struct alignas(64) implicit_member : runtime::strand_member {
   // thieves set, owner clears
   std::atomic<bool> is_interrupted{false};
   // owner writes, thieves read
-  std::atomic<std::uint64_t> refused_at{0};  // the time-stamp counter when it last could not answer an interrupt
+  // The time-stamp counter from which on it may be asked, or interrupted, again.
+  std::atomic<runtime::cycles> put_off_until{0};
+  std::atomic<runtime::cycles> refused_until{0};
+  // owner and thieves
+  runtime::account account;
+
+  runtime::cycles may_be_asked_at() const noexcept {
+    // relaxed: a hint, or after edge implicit-6.
+    return std::max(account.paid_at(), put_off_until.load(std::memory_order_relaxed));
+  }
 
   // owner
   /// The handler of an interrupt keeps its hands off: records, lists or the walk's memory are being changed.
@@ -117,6 +145,8 @@ struct alignas(64) implicit_member : runtime::strand_member {
   call_frame_cache frames;
   oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // of its thread
+  std::atomic<runtime::cycles> pause{k_first_pause};          // after the next refusal; its handlers write it, too
+  std::uint64_t walk_cost = k_first_walk_cost;                // in 1024ths of a cycle for each byte of a stack
 
   // edge implicit-5. relaxed, all: one thread and its signal handlers.
   void begin_change() noexcept {
@@ -134,48 +164,79 @@ class implicit_team final : public runtime::strand_team {
   implicit_team(runtime::settings s, bool tolerate_missing_threads);
   ~implicit_team() override;
 
-  /// Offers the oldest of what the worker has and has not offered.
+  /// Offers the oldest of what the worker has and has not offered, if that does not cost too much now.
   void publish(implicit_member& w) noexcept;
+  void publish_at_any_cost(implicit_member& w) noexcept;
   /// The same for the callers of a frame that goes on.
   void publish_callers(implicit_member& w, implicit_returned const& of) noexcept;
   /// The same, in the handler of a signal that interrupted the worker there.
   void publish_interrupted(implicit_member& w, frame_registers const& there) noexcept;
-  /// Where nothing can be offered at this moment, but may be later.
+  /// Where nothing can be offered at this moment, but may be later: each time later.
   void refuse(implicit_member& w) noexcept;
   /// Takes back the newest of the stack's offers; false: it was stolen.
   bool take_back(implicit_member& w, implicit_stack& s) noexcept;
+  /// Its owner has taken the last offer. edge implicit-4: while somebody sleeps, or is on the way, a request stands
+  /// wherever nothing is offered.
+  void took_last_offer(implicit_member& w) noexcept {
+    if (should_ask_itself(w)) ask_itself(w);
+  }
+  /// A stolen g is done, and the frame has waited so long for it.
+  void settle(implicit_record const& r, runtime::cycles waited) noexcept;
 
-  bool somebody_sleeps() noexcept { return sleepers().anybody_hint(); }
+  bool somebody_sleeps(implicit_member const& w) noexcept { return anybody_sleeps(w.stack->root); }
   void give_to_who_asks(runtime::strand_member& w) noexcept override;
+  void offer_all(runtime::strand_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "implicit"; }
 
  private:
+  void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
-  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me) noexcept override;
+  void waits_in_system(bool begins) noexcept override;
+  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me,
+                          std::uint16_t& root) noexcept override;
   void ask(runtime::strand_member& victim) noexcept override;
   static strand_meeting& run_and_ask(strand_task& task) noexcept;
-  std::uint32_t untaken(runtime::strand_member const& victim) const noexcept override;
+  static strand_meeting& run_spawned(strand_task& task) noexcept;
+  /// Asks, or returns in how many cycles it may.
+  runtime::cycles ask_if_due(implicit_member& victim) noexcept;
+  runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
   void takes_up(runtime::strand_member& w) noexcept override;
   void is_free(runtime::strand_member& w) noexcept override;
-  bool insist(unsigned me) noexcept override;
-  /// Interrupts the victim if it holds back a request. Edge implicit-5. False: it could not answer a moment ago.
-  bool insist_on(implicit_member& victim) noexcept;
-  void ask_for_sleepers(implicit_member const& me, implicit_member& victim) noexcept;
+  std::chrono::nanoseconds insist(unsigned me) noexcept override;
+  /// Interrupts the victim if it holds back a request. Edge implicit-5. Zero, or in how many cycles to come again.
+  runtime::cycles insist_on(implicit_member& victim) noexcept;
+  bool is_owed(unsigned worker) const noexcept override;
+  void ask_for_sleepers(implicit_member const& me, implicit_member& victim, std::uint16_t root) noexcept;
 
-  template <class From> void publish_or_refuse(implicit_member& w, From from) noexcept;
+  /// Over how many bytes of the stack a walk from there goes.
+  static std::uint64_t length_of_walk(implicit_member const& w, frame_registers const& there) noexcept;
+  /// What it will cost; 0: next to nothing.
+  static runtime::cycles expected_cost(implicit_member const& w, std::uint64_t length) noexcept;
+  /// True: thieves have cost the worker too much for that, and are told when to come again.
+  bool puts_off(implicit_member& w, frame_registers const& there) noexcept;
+  /// Takes the request away; whoever looks for work comes again at that time.
+  void put_off(implicit_member& w, runtime::cycles due) noexcept;
+  /// For those who sleep, or are on the way.
+  void ask_itself(implicit_member& w) noexcept;
+  template <class From> void publish_or_refuse(implicit_member& w, frame_registers const& there, From from) noexcept;
   [[nodiscard]] bool publish_from(implicit_member& w, join_frame_walk const& walk) noexcept;
   static void wait_for_thief(implicit_stack const& s) noexcept;
   void make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept;
   std::uint32_t offer_oldest(implicit_member& w, implicit_stack& s, join_frame_walk const& walk,
                              bool& saw_all) noexcept;
-  std::uint32_t offer_share(implicit_stack& s, join_frame_walk walk, std::size_t all) noexcept;
+  std::uint32_t offer_share(implicit_stack& s, join_frame_walk const& from, std::size_t all) noexcept;
 
   join_frame_walk walk_of(implicit_member& w, frame_registers const& begin, bool begins_after_call) noexcept;
 
   std::uint64_t barrier_ = 0;  // its address, for stacks of this size
   std::uint32_t places_ = 0;   // records of a stack
 };
+
+/// Which callers may take what the worker's strand offers.
+inline std::uint16_t root_of(implicit_member const& w) noexcept {
+  return w.stack ? w.stack->root : runtime::k_any_root;
+}
 
 inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
 inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(runtime::this_member()); }

@@ -1,0 +1,77 @@
+// What thieves may cost a worker: a fixed part of its time. src/schedulers/implicit/protocol.md, "What a thief may
+// cost its victim".
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#if defined(__aarch64__)
+#include <chrono>
+#endif
+
+namespace filch::runtime {
+
+/// Of the time-stamp counter. Signed, so that differences are.
+using cycles = std::int64_t;
+
+inline cycles time_stamp() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  return static_cast<cycles>(__builtin_ia32_rdtsc());
+#else
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+#endif
+}
+
+/// Zero if it was then.
+inline cycles time_until(cycles then) noexcept { return std::max<cycles>(then - time_stamp(), 0); }
+
+/// A worker's account with its thieves: the time at which what they have cost is paid for, at k_part cycles of the
+/// worker's time for each of theirs. While that lies ahead thieves leave the worker alone. Costs move it on, the work
+/// that thieves did moves it back. All of it is a hint, so every order is relaxed: too early, a thief costs more than
+/// its part, once; too late, it comes late.
+class account {
+ public:
+  /// Thieves cost a worker at most this part of its time.
+  static constexpr cycles k_part = 16;
+  /// A worker without costs gathers credit for so long, a few milliseconds: enough for all workers of a large pool to
+  /// be woken, one after the other.
+  static constexpr cycles k_credit = cycles{1} << 23;
+  /// What a stolen task costs its victim that turns out to be tiny: about what giving up a stack does.
+  static constexpr cycles k_steal = 5'000;
+  static constexpr cycles k_longest_wait = 10 * k_steal;
+
+  /// When thieves may cost the worker anything again.
+  cycles paid_at() const noexcept { return paid_at_.load(std::memory_order_relaxed); }
+  /// The same for something that will cost `expected`: so much has to be paid before.
+  cycles paid_at(cycles expected) const noexcept { return paid_at() + k_part * expected; }
+  bool has_credit(cycles now) const noexcept { return now - paid_at() > k_credit / 2; }
+
+  /// Owner: an offer cost so much; `expected` was asked for before.
+  void charge(cycles now, cycles cost, cycles expected) noexcept {
+    move_on(now - std::max(k_credit, k_part * expected), cost);
+  }
+  /// Anybody: thieves took over so many.
+  void pay(cycles lasted) noexcept { add(-lasted); }
+  /// Anybody: in so many cycles' more than a thief took over the worker's frame waited for it. That the thief's
+  /// processor was somebody else's meanwhile is no reason to do without it for long.
+  void settle_steal(cycles lost) noexcept { add(std::min(lost, k_longest_wait)); }
+  /// Thief: it has stolen from that worker. Work that passes from thief to thief keeps its account, and each steal is
+  /// on it.
+  void inherit(account const& victim, cycles now) noexcept {
+    move_on(std::max(now - k_credit, victim.paid_at()), k_steal);
+  }
+
+ private:
+  void add(cycles cost) noexcept { paid_at_.fetch_add(k_part * cost, std::memory_order_relaxed); }
+  void move_on(cycles not_before, cycles cost) noexcept {
+    cycles was = paid_at();
+    while (
+        !paid_at_.compare_exchange_weak(was, std::max(was, not_before) + k_part * cost, std::memory_order_relaxed)) {
+    }
+  }
+
+  std::atomic<cycles> paid_at_{0};
+};
+
+}  // namespace filch::runtime

@@ -1,0 +1,353 @@
+// Several callers in a pool at once: whose tasks a worker runs, what a caller leaves, and what a barrier waits for.
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+using S = filch::channel;
+
+/// A call of its own, on a thread of its own.
+template <class F> std::thread call(S::pool& pool, F f) {
+  return std::thread([&pool, f] { pool.run(f); });
+}
+
+/// In a call, while others ask for tasks of theirs: forks g, and gives them every occasion to take it.
+template <class G> void expect_to_keep(S::pool& pool, G const& g) {
+  unsigned const me = S::worker_index();
+  auto const before = pool.stats().publications;
+  filch::join<S>(
+      [&] {
+        for (int i = 0; i < 1'000; ++i) {
+          S::poll();
+          EXPECT_FALSE(S::wanted());
+        }
+      },
+      [&] {
+        EXPECT_EQ(S::worker_index(), me) << "a task of another call runs on top of a wait";
+        g();
+      });
+  EXPECT_EQ(pool.stats().publications, before);
+}
+
+TEST(callers, that_wait_run_no_task_of_another_call) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    pool.run([&] {
+      while_the_owner_sleeps<S>(pool, [&] {
+        // The only thread is here, and the caller of this task sleeps.
+        call(pool, [&] { expect_to_keep(pool, [] {}); }).join();
+      });
+    });
+  }
+}
+
+TEST(callers, find_no_task_of_another_call_in_front_of_theirs) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    gate thread_waits;
+    gate long_call_ends;
+    gate short_call_ends;
+    auto short_call = call(pool, [&] {
+      // The thread's task waits for one that this caller has.
+      stolen_join<S>{}([] {},
+                       [&] {
+                         stolen_join<S>{}([] {},
+                                          [&] {
+                                            auto const before = pool.stats().sleeps;
+                                            EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; }));
+                                            thread_waits.open();
+                                            EXPECT_TRUE(long_call_ends.pass());
+                                          });
+                       });
+      short_call_ends.open();
+    });
+    EXPECT_TRUE(thread_waits.pass());
+    pool.run([&] {
+      expect_to_keep(pool, [&] {
+        long_call_ends.open();
+        EXPECT_TRUE(short_call_ends.pass()) << "the short call waits for the long one";
+      });
+    });
+    short_call.join();
+  }
+}
+
+TEST(callers, get_the_thread_that_has_ended_its_tasks_of_another_call) {
+  // While it had some it kept requests of the sleeping caller aside.
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    gate other_ends;
+    auto other = call(pool, [&] { EXPECT_TRUE(other_ends.pass()); });
+    pool.run([&] {
+      for (int i = 0; i < 10; ++i) stolen_join<S>{}([] {}, [] {});
+    });
+    other_ends.open();
+    other.join();
+  }
+}
+
+TEST(callers, reach_a_thief_that_slept_before_they_came) {
+  constexpr unsigned k_callers = 15;
+  for (std::size_t round = 0; round < scaled(20) && !HasFailure(); ++round) {
+    S::pool pool({.workers = 2, .stack_size = std::size_t{1} << 20});
+    for (int again = 0; again < 2; ++again) {
+      // Each at a place of its own, where nobody was before when the thread went to sleep.
+      std::vector<std::thread> callers;
+      gate end;
+      for (unsigned i = 0; i < k_callers; ++i) {
+        gate stolen;
+        auto const sleeps = pool.stats();
+        callers.push_back(call(pool, [&] {
+          stolen_join<S>{}([] {}, [] {});
+          stolen.open();
+          EXPECT_TRUE(end.pass());
+        }));
+        EXPECT_TRUE(stolen.pass());
+        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps.sleeps; })) << "the thread does not sleep";
+      }
+      end.open();
+      for (auto& t : callers) t.join();
+    }
+  }
+}
+
+TEST(callers, and_threads_that_fall_asleep_meanwhile_find_each_other) {
+  S::pool pool({.workers = 3, .stack_size = std::size_t{1} << 20});
+  std::vector<std::thread> callers;
+  for (unsigned i = 0; i < 4; ++i) {
+    callers.emplace_back([&, i] {
+      for (std::size_t round = 0; round < scaled(300) && !HasFailure(); ++round) {
+        pool.run([&] { stolen_join<S>{}([] {}, [] {}); });
+        // About as long as a thread looks before it sleeps.
+        if (i % 2 == 0) work_for(std::chrono::microseconds(20 * (round % 10)));
+      }
+    });
+  }
+  for (auto& t : callers) t.join();
+}
+
+TEST(callers, of_one_pool_s_only_worker_are_there_at_once) {
+  S::pool pool({.workers = 1});
+  gate second_runs;
+  auto first = call(pool, [&] {
+    std::atomic<int> ran{0};
+    S::detach([&] { ++ran; });
+    EXPECT_TRUE(second_runs.pass());
+    S::barrier();
+    EXPECT_EQ(ran, 1);
+  });
+  pool.run([&] {
+    int ran = 0;
+    S::detach([&] { ++ran; });
+    S::barrier();
+    EXPECT_EQ(ran, 1);
+    second_runs.open();
+  });
+  first.join();
+}
+
+// ---- what a caller leaves ----------------------------------------------------------------------
+
+TEST(detached_tasks, do_not_delay_the_call_that_leaves_them) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    gate has_left;
+    gate begun;
+    std::atomic<int> ran{0};
+    pool.run([&] {
+      S::detach([&] {
+        begun.open();
+        EXPECT_TRUE(has_left.pass()) << "the call waits for a detached task";
+        ++ran;
+      });
+      answer_until_open<S>(begun);
+      // The thread is in the first. Nobody asks for these.
+      for (int i = 0; i < 10; ++i) {
+        S::detach([&] {
+          EXPECT_TRUE(has_left.pass()) << "the call runs a detached task";
+          ++ran;
+        });
+      }
+    });
+    has_left.open();
+    EXPECT_TRUE(eventually([&] { return ran == 11; })) << "some are lost";
+  }
+}
+
+TEST(detached_tasks, that_were_left_wake_a_thread) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    auto const before = pool.stats().sleeps;
+    gate ran;
+    pool.run([&] {
+      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; }));
+      S::detach([&] { ran.open(); });
+    });
+    EXPECT_TRUE(ran.pass());
+  }
+}
+
+TEST(detached_tasks, that_were_left_are_joined_and_detached_as_others) {
+  std::atomic<int> ran{0};
+  {
+    S::pool pool({.workers = 3});
+    for (std::size_t round = 0; round < scaled(200); ++round) {
+      pool.run([&] {
+        for (int i = 0; i < 5; ++i) {
+          S::detach([&] { filch::join<S>([&] { ++ran; }, [&] { S::detach([&] { ++ran; }); }); });
+        }
+      });
+    }
+  }
+  EXPECT_EQ(ran, static_cast<int>(scaled(200)) * 10);
+}
+
+TEST(detached_tasks, that_were_left_are_nothing_to_the_next_call) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    gate begun;
+    gate next_is_over;
+    std::atomic<int> ran{0};
+    auto const task = [&] {
+      begun.open();
+      EXPECT_TRUE(next_is_over.pass()) << "another call waits for it";
+      ++ran;
+    };
+    pool.run([&] {
+      S::detach(task);
+      answer_until_open<S>(begun);
+      S::detach(task);
+    });
+    // The thread is in one of them, the other one is nobody's.
+    pool.run([&] {
+      int own = 0;
+      S::detach([&] { ++own; });
+      S::barrier();
+      EXPECT_EQ(own, 1);
+      filch::join<S>([] {}, [] {});
+    });
+    next_is_over.open();
+    EXPECT_TRUE(eventually([&] { return ran == 2; }));
+  }
+}
+
+TEST(detached_tasks, of_a_pool_s_only_worker_run_before_the_call_returns) {
+  S::pool pool({.workers = 1});
+  int ran = 0;
+  pool.run([&] { S::detach([&] { S::detach([&] { ++ran; }); }); });
+  EXPECT_EQ(ran, 1);
+}
+
+// ---- the barrier --------------------------------------------------------------------------------
+
+TEST(barrier_of_one_call, returns_though_another_caller_waits_for_it) {
+  for (unsigned workers : {1u, 2u, 3u}) {
+    S::pool pool({.workers = workers});
+    for (int round = 0; round < 20 && !HasFailure(); ++round) {
+      gate other_is_inside;
+      gate barrier_is_over;
+      auto other = call(pool, [&] {
+        int ran = 0;
+        S::detach([&] { ++ran; });  // it has tasks, too
+        other_is_inside.open();
+        EXPECT_TRUE(barrier_is_over.pass()) << "the barrier waits for another call";
+        S::barrier();
+        EXPECT_EQ(ran, 1);
+      });
+      EXPECT_TRUE(other_is_inside.pass());
+      pool.run([&] {
+        std::atomic<int> ran{0};
+        for (int i = 0; i < 10; ++i) S::detach([&] { ++ran; });
+        S::barrier();
+        EXPECT_EQ(ran, 10);
+        barrier_is_over.open();
+      });
+      other.join();
+    }
+  }
+}
+
+TEST(barrier_of_one_call, sleeps_and_is_woken_beside_another_call) {
+  S::pool pool({.workers = 2});
+  for (int round = 0; round < 20 && !HasFailure(); ++round) {
+    gate other_ends;
+    auto other = call(pool, [&] { EXPECT_TRUE(other_ends.pass()); });
+    pool.run([&] {
+      gate begun;
+      std::atomic<bool> ended{false};
+      S::detach([&] {
+        auto const before = pool.stats().sleeps;
+        begun.open();
+        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the manager does not sleep";
+        ended = true;
+      });
+      answer_until_open<S>(begun);
+      S::barrier();
+      EXPECT_TRUE(ended);
+    });
+    other_ends.open();
+    other.join();
+  }
+}
+
+TEST(barrier_of_one_call, waits_for_all_tasks_of_the_call_among_those_of_others) {
+  for (unsigned workers : {1u, 2u, 4u}) {
+    S::pool pool({.workers = workers, .stack_size = std::size_t{1} << 20});
+    std::vector<std::thread> callers;
+    for (int c = 0; c < 3; ++c) {
+      callers.emplace_back([&] {
+        for (std::size_t round = 0; round < scaled(200) && !HasFailure(); ++round) {
+          std::atomic<long> leaves{0};
+          auto const grow = [&leaves](auto const& self, int depth) -> void {
+            if (depth == 0) {
+              leaves.fetch_add(1, std::memory_order_relaxed);
+              return;
+            }
+            filch::join<S>([&] { S::detach([&self, depth] { self(self, depth - 1); }); },
+                           [&] { S::detach([&self, depth] { self(self, depth - 1); }); });
+          };
+          pool.run([&] {
+            for (int again = 1; again <= 2; ++again) {
+              grow(grow, 6);
+              S::barrier();
+              EXPECT_EQ(leaves, again * 64);
+            }
+          });
+        }
+      });
+    }
+    for (auto& t : callers) t.join();
+  }
+}
+
+TEST(barrier_of_one_call, does_not_wait_for_tasks_that_earlier_calls_left) {
+  S::pool pool({.workers = 2});
+  gate begun;
+  gate may_end;
+  pool.run([&] {
+    S::detach([&] {
+      begun.open();
+      EXPECT_TRUE(may_end.pass()) << "a barrier waits for it";
+    });
+    answer_until_open<S>(begun);
+  });
+  for (int round = 0; round < 20; ++round) {
+    pool.run([&] {
+      int ran = 0;
+      S::detach([&] { ++ran; });
+      S::barrier();
+      EXPECT_EQ(ran, 1);
+    });
+  }
+  may_end.open();
+}
+
+}  // namespace
+}  // namespace filch_test

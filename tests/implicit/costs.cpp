@@ -1,0 +1,113 @@
+// What thieves may cost their victim: protocol.md, "What a thief may cost its victim". Counted, not timed.
+#include "blind.hpp"
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace filch_test {
+namespace {
+
+using S = filch::implicit;
+
+long deep(long n) {
+  if (n == 0) return 0;
+  auto const [a, b] = filch::join<S>([=] { return deep(n - 1); }, [] { return 1L; });
+  return a + b;
+}
+
+long deep_in_g(long n) {
+  if (n == 0) return 0;
+  auto const [a, b] = filch::join<S>([] { return 1L; }, [=] { return deep_in_g(n - 1); });
+  return a + b;
+}
+
+long volatile sink = 0;
+
+void tiny_joins(long n) {
+  for (long i = 0; i < n; ++i) filch::join<S>([] { sink = 1; }, [] { sink = 2; });
+}
+
+std::uint64_t microseconds_of(auto const& call) {
+  auto const begin = std::chrono::steady_clock::now();
+  call();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count());
+}
+
+/// A join whose g has to be stolen.
+void expect_steal() {
+  gate stolen;
+  filch::join<S>([&] { EXPECT_TRUE(stolen.pass()); }, [&] { stolen.open(); });
+}
+
+TEST(costs, of_walks_over_a_deep_recursion_are_few) {
+  constexpr long k_depth = 300'000;
+  S::pool pool({.workers = 2, .stack_size = std::size_t{1} << 28});
+  EXPECT_EQ(pool.run([&] { return deep(k_depth); }), k_depth);
+  auto const before = pool.stats();
+  EXPECT_EQ(pool.run([&] { return deep(k_depth); }), k_depth);
+  // Each of them may go over all of it.
+  EXPECT_LE(pool.stats().walks - before.walks, 20u);
+}
+
+TEST(costs, of_tiny_joins_in_series_are_a_part_of_their_time) {
+  constexpr long k_joins = 10'000'000;
+  S::pool pool({.workers = 2});
+  pool.run([&] { tiny_joins(k_joins); });
+  auto const before = pool.stats();
+  std::uint64_t const time = microseconds_of([&] { pool.run([&] { tiny_joins(k_joins); }); });
+  EXPECT_LE(pool.stats().publications - before.publications, 1'000 + time / 4);
+  EXPECT_LE(pool.stats().suspensions - before.suspensions, 300 + time / 16);
+}
+
+TEST(costs, go_with_work_from_thief_to_thief) {
+  constexpr long k_depth = 100'000;
+  constexpr long k_times = 50;
+  S::pool pool({.workers = 2, .stack_size = std::size_t{1} << 27});
+  std::uint64_t const time = microseconds_of([&] {
+    for (long i = 0; i < k_times; ++i) EXPECT_EQ(pool.run([&] { return deep_in_g(k_depth); }), k_depth);
+  });
+  EXPECT_LE(pool.stats().steals, 300 + time / 16);
+}
+
+TEST(costs, do_not_keep_thieves_away_for_good) {
+  for (unsigned workers : {2u, 4u}) {
+    S::pool pool({.workers = workers, .stack_size = std::size_t{1} << 27});
+    pool.run([&] {
+      for (std::size_t i = 0; i < scaled(20); ++i) {
+        tiny_joins(10'000);
+        expect_steal();
+        // Its joins are gone, but for the one above them.
+        filch::join<S>([] { static_cast<void>(deep(20'000)); }, [] {});
+        expect_steal();
+      }
+    });
+  }
+}
+
+TEST(costs, of_a_worker_that_cannot_answer_are_next_to_nothing) {
+  if constexpr (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  S::pool pool({.workers = 2});
+  gate inner;
+  auto const before = pool.stats();
+  pool.run([&] {
+    filch::join<S>(
+        [&] {
+          filch::join<S>(
+              [&] {
+                call_blindly([](void*) { work_for(std::chrono::milliseconds(300)); }, nullptr);
+                auto const then = pool.stats();
+                EXPECT_LE(then.failed_steals - before.failed_steals, 5'000u);
+                EXPECT_LE(then.sleeps - before.sleeps, 30u);
+                EXPECT_TRUE(inner.pass());
+              },
+              [&] { inner.open(); });
+        },
+        [] {});
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
