@@ -189,6 +189,27 @@ TYPED_TEST(for_index, splits_down_to_two_bodies_that_wait_for_each_other) {
   }
 }
 
+TYPED_TEST(for_index, is_shared_in_most_of_many_rounds) {
+  if constexpr (steals<TypeParam>) {
+    // A thief that is awake asks in each round; it does not sleep first, for then it would come in some only.
+    constexpr unsigned k_rounds = 100;
+    typename TypeParam::pool pool({.workers = 2});
+    bool const in_most = eventually([&] {
+      auto const before = steals_of<TypeParam>(pool);
+      pool.run([] {
+        for (unsigned round = 0; round < k_rounds; ++round) {
+          work_for(std::chrono::microseconds(10));
+          filch::for_index<TypeParam>(0, 64, [](int) { work_for(std::chrono::microseconds(1)); });
+        }
+      });
+      return steals_of<TypeParam>(pool) - before > k_rounds * 3 / 4;
+    });
+    EXPECT_TRUE(in_most);
+  } else {
+    GTEST_SKIP() << "has one worker only";
+  }
+}
+
 TYPED_TEST(for_index, keeps_its_own_index) {
   on_several_pools<TypeParam>([] {
     std::atomic<int> calls{0};
