@@ -7,8 +7,8 @@
 
 namespace filch::runtime {
 
-/// A thief's own. A task that lasts less than its steal costs the victim makes the victim slower. After such a task the
-/// thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
+/// A thief's own. A task that lasts less than its steal costs the victim makes the victim slower. After such a task
+/// the thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
 class steal_pace {
  public:
   bool waits(cycles now) const noexcept { return now < waits_until_; }

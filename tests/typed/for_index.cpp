@@ -191,6 +191,9 @@ TYPED_TEST(for_index, splits_down_to_two_bodies_that_wait_for_each_other) {
 
 TYPED_TEST(for_index, is_shared_in_most_of_many_rounds) {
   if constexpr (steals<TypeParam>) {
+    if (is_sanitized || is_emulated || !is_optimised || steals_are_forced<TypeParam>)
+      GTEST_SKIP() << "a look takes longer than a round";
+    if (typename TypeParam::pool().workers() < 2) GTEST_SKIP() << "needs two processors";
     // A thief that is awake asks in each round; it does not sleep first, for then it would come in some only.
     constexpr unsigned k_rounds = 100;
     typename TypeParam::pool pool({.workers = 2});
