@@ -1,5 +1,6 @@
 #include "runtime/worker_space.hpp"
 
+#include "runtime/account.hpp"
 #include "runtime/sanitizer.hpp"
 
 #include <algorithm>
@@ -71,7 +72,10 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
 }
 
 bool worker_space::must_ask(when now) noexcept {
-  return now == when::sleeps || (now == when::leaves && ++leaves_ % k_leaves_between_questions == 0);
+  if (now == when::sleeps) return true;
+  if (now != when::leaves || time_stamp() - asked_at_ < k_between_questions) return false;
+  asked_at_ = time_stamp();
+  return true;
 }
 
 /// None where the thread is on another stack, as in another pool's run.

@@ -50,7 +50,8 @@ class worker_space {
   static constexpr std::size_t k_block = std::size_t{1} << 20;
   // To touch the pages again takes about four times as long as to give them back, so this is a twentieth of the time.
   static constexpr int k_rest = 100;
-  static constexpr unsigned k_leaves_between_questions = 64;
+  // Of the time-stamp counter: a millisecond or two. A question takes some two microseconds.
+  static constexpr std::int64_t k_between_questions = 5'000'000;
 
   pages unused_stack(std::byte* in_use, std::size_t kept) const noexcept;
   pages unused_upper(std::byte* in_use, std::size_t kept) const noexcept;
@@ -60,7 +61,7 @@ class worker_space {
   std::byte* middle_ = nullptr;
   // the worker's
   clock::time_point rests_until_{};
-  unsigned leaves_ = 0;
+  std::int64_t asked_at_ = 0;
 };
 
 }  // namespace filch::runtime

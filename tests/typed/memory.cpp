@@ -134,7 +134,6 @@ TYPED_TEST(memory, below_a_worker_that_sleeps_in_a_join_goes_back) {
     typename TypeParam::pool pool({.workers = 2});
     pool.run([&] {
       std::size_t const before = *status_bytes("VmRSS");
-      gate may_end;
       gate begun;
       wait_for_thief<TypeParam>();
       filch::join<TypeParam>(
