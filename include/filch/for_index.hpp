@@ -32,16 +32,17 @@ template <class F, class I> struct index_body {
 /// Calls f(i) for every i of [first, last), in ascending order within each piece; the pieces may run in
 /// parallel, so several workers may call f at once. There is no grain size: a plain loop runs in stretches of at most
 /// 64 iterations and, where more than one, of about a microsecond, and what is left is split in half only when a
-/// worker waits for work. Both bounds are of one type, an integer's: `for_index(std::size_t{0}, v.size(), f)`. f gets
-/// an index of its own, which it may take by reference. What it returns is dropped. A small f that is trivially
-/// copyable and callable as const is copied for each piece; any other is called in place.
+/// worker waits for work, and half of it is worth a steal: that is told by what iterations of F cost before. Both
+/// bounds are of one type, an integer's: `for_index(std::size_t{0}, v.size(), f)`. f gets an index of its own, which
+/// it may take by reference. What it returns is dropped. A small f that is trivially copyable and callable as const
+/// is copied for each piece; any other is called in place.
 ///
 /// If f throws, the rest of its piece is skipped, the other pieces run to their end, and then one of the
 /// exceptions leaves: that of the lowest piece. An empty or reversed range does nothing. From outside a pool
 /// it enters the default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on
 /// another one under `cactus` and `implicit`. Cost: a load and a compare a stretch, and a clock read a microsecond
-/// or more. To split late is from A. Tzannes et al., Lazy binary-splitting: a run-time adaptive work-stealing
-/// scheduler, PPoPP 2010.
+/// or more: docs/decisions/0010-loops.md. To split late is from A. Tzannes et al., Lazy binary-splitting: a run-time
+/// adaptive work-stealing scheduler, PPoPP 2010.
 template <scheduler S = default_scheduler, std::integral I, class F>
   requires(!std::same_as<I, bool>)
 void for_index(I first, I last, F&& f) {

@@ -300,7 +300,11 @@ struct looking : filch::serial {
 
   static bool wanted() noexcept {
     longest = std::max(longest, std::exchange(since_look, 0));
-    return std::exchange(is_wanted, false);
+    return is_wanted;
+  }
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    is_wanted = false;
+    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
   }
   /// Iterations between two looks since the last call of this.
   static int take_longest() noexcept { return std::max(std::exchange(longest, 0), std::exchange(since_look, 0)); }
@@ -340,7 +344,7 @@ TEST(looks, come_after_every_iteration_once_a_thief_has_asked_in_a_slow_part) {
     ++looking::since_look;
     if (i < 20'000) return;
     if (i == 20'000) looking::is_wanted = true;
-    if (i == 20'100) looking::take_longest();
+    if (i == 20'200) looking::take_longest();
     work_for(std::chrono::microseconds(25));
   });
   EXPECT_EQ(looking::take_longest(), 1);

@@ -3,65 +3,137 @@
 //
 //   stretch   iterations between two looks at wanted()
 //   pace      how long stretches are, and how many of them lie between two looks at the clock
+//   history   what an iteration of loops with this body cost before
 #pragma once
 
 #include <filch/detail/result.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
+
+/// A count of ticks of at most 1 ns: the processor's own where that takes 10 ns to read, and a clock takes 25.
+inline std::int64_t loop_ticks() noexcept {
+#if defined(__x86_64__)
+  return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+#else
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+#endif
+}
+
+/// A steal costs its victim half a microsecond or more, and its thief as much. In ticks: what is shorter than two of
+/// them is not worth splitting.
+inline constexpr std::uint64_t k_ticks_worth_splitting = 10'000;
+/// Iterations from this on are worth it one by one. A stretch that takes less may be longer.
+inline constexpr std::uint64_t k_short_stretch_ticks = 300;
+
+/// What an iteration of the last loops with one body cost, by whichever worker: a hint that decides whether a loop is
+/// shared before its first iteration has run. Written where it is wrong by a factor of two, so that workers that run
+/// short loops share the line.
+class loop_history {
+ public:
+  /// So many iterations are worth splitting. Of a body that has not run yet: any.
+  std::size_t worth_splitting() const noexcept {
+    // relaxed: a hint.
+    std::uint64_t const each = each_.load(std::memory_order_relaxed);
+    return each >= k_parts * k_short_stretch_ticks ? 0 : k_parts * k_ticks_worth_splitting / (each + 1);
+  }
+  /// So many iterations, of a loop or a piece of it, took so long.
+  void ran(std::size_t iterations, std::uint64_t ticks) noexcept {
+    ticks = ticks > k_read ? std::min(ticks - k_read, k_unknown) : 0;
+    std::uint64_t const each = k_parts * ticks / iterations;
+    std::uint64_t const before = each_.load(std::memory_order_relaxed);
+    bool const is_slower = ticks > k_noise && each > 2 * before;
+    bool const is_faster = iterations >= k_enough && 2 * each < before;
+    if (before == k_unknown || is_slower) {
+      each_.store(std::min(each, k_unknown - 1), std::memory_order_relaxed);
+    } else if (is_faster) {
+      each_.store(before / 2, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t k_parts = 16;  // of a tick, in `each_`
+  static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 48;
+  static constexpr std::uint64_t k_read = 30;  // to read the clock
+  static constexpr std::uint64_t k_noise = 500;
+  // One iteration that is short says little of the others.
+  static constexpr std::size_t k_enough = 8;
+  std::atomic<std::uint64_t> each_{k_unknown};
+};
+template <class Body> inline constinit loop_history history_of{};
 
 /// How many iterations run between two looks, and how many looks between two clock reads. What an iteration costs is
 /// known of those that ran only: the pace begins with one iteration, and after a slow block it begins anew.
 class loop_pace {
  public:
+  explicit loop_pace(std::size_t worth_splitting) noexcept : worth_splitting_(worth_splitting) {}
   /// Iterations to the next look.
   std::size_t stretch() const noexcept { return stretch_; }
-  /// Of so many stretches the next block consists; the clock is read at its end.
-  std::size_t stretches() const noexcept { return stretches_; }
+  std::int64_t began() const noexcept { return began_; }
 
-  /// A block of stretches() has run.
-  void block_ran() noexcept {
-    clock::time_point const now = clock::now();
-    // The first block begins before the first look at the clock: it is one iteration, and says nothing.
-    if (began_) set(now - last_);
-    began_ = true;
-    last_ = now;
+  /// A stretch has run; perhaps it was the last of a block, at whose end the clock is read.
+  void stretch_ran() noexcept {
+    if (++ran_ == stretches_) block_ran();
+  }
+
+  /// A worker waits, and `left` iterations are left. Is half of them worth a steal? Not where they are few and, as
+  /// far as is known, cheap.
+  bool is_worth_splitting(std::size_t left) noexcept {
+    if (ran_ >= k_stretches_unread) block_ran();
+    return left >= worth_splitting_;
   }
 
  private:
-  using clock = std::chrono::steady_clock;
   // A waiting worker gets its half after one stretch, and a look costs a nanosecond.
   static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_growth = 4;
   static constexpr std::size_t k_most_stretches = 128;
-  // A clock read takes 20 to 30 ns, here and below in a block's time.
-  static constexpr auto k_short_stretch = std::chrono::nanoseconds(150);
-  static constexpr auto k_long_stretch = std::chrono::nanoseconds(1000);
-  static constexpr auto k_short_block = std::chrono::microseconds(2);
-  static constexpr auto k_slow_block = std::chrono::microseconds(20);
+  // While a worker waits. Else slow iterations after cheap ones would keep it waiting for a whole block.
+  static constexpr std::size_t k_stretches_unread = 2;
+  // In ticks; processors have 2 to 5 in a nanosecond, or a clock has one.
+  static constexpr std::uint64_t k_long_stretch = 2'000;
+  static constexpr std::uint64_t k_short_block = 3'000;
+  static constexpr std::uint64_t k_slow_block = 20'000;
+  static constexpr std::size_t k_not_known = ~std::size_t{0};
 
-  void set(clock::duration block) noexcept {
+  void block_ran() noexcept {
+    std::int64_t const now = loop_ticks();
+    set(static_cast<std::uint64_t>(now - last_));
+    last_ = now;
+    ran_ = 0;
+  }
+  void set(std::uint64_t block) noexcept {
+    std::size_t const iterations = stretch_ * ran_;
     if (block > k_slow_block) {
       stretch_ = stretches_ = 1;
-    } else if (stretch_ > 1 && block > k_long_stretch * stretches_) {
+    } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
-    } else if (stretch_ < k_longest && block < k_short_stretch * stretches_) {
+    } else if (stretch_ < k_longest && block < k_short_stretch_ticks * ran_) {
       stretch_ *= k_growth;
+      worth_splitting_ = k_not_known;  // but soon
+      return;
     } else if (block < k_short_block) {
       if (stretches_ < k_most_stretches) stretches_ *= 2;
     } else if (block > 2 * k_short_block && stretches_ > 1) {
       stretches_ /= 2;
     }
+    worth_splitting_ = stretch_ == 1 ? 0 : k_ticks_worth_splitting * iterations / (block + 1);
   }
 
   std::size_t stretch_ = 1;
   std::size_t stretches_ = 1;
-  bool began_ = false;
-  clock::time_point last_;
+  std::size_t ran_ = 0;          // stretches of this block
+  std::size_t worth_splitting_;  // so many iterations, or more
+  std::int64_t const began_ = loop_ticks();
+  std::int64_t last_ = began_;  // when this block began
 };
 
 template <std::integral I> FILCH_INLINE std::size_t iterations_in(I first, I last) noexcept {
@@ -73,29 +145,36 @@ template <std::integral I> FILCH_INLINE I iteration_after(I first, std::size_t n
   return static_cast<I>(static_cast<U>(static_cast<U>(first) + static_cast<U>(n)));
 }
 
-/// Runs iterations from `first` on, until a worker waits for work and there are two or more left. Returns the first
-/// one that has not run. A function of its own, without joins: the compiler has its registers for the body alone.
+/// Runs iterations from `first` on, until a worker waits for work, and there are two or more left that are worth it.
+/// Returns the first one that has not run. A function of its own, without joins: the compiler has its registers for
+/// the body alone.
 template <class S, std::integral I, class Body>
-[[gnu::noinline]] I run_until_wanted(I first, I const last, Body body) {
-  loop_pace pace;
+[[gnu::noinline]] I run_until_wanted(I const begin, I const last, Body body) {
+  loop_history& history = history_of<Body>;
+  loop_pace pace(history.worth_splitting());
+  I first = begin;
   for (;;) {
     std::size_t const longest = pace.stretch();
-    for (std::size_t stretches = pace.stretches(); stretches != 0; --stretches) {
+    I const end = detail::iterations_in(first, last) <= longest ? last : detail::iteration_after(first, longest);
+    for (; first != end; ++first) body(first);
+    if (first == last) break;
+    pace.stretch_ran();
+    if (S::wanted()) [[unlikely]] {
       std::size_t const left = detail::iterations_in(first, last);
-      I const end = left <= longest ? last : detail::iteration_after(first, longest);
-      for (; first != end; ++first) body(first);
-      if (first == last) return first;
-      if (S::wanted() && detail::iterations_in(first, last) > 1) return first;
+      if (left > 1 && pace.is_worth_splitting(left)) break;
     }
-    pace.block_ran();
   }
+  history.ran(detail::iterations_in(begin, first), static_cast<std::uint64_t>(loop_ticks() - pace.began()));
+  return first;
 }
 
 /// Runs body(i) for every i of [first, last), first < last. While a worker waits for work the second half of what is
-/// left goes to it, also before the first iteration: it may be long. body is a copy for each piece.
+/// left goes to it, also before the first iteration has run: that may be as long as the loop should take. body is a
+/// copy for each piece.
 template <class S, std::integral I, class Body> void split_on_demand(I first, I const last, Body const body) {
-  bool const is_wanted = detail::iterations_in(first, last) > 1 && S::wanted();
-  if (!is_wanted) first = detail::run_until_wanted<S>(first, last, body);
+  std::size_t const all = detail::iterations_in(first, last);
+  bool const is_shared_first = all > 1 && S::wanted() && all >= history_of<Body>.worth_splitting();
+  if (!is_shared_first) first = detail::run_until_wanted<S>(first, last, body);
   if (first == last) return;
   I const middle = detail::iteration_after(first, detail::iterations_in(first, last) / 2);
   S::join([first, middle, &body] { detail::split_on_demand<S>(first, middle, body); },
