@@ -41,7 +41,7 @@ template <class F, class I> struct index_body {
 /// exceptions leaves: that of the lowest piece. An empty or reversed range does nothing. From outside a pool
 /// it enters the default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on
 /// another one under `cactus` and `implicit`. Cost: a load and a compare a stretch, and a clock read a microsecond
-/// or more: docs/decisions/0010-loops.md. To split late is from A. Tzannes et al., Lazy binary-splitting: a run-time
+/// or more: docs/decisions/0011-loops.md. To split late is from A. Tzannes et al., Lazy binary-splitting: a run-time
 /// adaptive work-stealing scheduler, PPoPP 2010.
 template <scheduler S = default_scheduler, std::integral I, class F>
   requires(!std::same_as<I, bool>)
