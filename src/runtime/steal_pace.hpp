@@ -18,11 +18,12 @@ class steal_pace {
   }
 
  private:
-  // What a steal costs the victim: it takes part in some cache misses and exchanges.
-  static constexpr cycles k_steal = 1'000;
+  // About a microsecond: what a steal takes the thief, which is part of what is measured, and what it costs the
+  // victim, which waits for cache lines and for the end of the task.
+  static constexpr cycles k_steal = 2'500;
   // No task pays for more than a few others.
   static constexpr cycles k_gain = 10 * k_steal;
-  // Without tiny tasks credit gathers for so long, half a millisecond: for some sixty of them.
+  // Without tiny tasks credit gathers for so long, half a millisecond: for some forty of them.
   static constexpr cycles k_credit = cycles{1} << 20;
 
   cycles waits_until_ = 0;

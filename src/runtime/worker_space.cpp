@@ -57,11 +57,13 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
   if (policy == give_back_policy::none || is_on_valgrind()) return {};
   pages const stack = unused_stack(stack_in_use, k_kept_bytes);
   pages const upper = unused_upper(upper_in_use, k_kept_bytes);
-  bool const has_stack = stack_was_touched(stack) || (must_ask(now) && some_are_in_memory(stack));
+  bool const asks = must_ask(now);
+  bool const has_stack = stack_was_touched(stack) || (asks && some_are_in_memory(stack));
   bool const has_upper = upper_was_touched(upper);
   if (!has_stack && !has_upper) return {};
+  pages const deep = unused_stack(stack_in_use, k_most_left_bytes);
   bool const must_not_stay =
-      now == when::leaves && (stack_was_touched(unused_stack(stack_in_use, k_most_left_bytes)) ||
+      now == when::leaves && (stack_was_touched(deep) || (asks && some_are_in_memory(deep)) ||
                               upper_was_touched(unused_upper(upper_in_use, k_most_left_bytes)));
   auto const before = clock::now();
   if (before < rests_until_ && !must_not_stay) return {false, rests_until_ - before};

@@ -50,8 +50,9 @@ class worker_space {
   static constexpr std::size_t k_block = std::size_t{1} << 20;
   // To touch the pages again takes about four times as long as to give them back, so this is a twentieth of the time.
   static constexpr int k_rest = 100;
-  // Of the time-stamp counter: a millisecond or two. A question takes some two microseconds.
-  static constexpr std::int64_t k_between_questions = 5'000'000;
+  // Of the time-stamp counter: some 200 microseconds, in which k_most_left_bytes can hardly be touched. A question
+  // takes two.
+  static constexpr std::int64_t k_between_questions = 500'000;
 
   pages unused_stack(std::byte* in_use, std::size_t kept) const noexcept;
   pages unused_upper(std::byte* in_use, std::size_t kept) const noexcept;

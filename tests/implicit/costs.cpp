@@ -43,31 +43,31 @@ void expect_steal() {
 }
 
 TEST(costs, of_walks_over_a_deep_recursion_are_few) {
-  constexpr long k_depth = 300'000;
+  long const depth = static_cast<long>(scaled(300'000));
   S::pool pool({.workers = 2, .stack_size = std::size_t{1} << 28});
-  EXPECT_EQ(pool.run([&] { return deep(k_depth); }), k_depth);
+  EXPECT_EQ(pool.run([&] { return deep(depth); }), depth);
   auto const before = pool.stats();
-  EXPECT_EQ(pool.run([&] { return deep(k_depth); }), k_depth);
+  EXPECT_EQ(pool.run([&] { return deep(depth); }), depth);
   // Each of them may go over all of it.
   EXPECT_LE(pool.stats().walks - before.walks, 20u);
 }
 
 TEST(costs, of_tiny_joins_in_series_are_a_part_of_their_time) {
-  constexpr long k_joins = 10'000'000;
+  long const joins = static_cast<long>(scaled(10'000'000));
   S::pool pool({.workers = 2});
-  pool.run([&] { tiny_joins(k_joins); });
+  pool.run([&] { tiny_joins(joins); });
   auto const before = pool.stats();
-  std::uint64_t const time = microseconds_of([&] { pool.run([&] { tiny_joins(k_joins); }); });
+  std::uint64_t const time = microseconds_of([&] { pool.run([&] { tiny_joins(joins); }); });
   EXPECT_LE(pool.stats().publications - before.publications, 1'000 + time / 4);
   EXPECT_LE(pool.stats().suspensions - before.suspensions, 300 + time / 16);
 }
 
 TEST(costs, go_with_work_from_thief_to_thief) {
-  constexpr long k_depth = 100'000;
+  long const depth = static_cast<long>(scaled(100'000));
   constexpr long k_times = 50;
   S::pool pool({.workers = 2, .stack_size = std::size_t{1} << 27});
   std::uint64_t const time = microseconds_of([&] {
-    for (long i = 0; i < k_times; ++i) EXPECT_EQ(pool.run([&] { return deep_in_g(k_depth); }), k_depth);
+    for (long i = 0; i < k_times; ++i) EXPECT_EQ(pool.run([&] { return deep_in_g(depth); }), depth);
   });
   EXPECT_LE(pool.stats().steals, 300 + time / 16);
 }
