@@ -151,7 +151,7 @@ template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a
 }
 
 TYPED_TEST(give_back, is_not_needed_where_strands_stay_within_a_page) {
-  if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
+  if (!is_optimised || is_sanitized || steals_are_forced<TypeParam>) GTEST_SKIP() << "frames are larger";
   constexpr int k_strands = 200;
   typename TypeParam::pool pool({.workers = 2});
   auto const suspend_all = [] { suspend_in_a_row<TypeParam, 1>(k_strands, [](int) {}, [] {}); };
