@@ -11,21 +11,23 @@ namespace filch::runtime {
 /// the thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
 class steal_pace {
  public:
+  /// What a steal takes the thief, which is part of what is measured, and what it costs the victim, which waits for
+  /// cache lines and for the end of the task.
+  explicit steal_pace(cycles cost_of_steal) noexcept : cost_of_steal_(cost_of_steal) {}
   bool waits(cycles now) const noexcept { return now < waits_until_; }
   /// A stolen task has run, and that took so long.
   void task_ran(cycles now, cycles lasted) noexcept {
-    waits_until_ = std::max(waits_until_, now - k_credit) + account::k_part * (k_steal - std::min(lasted, k_gain));
+    waits_until_ =
+        std::max(waits_until_, now - k_credit) + account::k_part * (cost_of_steal_ - std::min(lasted, k_gain));
   }
 
  private:
-  // About a microsecond: what a steal takes the thief, which is part of what is measured, and what it costs the
-  // victim, which waits for cache lines and for the end of the task.
-  static constexpr cycles k_steal = 2'500;
   // No task pays for more than a few others.
-  static constexpr cycles k_gain = 10 * k_steal;
+  static constexpr cycles k_gain = 25'000;
   // Without tiny tasks credit gathers for so long, half a millisecond: for some forty of them.
   static constexpr cycles k_credit = cycles{1} << 20;
 
+  cycles const cost_of_steal_;
   cycles waits_until_ = 0;
 };
 

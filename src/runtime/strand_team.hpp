@@ -122,6 +122,8 @@ class strand_team : public team {
   void run_root(strand_member& me, void (*call)(void*), void* argument) noexcept;
   void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
+  /// A stack is taken, begun and left for each.
+  cycles cost_of_steal() const noexcept override { return 6'000; }
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned) const noexcept override { return 0; }

@@ -287,7 +287,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
-  steal_pace pace;
+  steal_pace pace(cost_of_steal());
   clock::time_point since{};
   clock::time_point next_to_insist{};
   // edge entry-1: acquire, what was done before. It is looked at again, in order, before every sleep.

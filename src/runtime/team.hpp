@@ -2,6 +2,7 @@
 // scheduler's; when to look, spin, sleep and stop is decided here. Protocol: idle.md.
 #pragma once
 
+#include "runtime/account.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/places.hpp"
@@ -95,6 +96,8 @@ class team {
   /// everybody. Returns how long it may sleep at most: then it has to ask again.
   virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
   static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
+  /// See steal_pace. About a microsecond.
+  virtual cycles cost_of_steal() const noexcept { return 2'500; }
   /// Does the scheduler itself see to it that tiny steals do not cost their victims much?
   virtual bool keeps_accounts() const noexcept { return false; }
   /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
