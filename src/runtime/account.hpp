@@ -1,4 +1,4 @@
-// What thieves may cost a worker: a fixed part of its time. src/schedulers/implicit/protocol.md, "What a thief may
+// The bound on the time that thieves cost a worker. src/schedulers/implicit/protocol.md, "What a thief may
 // cost its victim".
 #pragma once
 

@@ -37,8 +37,6 @@ class idle {
 
   /// Is anybody announced, but for callers? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.load(std::memory_order_seq_cst) != 0; }
-  /// The same as a hint, where a stale answer does no harm.
-  bool anybody_hint() const noexcept { return sleepers_.load(std::memory_order_relaxed) != 0; }
   /// Is the caller announced whose call that is? edge idle-1, as anybody().
   bool sleeps_for_root(std::uint16_t root) const noexcept {
     return root != k_any_root && places_[root].waits.load(std::memory_order_seq_cst) == k_for_root;

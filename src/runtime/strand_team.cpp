@@ -378,7 +378,7 @@ void strand_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   } it{*this, *members_[me], call, argument};
   it.self.outer = before;
   // Workers that slept while nobody was at this place have not asked here. After the place was entered: edge idle-1.
-  if (sleepers().anybody() || sleepers().looking() != 0) ask(it.self);
+  if (somebody_looks()) ask(it.self);
   it.self.faults = 0;  // a caller's place has another thread each time
   become(&it.self);
   call_on(

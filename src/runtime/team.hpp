@@ -122,6 +122,10 @@ class team {
   /// Does anybody sleep that may take tasks of this root? edge idle-1: in order after the offer.
   bool anybody_sleeps(std::uint16_t root) noexcept { return idle_.anybody() || idle_.sleeps_for_root(root); }
 
+  /// Does a worker look for tasks, awake or asleep? Asked by a caller that has entered: it may not have been asked
+  /// itself.
+  bool somebody_looks() noexcept { return idle_.anybody() || idle_.looking() != 0; }
+
   /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.
   bool task_is_public(unsigned worker, std::uint16_t root = k_any_root) noexcept {
     if (!anybody_sleeps(root) || !wake_for(worker, root)) return false;

@@ -15,7 +15,6 @@
 //                        thief has it
 //   Stack::emptied(t)    t stays on the stack, and runs nothing: its owner is about to move the closure out of it
 //   Stack::drop_emptied(w, b)  takes emptied tasks off the top that no thief has seen, down to b; returns the top
-//   Stack::is_emptied(t)
 //   Stack::k_gets_several_back may a join that returns run_it have got older tasks back as well?
 //   Stack::answer(w)      between forks and joins: gives those who ask some of the tasks on the stack
 #pragma once

@@ -122,7 +122,7 @@ void channel_team::give_back_received(channel_member& w) noexcept {
 void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexcept {
   static_cast<void>(
       give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
-  // Whom it waits for tells visitors from outside that they are not meant.
+  // It waits for messages to itself: wake-ups for anything else are not meant for it.
   sleepers().announce_for(w.index, w.index);
   if (may_run_others(w)) ask_all(w);
   // edge channel-4, channel-5: both looks after the announcement.

@@ -69,7 +69,7 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_member& m = *members_[me];
   // Workers that slept while nobody was at this place have not asked here. edge direct-5: after the place was
   // entered.
-  if (sleepers().anybody() || sleepers().looking() != 0) ask(m);
+  if (somebody_looks()) ask(m);
   direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
 }
 
