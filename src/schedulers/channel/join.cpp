@@ -49,6 +49,12 @@ bool channel_team::take_back(channel_member& w, channel_task& t, unsigned thief)
   w.bell.move(&t + 1, first);
   counted(w.index).backoffs.bump();
   if (w.bell.has_rung()) serve(w);
+  // Each fork until the thief comes would be for it.
+  constexpr runtime::cycles k_between_notes = 10'000;
+  if (runtime::cycles const now = runtime::time_stamp(); now - w.noted_late >= k_between_notes) {
+    w.noted_late = now;
+    note_late_thieves(w);
+  }
   return true;
 }
 
