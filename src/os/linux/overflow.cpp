@@ -1,10 +1,11 @@
 #include "os/linux/overflow.hpp"
 
+#include "os/linux/earlier_handler.hpp"
+
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -17,7 +18,7 @@ namespace {
 // Read in a signal handler: initial-exec, so that no allocation hides behind the access.
 constinit thread_local guarded_stack* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
-struct sigaction before;
+constinit earlier_handler before;
 
 class line {
  public:
@@ -39,24 +40,6 @@ class line {
   std::size_t used_ = 0;
 };
 
-/// Is there a handler that was installed before? Signals are blocked for it as it asked. Of one that is for a single
-/// signal, none is there from the second on.
-bool has_handler_before(int signal) noexcept {
-  if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_IGN || before.sa_handler == SIG_DFL)) return false;
-  static constinit std::atomic<bool> was_called{false};
-  // relaxed: nothing hangs on it but which thread calls.
-  if ((static_cast<unsigned>(before.sa_flags) & SA_RESETHAND) && was_called.exchange(true, std::memory_order_relaxed))
-    return false;
-  pthread_sigmask(SIG_BLOCK, &before.sa_mask, nullptr);
-  if (before.sa_flags & SA_NODEFER) {
-    sigset_t mine;
-    sigemptyset(&mine);
-    sigaddset(&mine, signal);
-    pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
-  }
-  return true;
-}
-
 void on_fault(int signal, siginfo_t* info, void* context) {
   bool const is_sent = info->si_code <= 0;  // by kill() or raise(): it does not happen again
   if (!is_sent && guarded_stack::report(info->si_addr)) {
@@ -64,15 +47,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     std::signal(signal, SIG_DFL);
     return;
   }
-  if (has_handler_before(signal)) {
-    if (before.sa_flags & SA_SIGINFO) {
-      before.sa_sigaction(signal, info, context);
-    } else {
-      before.sa_handler(signal);
-    }
+  earlier_handler::outcome const earlier = before.call(signal, info, context);
+  // The kernel ignores no fault, whatever the program asks for.
+  if (earlier == earlier_handler::outcome::called || (is_sent && earlier == earlier_handler::outcome::ignored))
     return;
-  }
-  if (is_sent && before.sa_handler == SIG_IGN) return;
   std::signal(signal, SIG_DFL);
   if (is_sent) raise(signal);  // arrives when this returns
 }
@@ -138,7 +116,7 @@ void install_overflow_handler() noexcept {
     mine.sa_sigaction = on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&mine.sa_mask);
-    sigaction(SIGSEGV, &mine, &before);
+    before.replace_by(SIGSEGV, mine);
   });
 }
 

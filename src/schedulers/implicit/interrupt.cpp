@@ -38,14 +38,15 @@ bool forget_interrupt(strand_worker& innermost) noexcept {
 // A victim that forks answers sooner.
 constexpr runtime::cycles k_patience = runtime::cycles{1} << 17;
 
-/// True if a thief has sent the signal.
-bool interrupted(ucontext_t const& context) {
+/// True if a thief has sent a signal.
+bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   strand_worker& self = strand_self();
   // In another pool's run, or a stay: once that is over the request is looked at. relaxed: the next thief may try.
   if (self.kind != strand_kind::implicit) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
   bool was_sent = w.is_interrupted.load(std::memory_order_relaxed);
   if (w.outer) was_sent |= forget_interrupt(*w.outer);
+  if (!was_sent && !may_be_a_thief_s) return false;
   frame_registers const there = registers_of(context);
   // edge implicit-5: not while the worker changes what this would change. relaxed: the thread's own.
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
