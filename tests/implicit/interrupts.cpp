@@ -362,5 +362,56 @@ TEST(interrupts, may_come_at_any_moment) {
   }
 }
 
+/// A function with a frame pointer, in the middle of which inline assembly uses the register for something else.
+/// There the thread gets the library's signal.
+[[gnu::noinline]] void interrupt_with_frame_pointer(std::uint64_t value, long process, long thread) {
+  auto* const scratch = static_cast<char*>(__builtin_alloca(static_cast<std::size_t>(thread % 64 + 64)));
+  asm volatile("" : : "r"(scratch) : "memory");
+  long call = SYS_tgkill;
+  asm volatile(
+      "subq $128, %%rsp\n\t"  // below it the compiler may keep something
+      "pushq %%rbp\n\t"
+      "movq %4, %%rbp\n\t"
+      "syscall\n\t"
+      "popq %%rbp\n\t"
+      "addq $128, %%rsp"
+      : "+a"(call)
+      : "D"(process), "S"(thread), "d"(long{SIGURG}), "r"(value)
+      : "rcx", "r11", "memory", "cc");
+}
+
+TEST(interrupts, read_nothing_but_the_stack_where_assembly_uses_the_frame_pointer) {
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  long const thread = syscall(SYS_gettid);
+  long const process = getpid();
+  pool.run([&] {
+    alignas(16) std::uint64_t words[64] = {};
+    auto const here = reinterpret_cast<std::uint64_t>(&words[32]);
+    for (std::uint64_t& word : words) word = here;  // what is read there is an address of the stack
+    std::uint64_t const nowhere[] = {0,
+                                     1,
+                                     8,
+                                     ~std::uint64_t{0},
+                                     ~std::uint64_t{7},
+                                     std::uint64_t{1} << 63,
+                                     here,
+                                     here + 1,
+                                     here - (std::uint64_t{1} << 20),
+                                     here | 0xffff,
+                                     here + (std::uint64_t{1} << 30)};
+    for (std::uint64_t value : nowhere) {
+      auto const [a, b] = filch::join<S>(
+          [&] {
+            interrupt_with_frame_pointer(value, process, thread);
+            return 1;
+          },
+          [] { return 2; });
+      EXPECT_EQ(a + b, 3);
+    }
+    EXPECT_EQ(words[0], here);
+  });
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <limits>
 
 extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
@@ -325,18 +326,27 @@ bool fits_short(std::int64_t x) noexcept {
   return x >= std::numeric_limits<std::int16_t>::min() && x <= std::numeric_limits<std::int16_t>::max();
 }
 
+/// Is a word at that offset below it, and not far away?
+bool is_below_frame_address(std::int64_t offset) noexcept { return offset <= -8 && fits_short(offset); }
+
 /// False where something is needed that is not known.
 bool put_rules(rules const& from, call_frame& to) noexcept {
   std::uint64_t const base = preserved(from.frame_address_register);
   rule const& ret = from.of[k_return_address];
   if (!from.frame_address_known || base == k_unknown_register || ret.where != rule::at_frame_address) return false;
+  if (!is_below_frame_address(ret.offset)) return false;
+  to.reach = static_cast<std::uint32_t>(-ret.offset);
   for (std::uint64_t reg = 0; reg < k_return_address; ++reg) {
     std::uint64_t const name = preserved(reg);
     rule const& x = from.of[reg];
     if (name == k_unknown_register || name == frame_registers::rsp || x.where == rule::same) continue;
     std::uint64_t const where = x.where == rule::at_frame_address ? call_frame::k_frame_address : preserved(x.base);
     if (x.where == rule::unknown || where == k_unknown_register || !fits_short(x.offset)) return false;
-    to.saves_by_register = to.saves_by_register || where != call_frame::k_frame_address;
+    if (where == call_frame::k_frame_address && is_below_frame_address(x.offset)) {
+      to.reach = std::max(to.reach, static_cast<std::uint32_t>(-x.offset));
+    } else {
+      to.saves_anywhere = true;
+    }
     to.save[to.saves++] = {static_cast<std::uint8_t>(name), static_cast<std::uint8_t>(where),
                            static_cast<std::int16_t>(x.offset)};
   }

@@ -53,8 +53,7 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   refuses = refuses || (there.ip >= reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_begin) &&
                         there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end));
   if (!refuses) {
-    auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
-    auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+    auto const [low, high] = bounds_of(w);
     std::uint64_t const rsp = there[frame_registers::rsp];
     refuses = rsp < low || rsp >= high;
   }

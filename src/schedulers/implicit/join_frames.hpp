@@ -28,7 +28,7 @@ class join_frame_walk {
   /// [low, high), and their calls return below `stop`. Without a cache everything is worked out anew.
   join_frame_walk(frame_registers const& begin, bool begins_after_call, std::uint64_t low, std::uint64_t high,
                   std::uint64_t stop, call_frame_cache* cache) noexcept
-      : at_(begin), is_return_address_(begins_after_call), low_(low), high_(high), stop_(stop), cache_(cache) {}
+      : at_(begin), is_return_address_(begins_after_call), bounds_{low, high}, stop_(stop), cache_(cache) {}
 
   /// Where it had to end for want of unwind information, if it had to: it saw what lies below.
   std::uint64_t reach() const noexcept { return reach_; }
@@ -44,7 +44,7 @@ class join_frame_walk {
   bool next_of_any_use(join_frame& found) noexcept {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
-      if (rsp < low_ || rsp >= high_) {  // another stack: what it came from is hidden
+      if (rsp < bounds_.low || rsp >= bounds_.high) {  // another stack: what it came from is hidden
         reach_ = 0;
         return false;
       }
@@ -55,7 +55,7 @@ class join_frame_walk {
         found = {at_.r[0],          at_.r[1], at_.r[2],   at_.r[3], at_.r[4], at_.r[5],
                  rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is};
       }
-      if (!step(at_, f)) {
+      if (!step(at_, f, bounds_)) {
         is_over_ = true;
         reach_ = rsp;
       }
@@ -77,8 +77,7 @@ class join_frame_walk {
   bool is_return_address_;
   bool is_over_ = false;
   std::uint64_t reach_ = ~std::uint64_t{0};
-  std::uint64_t low_;
-  std::uint64_t high_;
+  stack_bounds bounds_;
   std::uint64_t stop_;
   call_frame_cache* cache_;
   call_frame* callee_ = nullptr;  // in the cache

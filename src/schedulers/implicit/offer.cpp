@@ -205,8 +205,7 @@ std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk cons
 join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const& begin,
                                        bool begins_after_call) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
-  auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
-  auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+  auto const [low, high] = bounds_of(w);
   // Newer ones than what was offered; of equals the spawned task is the older one.
   implicit_record const* const newest = s.newest();
   std::uint64_t stop = high;
@@ -265,8 +264,7 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
 }
 
 std::uint64_t implicit_team::length_of_walk(implicit_member const& w, frame_registers const& there) noexcept {
-  auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
-  auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+  auto const [low, high] = bounds_of(w);
   std::uint64_t const begin = there[frame_registers::rsp];
   implicit_record const* const newest = w.offers.load(std::memory_order_relaxed)->newest();
   std::uint64_t const end = newest ? newest->rank : high;
@@ -329,7 +327,8 @@ void implicit_team::publish_callers(implicit_member& w, implicit_returned const&
   frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
                      of.goes_on_at};
   if (puts_off(w, at)) return;
-  publish_or_refuse(w, at, [&] { return step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true)); });
+  publish_or_refuse(
+      w, at, [&] { return step(at, w.frames.at(at.ip), bounds_of(w)) && publish_from(w, walk_of(w, at, true)); });
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
@@ -531,8 +530,10 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
   join_frame frame;
+  // Of the stack no more is known.
+  std::uint64_t const low = here[frame_registers::rsp];
   constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
-  if (!join_frame_walk(here, true, 0, k_anywhere, k_anywhere, nullptr).next_of_any_use(frame)) return nullptr;
+  if (!join_frame_walk(here, true, low, k_anywhere, k_anywhere, nullptr).next_of_any_use(frame)) return nullptr;
   if (frame.pad_is == pad_use::unfit) return nullptr;
   auto* const r = new (std::nothrow) implicit_record;
   if (!r) return nullptr;

@@ -239,6 +239,12 @@ inline std::uint16_t root_of(implicit_member const& w) noexcept {
   return w.stack ? w.stack->root : runtime::k_any_root;
 }
 
+/// Of the stack of its strand.
+inline stack_bounds bounds_of(implicit_member const& w) noexcept {
+  return {reinterpret_cast<std::uint64_t>(w.stack->memory().low()),
+          reinterpret_cast<std::uint64_t>(w.stack->memory().high())};
+}
+
 inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
 inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(runtime::this_member()); }
 
