@@ -7,10 +7,13 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -411,6 +414,72 @@ TEST(interrupts, read_nothing_but_the_stack_where_assembly_uses_the_frame_pointe
     }
     EXPECT_EQ(words[0], here);
   });
+}
+
+/// The return addresses of a backtrace, which the library's signal interrupts at each frame, if it is to.
+class return_addresses {
+ public:
+  [[gnu::noinline]] void take(bool is_interrupted) {
+    all_.clear();
+    is_interrupted_ = is_interrupted;
+    _Unwind_Backtrace(
+        [](_Unwind_Context* context, void* self) { return static_cast<return_addresses*>(self)->add(context); },
+        this);
+  }
+  /// But for those that are not in the other one, as of the barrier.
+  std::vector<std::uintptr_t> common_with(return_addresses const& other) const {
+    std::vector<std::uintptr_t> common;
+    std::copy_if(all_.begin(), all_.end(), std::back_inserter(common), [&](std::uintptr_t ip) {
+      return std::find(other.all_.begin(), other.all_.end(), ip) != other.all_.end();
+    });
+    return common;
+  }
+
+ private:
+  _Unwind_Reason_Code add(_Unwind_Context* context) {
+    all_.push_back(_Unwind_GetIP(context));
+    if (is_interrupted_) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
+    return _URC_NO_REASON;
+  }
+  std::vector<std::uintptr_t> all_;
+  bool is_interrupted_ = false;
+};
+
+/// A function for each depth, with frames of different sizes, and return addresses of their own.
+template <int Depth> [[gnu::noinline]] void nest_functions(auto const& innermost) {
+  if constexpr (Depth == 0) {
+    innermost();
+  } else {
+    char volatile room[32 * (Depth % 7) + 16];
+    room[0] = 1;
+    filch::join<S>([&] { nest_functions<Depth - 1>(innermost); }, [] {});
+    room[1] = room[0];
+  }
+}
+
+TEST(interrupts, change_nothing_that_an_unwinder_reads) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  constexpr int k_depth = 40;
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  std::uint64_t most_offers = 0;
+  EXPECT_TRUE(eventually([&] {
+    pool.run([&] {
+      nest_functions<k_depth>([&] {
+        return_addresses quiet;
+        return_addresses traces[2];
+        // In one loop, so that all are called from the same place: the first is what the others have to be.
+        auto const before = pool.stats().publications;
+        for (return_addresses* t : {&quiet, &traces[0], &traces[1]}) t->take(t != &quiet);
+        most_offers = std::max(most_offers, pool.stats().publications - before);
+        EXPECT_GE(quiet.common_with(quiet).size(), std::size_t{k_depth});
+        for (return_addresses const& t : traces) {
+          EXPECT_EQ(t.common_with(quiet), quiet.common_with(quiet));
+        }
+      });
+    });
+    return most_offers >= 3 || ::testing::Test::HasFailure();
+  })) << most_offers;
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) 
   r.stack = &s;
   r.frame = frame;
   r.return_slot = frame.return_slot();
+  r.hidden_return = *r.return_slot;
   r.rank = frame.rsp;
   if (must_run(frame)) land(r);
 }
@@ -247,9 +248,12 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   std::uint64_t word = s.open.load(std::memory_order_relaxed);
   std::uint32_t const first = implicit_public::of(word).head;
   for (std::uint32_t i = 0; i != count; ++i) s.record(first + i).meeting.begun_on = w.index;
+  s.known_end = &s.record(first + count);
   for (std::uint32_t i = count; i-- > 0;) {
     implicit_record& r = s.record(first + i);
     if (r.what != implicit_record::kind::join) continue;
+    // An unwinder may be on its way past the old place; both are known.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
     s.put_barrier(r);
     break;
@@ -366,13 +370,15 @@ void implicit_team::settle(implicit_record const& r, runtime::cycles waited) noe
 
 void implicit_stack::put_barrier(implicit_record& r) noexcept {
   barrier_slot = r.return_slot;
-  hidden_return = *r.return_slot;
+  hidden_return = r.hidden_return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   *r.return_slot = barrier;
 }
 
 /// After the newest record came to its end: the barrier moves to the next older join.
 void implicit_stack::pop() noexcept {
   barrier_slot = nullptr;
+  known_end = &record(number_of_records());
   for (std::uint32_t i = number_of_records(); i-- > 0;) {
     if (record(i).what != implicit_record::kind::join) continue;
     put_barrier(record(i));
