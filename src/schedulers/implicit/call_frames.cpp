@@ -408,6 +408,7 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
     landing_pad const pad = find_landing_pad(d.exceptions, d.start, ip);
     f.pad = pad.address;
     f.selector = pad.selector;
+    f.may_have_pad = pad.is_unknown;
     f.pad_is = use_of(f.pad);
   }
   return f;

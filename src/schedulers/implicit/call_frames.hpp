@@ -51,6 +51,7 @@ struct call_frame {
   std::uint8_t saves = 0;
   bool is_in_program = false;  // in the main program, which is never unloaded
   pad_use pad_is = pad_use::unfit;
+  bool may_have_pad = false;    // whether it has one, and where, is not known
   bool saves_anywhere = false;  // some are found through another register than the frame address, or above it
   std::int32_t frame_address_offset = 0;
   std::int32_t return_address_offset = 0;  // from the frame address

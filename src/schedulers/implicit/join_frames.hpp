@@ -41,6 +41,7 @@ class join_frame_walk {
     }
     return false;
   }
+  /// The same, also where it can't be landed in, or may be no join frame: pad_use::unfit.
   bool next_of_any_use(join_frame& found) noexcept {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
@@ -50,7 +51,7 @@ class join_frame_walk {
       }
       if (is_over_ || rsp >= stop_) return false;
       call_frame& f = frame_here();
-      bool const is_join = f.pad != 0;
+      bool const is_join = f.pad != 0 || f.may_have_pad;
       if (is_join) {
         found = {at_.r[0],          at_.r[1], at_.r[2],   at_.r[3], at_.r[4], at_.r[5],
                  rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is};
