@@ -386,10 +386,17 @@ bool find_tables(std::uint64_t pc, description& d, bool& is_in_program) noexcept
   return find_description(pc, static_cast<std::uint8_t const*>(object.dlfo_eh_frame), d);
 }
 
-pad_use use_of(std::uint64_t pad) noexcept {
-  if (pad == 0) return pad_use::unfit;
-  if (can_read_pad(pad)) return pad_use::read;
-  return may_run_pad(pad) ? pad_use::run : pad_use::unfit;
+void find_use(call_frame& f) noexcept {
+  f.pad_is = pad_use::unfit;
+  f.has_breakpoint = false;
+  if (f.pad == 0) return;
+  if (can_read_pad(f.pad)) {
+    f.pad_is = pad_use::read;
+    return;
+  }
+  pad_scan const scan = scan_pad(f.pad);
+  if (scan == pad_scan::may_run) f.pad_is = pad_use::run;
+  f.has_breakpoint = scan == pad_scan::has_breakpoint;
 }
 
 }  // namespace
@@ -409,7 +416,7 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
     f.pad = pad.address;
     f.selector = pad.selector;
     f.may_have_pad = pad.is_unknown;
-    f.pad_is = use_of(f.pad);
+    find_use(f);
   }
   return f;
 }
@@ -422,11 +429,12 @@ call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
     description d;
     bool is_in_program = false;
     if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) {
-      f.pad_is = use_of(f.pad);
+      find_use(f);
       return f;
     }
   }
   f = find_call_frame(ip, true);
+  if (f.has_breakpoint) f.ip = 0;
   return f;
 }
 

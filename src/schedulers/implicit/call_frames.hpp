@@ -52,6 +52,7 @@ struct call_frame {
   bool is_in_program = false;  // in the main program, which is never unloaded
   pad_use pad_is = pad_use::unfit;
   bool may_have_pad = false;    // whether it has one, and where, is not known
+  bool has_breakpoint = false;  // on the pad: to be looked at again
   bool saves_anywhere = false;  // some are found through another register than the frame address, or above it
   std::int32_t frame_address_offset = 0;
   std::int32_t return_address_offset = 0;  // from the frame address
@@ -72,9 +73,13 @@ class call_frame_cache {
       return *callee.caller;
     return *(callee.caller = &at(ip));
   }
+  void forget_all() noexcept {
+    for (call_frame& f : entries_) f.ip = 0;
+  }
 
  private:
   static constexpr std::size_t k_entries = 1024;  // a power of two
+
   std::array<call_frame, k_entries> entries_{};
 };
 

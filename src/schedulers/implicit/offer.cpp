@@ -3,6 +3,7 @@
 
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/pad_reader.hpp"
+#include "schedulers/implicit/pad_scanner.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <algorithm>
@@ -111,6 +112,34 @@ bool is_same(implicit_state const& read, implicit_state const& run) noexcept {
          may_be(read.r9, run.r9) && may_be(read.r10, run.r10);
 }
 
+void put_marker(implicit_record& r) noexcept {
+  std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
+  r.marker.exception_cleanup = keep_marker;
+}
+
+void run_pad(implicit_record& r, join_frame const& frame) noexcept {
+  signals_blocked const for_now;
+  filch_implicit_run_pad(&r.state, &frame, &r.marker);
+}
+
+/// The pad's state says what it hands over.
+void has_landed(implicit_record& r) noexcept {
+  r.has_landed = true;
+  r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
+  r.words[0] = r.state.rsi;
+  r.words[1] = r.state.rdx;
+  r.g_slot = reinterpret_cast<void*>(r.state.rcx);
+}
+
+/// By the frame's owner, who may run a pad that can't be read any more: a debugger stops there.
+void land_as_owner(implicit_record& r) noexcept {
+  if (land(r)) [[likely]]
+    return;
+  join_frame const frame = r.frame;
+  run_pad(r, frame);
+  has_landed(r);
+}
+
 /// A landing pad that has to be run is run now, by the frame's owner: the stack below it is in use.
 void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) noexcept {
   make_ready(r, implicit_record::kind::join);
@@ -119,30 +148,33 @@ void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) 
   r.return_slot = frame.return_slot();
   r.hidden_return = *r.return_slot;
   r.rank = frame.rsp;
-  if (must_run(frame)) land(r);
+  if (frame.pad_is == pad_use::run && !may_run_pad(frame.pad)) {
+    r.frame.pad_is = pad_use::unfit;  // by now: a breakpoint. Who takes it gives it back
+  } else if (must_run(frame)) {
+    land_as_owner(r);
+  }
 }
 
 }  // namespace
 
 implicit_trial& implicit_trials() noexcept { return trials; }
 
-void land(implicit_record& r) noexcept {
-  if (std::exchange(r.has_landed, true)) return;
+bool land(implicit_record& r) noexcept {
+  if (r.has_landed) return true;
   join_frame const frame = r.frame;
-  std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
-  r.marker.exception_cleanup = keep_marker;
+  put_marker(r);
+  if (frame.pad_is == pad_use::unfit) return false;
   bool const is_read = frame.pad_is == pad_use::read;
-  if (is_read) read_pad(r.state, frame, &r.marker);
-  if (must_run(frame)) {
-    implicit_state const read = r.state;
-    signals_blocked const for_now;
-    filch_implicit_run_pad(&r.state, &frame, &r.marker);
+  implicit_state read;
+  if (is_read && !read_pad(read, frame, &r.marker)) return false;
+  if (!must_run(frame)) {
+    r.state = read;
+  } else {
+    run_pad(r, frame);
     if (is_read && !is_same(read, r.state)) trials.misread_pads.fetch_add(1, std::memory_order_relaxed);
   }
-  r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
-  r.words[0] = r.state.rsi;
-  r.words[1] = r.state.rdx;
-  r.g_slot = reinterpret_cast<void*>(r.state.rcx);
+  has_landed(r);
+  return true;
 }
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
@@ -207,6 +239,11 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
                                        bool begins_after_call) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
   auto const [low, high] = bounds_of(w);
+  // relaxed: thieves that come meanwhile give back what they get.
+  if (w.has_stale_pads.load(std::memory_order_relaxed)) [[unlikely]] {
+    w.has_stale_pads.store(false, std::memory_order_relaxed);
+    w.frames.forget_all();
+  }
   // Newer ones than what was offered; of equals the spawned task is the older one.
   implicit_record const* const newest = s.newest();
   std::uint64_t stop = high;
@@ -438,7 +475,7 @@ void go_on(implicit_team& team, implicit_member& w, implicit_returned const& ret
   if (team.somebody_sleeps(w)) team.publish_callers(w, returned);
 }
 
-/// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody took the offer, and
+/// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody has run g, and
 /// the frame goes on where the child returned to, as if there had been none.
 implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_returned const* returned,
                               std::exception_ptr thrown) noexcept {
@@ -461,6 +498,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
       team.settle(r, runtime::time_stamp() - begin);
       this_member().begin_change();
       s.forget_stolen(1);
+      is_stolen = r.has_landed;  // else the thief could not, and gave it back
     }
   }
   if (returned && !r.has_landed) {
@@ -472,7 +510,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
     }
     return nullptr;
   }
-  land(r);
+  land_as_owner(r);
   r.outcome.is_stolen = is_stolen;
   if (returned) r.outcome.f = returned->results;
   r.outcome.f_threw = std::move(thrown);
@@ -546,7 +584,7 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   make_ready(*r, implicit_record::kind::outside);
   r->frame = frame;
   r->return_slot = frame.return_slot();
-  land(*r);
+  land_as_owner(*r);
   return r;
 }
 

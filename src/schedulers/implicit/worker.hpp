@@ -139,6 +139,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   std::atomic<pid_t> thread{0};  // that it is; 0: none
   // thieves set, owner clears
   std::atomic<bool> is_interrupted{false};
+  std::atomic<bool> has_stale_pads{false};  // in `frames`: a thief could not land
   // owner writes, thieves read
   // The time-stamp counter from which on it may be asked, or interrupted, again.
   std::atomic<runtime::cycles> put_off_until{0};
@@ -211,6 +212,7 @@ class implicit_team final : public runtime::strand_team {
   void ask(runtime::strand_member& victim) noexcept override;
   static strand_meeting& run_and_ask(strand_task& task) noexcept;
   static strand_meeting& run_spawned(strand_task& task) noexcept;
+  static strand_meeting& run_nothing(strand_task& task) noexcept;
   /// Asks, or returns in how many cycles it may.
   runtime::cycles ask_if_due(implicit_member& victim) noexcept;
   runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
@@ -265,7 +267,8 @@ inline implicit_member& this_member() noexcept { return static_cast<implicit_mem
 void answer_interrupts() noexcept;
 
 /// Finds out what the landing pad of an offered frame hands over, if nobody did before: what g is, and how the frame
-/// goes on, which from here on is at its landing pad. By who took the offer.
-void land(implicit_record& r) noexcept;
+/// goes on, which from here on is at its landing pad. By who took the offer. False, and nothing has happened: the
+/// landing pad can't be read any more.
+[[nodiscard]] bool land(implicit_record& r) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail
