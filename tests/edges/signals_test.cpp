@@ -57,6 +57,28 @@ TEST_F(signals, of_thieves_are_seen_also_where_they_are_one_with_another_that_wa
   if (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_quiet_end(run("urgent-while-urgent-is-pending"), 0, "handled\nstolen\n");
 }
+
+TEST_F(signals, that_somebody_else_handles_since_are_not_sent_and_one_line_says_so) {
+  if (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  auto const e = run("urgent-handler-is-replaced");
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out, "1 1, handled 0\n");
+  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_TRUE(e.says("SIGURG")) << e;
+}
+
+TEST_F(signals, that_the_program_takes_from_a_queue_are_its_own_where_interrupts_are_off) {
+  expect_quiet_end(run("urgent-is-waited-for"), 0, "took 20, nothing handles it: 1\n");
+  expect_quiet_end(run_program(EDGE_PROGRAM, {"urgent-is-waited-for-by-environment"}, {{"FILCH_INTERRUPTS", "0"}}), 0,
+                   "took 20, nothing handles it: 1\n");
+}
+
+TEST_F(signals, of_thieves_end_those_waits_early_that_the_manual_lists) {
+  if (is_sanitized) GTEST_SKIP() << "sanitizers have waits of their own";
+  expect_quiet_end(run("waits-that-end-early"), 0,
+                   "sleep\nusleep\nnanosleep\nclock_nanosleep\npoll\nselect\npselect\nepoll_wait\nsem_timedwait\n"
+                   "sigtimedwait\nrecv with SO_RCVTIMEO\n");
+}
 #endif
 
 }  // namespace

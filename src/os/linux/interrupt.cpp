@@ -43,6 +43,21 @@ void on_interrupt(interrupt_handler* f) noexcept {
   });
 }
 
+bool can_interrupt() noexcept {
+  struct sigaction now{};
+  bool const is_mine =
+      sigaction(SIGURG, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
+  // relaxed: who says it first, says it.
+  static constinit std::atomic<bool> was_said{false};
+  if (!is_mine && !was_said.exchange(true, std::memory_order_relaxed)) {
+    static constexpr char k_text[] =
+        "filch: the program has replaced implicit's handler of SIGURG: workers that do not fork are not interrupted; "
+        "install yours before the first pool, or set FILCH_INTERRUPTS=0\n";
+    if (write(STDERR_FILENO, k_text, sizeof k_text - 1) < 0) return false;  // nothing more can be done
+  }
+  return is_mine;
+}
+
 void admit_interrupts() noexcept {
   sigset_t mine;
   sigemptyset(&mine);

@@ -14,6 +14,8 @@ using interrupt_handler = bool(ucontext_t const&, bool may_be_mine);
 /// Once a process. The signal is SIGURG, whose default is to be ignored. What comes from elsewhere goes to the
 /// handler that was there before, and so does what f was not expecting.
 void on_interrupt(interrupt_handler* f) noexcept;
+/// Is the library's handler still there? Asks the kernel. The first time that it is not, says so in one line.
+bool can_interrupt() noexcept;
 /// From now on the calling thread does not block them.
 void admit_interrupts() noexcept;
 /// The calling thread, as interrupt() wants it: another one in a child of fork(). Asks the kernel.

@@ -70,9 +70,9 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
 
 }  // namespace
 
-void answer_interrupts() noexcept {
-  if constexpr (!k_interrupts) return;
-  os::on_interrupt(interrupted);
+bool answer_interrupts() noexcept {
+  if constexpr (k_interrupts) os::on_interrupt(interrupted);
+  return k_interrupts;
 }
 
 /// With those who hold back a request.
@@ -93,13 +93,13 @@ std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
 }
 
 runtime::cycles implicit_team::insist_on(implicit_member& victim) noexcept {
-  if constexpr (!k_interrupts) return 0;
+  if (!interrupts_) return 0;
   // relaxed, all: hints.
   if (victim.thread.load(std::memory_order_relaxed) == 0 || offers_task(victim)) return 0;
   // It may not have been asked for longer.
   if (runtime::cycles const in = runtime::time_until(victim.may_be_asked_at() + k_patience)) return in;
   if (runtime::cycles const in = runtime::time_until(victim.refused_until.load(std::memory_order_relaxed))) return in;
-  if (victim.poll.load(std::memory_order_relaxed) != k_asked) return 0;
+  if (victim.poll.load(std::memory_order_relaxed) != k_asked || !os::can_interrupt()) return 0;
   // edge implicit-5: once until the victim has offered something, or could not.
   if (victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) return 0;
   // After the exchange: who takes up a strand on another thread meanwhile takes the mark away later than it says so.

@@ -247,6 +247,7 @@ class implicit_team final : public runtime::strand_team {
 
   std::uint64_t barrier_ = 0;  // its address, for stacks of this size
   std::uint32_t places_ = 0;   // records of a stack
+  bool interrupts_ = false;    // its workers are interrupted
 };
 
 /// Which callers may take what the worker's strand offers.
@@ -263,8 +264,8 @@ inline stack_bounds bounds_of(implicit_member const& w) noexcept {
 inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
 inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(runtime::this_member()); }
 
-/// Once a process: lets thieves interrupt who does not look.
-void answer_interrupts() noexcept;
+/// Once a process: lets thieves interrupt who does not look. False: they can't.
+bool answer_interrupts() noexcept;
 
 /// Finds out what the landing pad of an offered frame hands over, if nobody did before: what g is, and how the frame
 /// goes on, which from here on is at its landing pad. By who took the offer. False, and nothing has happened: the
