@@ -21,6 +21,15 @@ TEST_F(signals, that_are_ignored_or_left_to_their_default_are_so_whatever_the_fl
   EXPECT_EQ(e.err, "") << e;
 }
 
+TEST_F(signals, leave_no_stack_behind_for_threads_that_have_one_of_their_own) {
+  if (is_sanitized) GTEST_SKIP() << "the sanitizer's allocations are counted, too";
+  expect_quiet_end(run("threads-with-a-signal-stack-of-their-own"), 0, "left behind: 0\n");
+}
+
+TEST_F(signals, find_the_library_s_stack_where_it_is_put_back_at_the_end_of_a_thread) {
+  expect_quiet_end(run("signal-stack-is-put-back-at-the-end-of-a-thread"), 0, "handled\n");
+}
+
 #if FILCH_HAS_CACTUS
 TEST_F(signals, of_the_interrupts_kind_are_ignored_whatever_the_flags_say) {
   expect_quiet_end(run("urgent-ignored-with-siginfo"), 0, "went on\n");
@@ -46,6 +55,11 @@ TEST_F(signals, that_interrupt_a_victim_need_no_room_on_its_stack) {
   if (is_sanitized) GTEST_SKIP() << "frames of sanitizers are larger";
   for (int left : {2'000, 3'000, 4'000, 6'000, 8'000})
     expect_quiet_end(run("interrupt-near-the-end-of-a-stack", left), 0, "stolen\n");
+}
+
+TEST_F(signals, that_interrupt_a_victim_need_little_of_its_signal_stack) {
+  if (is_sanitized) GTEST_SKIP() << "frames of sanitizers are larger";
+  expect_quiet_end(run("interrupt-on-a-small-signal-stack"), 0, "stolen\n");
 }
 
 TEST_F(signals, of_thieves_are_known_also_where_the_kernel_does_not_say_where_they_come_from) {

@@ -41,7 +41,8 @@ class breakpoint {
   _Unwind_Backtrace(
       [](_Unwind_Context* context, void* found) {
         auto& to = *static_cast<std::uint64_t*>(found);
-        if (to == 0) to = filch::detail::find_call_frame(_Unwind_GetIP(context), true).pad;
+        filch::detail::call_frame_scratch scratch;
+        if (to == 0) to = filch::detail::find_call_frame(_Unwind_GetIP(context), true, scratch).pad;
         return _URC_NO_REASON;
       },
       &pad);

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace filch::os {
@@ -55,15 +57,30 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (is_sent) raise(signal);  // arrives when this returns
 }
 
-constexpr std::size_t k_signal_stack_bytes = 64 * 1024;
+/// A signal stack, at its low end.
+struct alignas(64) signal_stack {
+  static constexpr std::size_t k_bytes = 64 * 1024;  // of both
+
+  pthread_key_t key;
+  int looks = 0;  // at the end of its thread
+
+  void* low() noexcept { return this + 1; }
+  void give_back() noexcept { munmap(this, k_bytes); }
+};
 
 /// When a thread ends, after the destructors of its thread-locals. Not at exit(), which may be called on this stack.
 void take_signal_stack_away(void* memory) {
+  auto& mine = *static_cast<signal_stack*>(memory);
   stack_t now;
-  if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory) return;
-  stack_t off{};
-  off.ss_flags = SS_DISABLE;
-  if (sigaltstack(&off, nullptr) == 0) munmap(memory, k_signal_stack_bytes);
+  if (sigaltstack(nullptr, &now) != 0) return;
+  if (now.ss_sp == mine.low()) {
+    stack_t off{};
+    off.ss_flags = SS_DISABLE;
+    if (sigaltstack(&off, nullptr) != 0) return;
+  } else if (++mine.looks < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(mine.key, memory) == 0) {
+    return;  // whoever set another one may put this one back, in a destructor that comes later
+  }
+  mine.give_back();
 }
 
 /// A thread-local's destructor would need the dynamic loader's lock: a new thread would wait for who loads or unloads
@@ -73,15 +90,16 @@ void give_signal_stack() noexcept {
     pthread_key_t key{};
     bool const is_there = pthread_key_create(&key, take_signal_stack_away) == 0;
   } const at_end;
-  stack_t mine{};
-  if (!at_end.is_there || sigaltstack(nullptr, &mine) != 0 || !(mine.ss_flags & SS_DISABLE)) return;
-  void* const p = mmap(nullptr, k_signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack_t now{};
+  if (!at_end.is_there || sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  void* const p = mmap(nullptr, signal_stack::k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return;
-  mine = {};
-  mine.ss_sp = p;
-  mine.ss_size = k_signal_stack_bytes;
-  if (sigaltstack(&mine, nullptr) != 0) {
-    munmap(p, k_signal_stack_bytes);
+  auto& mine = *::new (p) signal_stack{at_end.key};
+  now = {};
+  now.ss_sp = mine.low();
+  now.ss_size = signal_stack::k_bytes - sizeof mine;
+  if (sigaltstack(&now, nullptr) != 0) {
+    mine.give_back();
   } else if (pthread_setspecific(at_end.key, p) != 0) {
     take_signal_stack_away(p);
   }

@@ -147,22 +147,8 @@ bool find_description(std::uint64_t pc, std::uint8_t const* header, description&
   return !is_signal;  // whose frames save every register, and return to no call
 }
 
-/// Where a register of the caller is.
-struct rule {
-  enum { same, at_frame_address, at_register, unknown } where = same;
-  std::uint64_t base = 0;  // DWARF's number
-  std::int64_t offset = 0;
-};
-
-struct rules {
-  static constexpr std::size_t k_registers = 17;
-  std::array<rule, k_registers> of{};
-  bool frame_address_in_memory = false;
-  bool frame_address_known = true;
-  std::uint64_t frame_address_register = 0;
-  std::int64_t frame_address_offset = 0;
-  std::uint64_t arguments = 0;
-};
+using rule = call_frame_rule;
+using rules = call_frame_rules;
 
 /// "register + offset", and perhaps what is stored there: all that compilers use to describe frames that they align.
 bool read_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_t& reg, std::int64_t& offset,
@@ -193,19 +179,19 @@ bool read_linkage_expression(std::uint8_t const* from, std::uint64_t bytes, std:
 
 class machine {
  public:
-  machine(description const& d, std::uint64_t pc) noexcept : d_(d), pc_(pc), at_(d.start) {}
+  machine(description const& d, std::uint64_t pc, call_frame_scratch& scratch) noexcept
+      : d_(d), pc_(pc), at_(d.start), now_(scratch.now), initial_(scratch.initial), memory_(scratch.remembered) {
+    now_ = {};
+  }
 
-  bool run(rules& out) noexcept {
-    if (!run(d_.common_program, d_.common_program_end, true)) return false;
+  /// Null where something is not known.
+  rules const* run() noexcept {
+    if (!run(d_.common_program, d_.common_program_end, true)) return nullptr;
     initial_ = now_;
-    if (!run(d_.program, d_.program_end, false)) return false;
-    out = now_;
-    return true;
+    return run(d_.program, d_.program_end, false) ? &now_ : nullptr;
   }
 
  private:
-  static constexpr std::size_t k_remembered_most = 8;
-
   rule* of(std::uint64_t reg) noexcept { return reg < rules::k_registers ? &now_.of[reg] : nullptr; }
   void set(std::uint64_t reg, rule r) noexcept {
     if (rule* const to = of(reg)) *to = r;
@@ -253,7 +239,7 @@ class machine {
         return true;
       }
       case 0x0a:  // remember_state
-        if (remembered_ == k_remembered_most) return false;
+        if (remembered_ == memory_.size()) return false;
         memory_[remembered_++] = now_;
         return true;
       case 0x0b:  // restore_state
@@ -316,9 +302,9 @@ class machine {
   description const& d_;
   std::uint64_t const pc_;
   std::uint64_t at_;
-  rules now_;
-  rules initial_;
-  std::array<rules, k_remembered_most> memory_;
+  rules& now_;
+  rules& initial_;
+  decltype(call_frame_scratch::remembered)& memory_;
   std::size_t remembered_ = 0;
 };
 
@@ -401,16 +387,16 @@ void find_use(call_frame& f) noexcept {
 
 }  // namespace
 
-call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
+call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_scratch& scratch) noexcept {
   call_frame f;
   f.ip = ip;
   std::uint64_t const pc = is_return_address ? ip - 1 : ip;
   description d;
-  rules r;
   if (!find_tables(pc, d, f.is_in_program)) return f;
   if (!f.is_in_program) f.check = check_of(d);
   if (d.is_barrier) return f;
-  if (!machine(d, pc).run(r) || !put_rules(r, f)) return f;
+  rules const* const r = machine(d, pc, scratch).run();
+  if (!r || !put_rules(*r, f)) return f;
   if (is_return_address) {
     landing_pad const pad = find_landing_pad(d.exceptions, d.start, ip);
     f.pad = pad.address;
@@ -433,7 +419,7 @@ call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
       return f;
     }
   }
-  f = find_call_frame(ip, true);
+  f = find_call_frame(ip, true, scratch_);
   if (f.has_breakpoint) f.ip = 0;
   return f;
 }

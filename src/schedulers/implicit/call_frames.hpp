@@ -62,9 +62,38 @@ struct call_frame {
   call_frame* caller = nullptr;  // in the same memory: whose frame came next in the last walk
 };
 
+/// Where a register of the caller is.
+struct call_frame_rule {
+  enum { same, at_frame_address, at_register, unknown } where = same;
+  std::uint64_t base = 0;  // DWARF's number
+  std::int64_t offset = 0;
+};
+
+struct call_frame_rules {
+  static constexpr std::size_t k_registers = 17;
+  std::array<call_frame_rule, k_registers> of{};
+  bool frame_address_in_memory = false;
+  bool frame_address_known = true;
+  std::uint64_t frame_address_register = 0;
+  std::int64_t frame_address_offset = 0;
+  std::uint64_t arguments = 0;
+};
+
+/// What is needed while a frame is worked out: more than a signal stack may have room for.
+struct call_frame_scratch {
+  call_frame_rules now;
+  call_frame_rules initial;
+  std::array<call_frame_rules, 8> remembered;
+};
+
+/// For the address of an instruction about to be executed, or a return address.
+call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_scratch&) noexcept;
+
 /// What one thread remembers.
 class call_frame_cache {
  public:
+  /// Of an instruction about to be executed. It is not remembered.
+  call_frame of_instruction(std::uint64_t ip) noexcept { return find_call_frame(ip, false, scratch_); }
   /// For a return address. Never fails; what is not known ends a walk.
   call_frame& at(std::uint64_t ip) noexcept;
   /// The same, where a walk comes from `callee`: nobody waits for the address of what was there last time, too.
@@ -81,10 +110,8 @@ class call_frame_cache {
   static constexpr std::size_t k_entries = 1024;  // a power of two
 
   std::array<call_frame, k_entries> entries_{};
+  call_frame_scratch scratch_;
 };
-
-/// For the address of an instruction about to be executed, or a return address.
-call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept;
 
 /// Where the words of a stack may lie.
 struct stack_bounds {

@@ -66,12 +66,16 @@ class join_frame_walk {
 
  private:
   call_frame& frame_here() noexcept {
-    if (!cache_ || !is_return_address_) {
-      own_ = find_call_frame(at_.ip, std::exchange(is_return_address_, true));
-      return own_;
-    }
+    bool const is_return_address = std::exchange(is_return_address_, true);
+    if (!cache_) return own_ = without_cache(at_.ip, is_return_address);
+    if (!is_return_address) return own_ = cache_->of_instruction(at_.ip);
     callee_ = callee_ ? &cache_->caller_of(*callee_, at_.ip) : &cache_->at(at_.ip);
     return *callee_;
+  }
+
+  [[gnu::noinline]] static call_frame without_cache(std::uint64_t ip, bool is_return_address) noexcept {
+    call_frame_scratch scratch;
+    return find_call_frame(ip, is_return_address, scratch);
   }
 
   frame_registers at_;

@@ -52,6 +52,52 @@ scenario const default_fault{"null-in-task-with-siginfo", [](int) {
                                });
                              }};
 
+/// Kibibytes of address space.
+long mapped() {
+  long pages = 0;
+  std::FILE* const f = std::fopen("/proc/self/statm", "r");
+  if (!f || std::fscanf(f, "%ld", &pages) != 1) std::exit(5);
+  std::fclose(f);
+  return pages * getpagesize() / 1024;
+}
+
+/// Threads that have a signal stack of their own when they end, though they got one from the library.
+scenario const own_signal_stack{"threads-with-a-signal-stack-of-their-own", [](int) {
+                                  filch::pool pool({.workers = 1});
+                                  static char mine[1 << 16];
+                                  auto const one = [&] {
+                                    std::thread([&] {
+                                      pool.run([] {});
+                                      stack_t const s{mine, 0, sizeof mine};
+                                      sigaltstack(&s, nullptr);
+                                    }).join();
+                                  };
+                                  for (int i = 0; i < 10; ++i) one();
+                                  long const before = mapped();
+                                  for (int i = 0; i < 200; ++i) one();
+                                  std::printf("left behind: %d\n", mapped() - before > 1024);
+                                }};
+
+/// Who takes a signal stack away that somebody else needs once more finds it.
+pthread_key_t at_end;
+scenario const restored_signal_stack{"signal-stack-is-put-back-at-the-end-of-a-thread", [](int) {
+                                       static stack_t before{};
+                                       static char mine[1 << 16];
+                                       filch::pool pool({.workers = 1});
+                                       pool.run([] {});  // so that the library's key is the first
+                                       on(SIGUSR1, [](int) { say("handled\n"); }, SA_ONSTACK);
+                                       pthread_key_create(&at_end, [](void*) {
+                                         sigaltstack(&before, nullptr);
+                                         raise(SIGUSR1);
+                                       });
+                                       std::thread([&] {
+                                         pool.run([] {});
+                                         stack_t const s{mine, 0, sizeof mine};
+                                         sigaltstack(&s, &before);
+                                         pthread_setspecific(at_end, mine);
+                                       }).join();
+                                     }};
+
 #if FILCH_HAS_CACTUS
 using S = filch::implicit;
 
@@ -162,6 +208,37 @@ scenario const near_end{"interrupt-near-the-end-of-a-stack", [](int left) {
                           });
                           std::puts("stolen");
                         }};
+
+/// The victim has a signal stack of its own, with 4 KiB more than the kernel needs of it.
+scenario const small_signal_stack{
+    "interrupt-on-a-small-signal-stack", [](int) {
+      std::size_t const page = static_cast<std::size_t>(getpagesize());
+      auto const bytes = static_cast<std::size_t>(sysconf(_SC_MINSIGSTKSZ)) + 4096;
+      std::size_t const whole = 16 * page;
+      auto* const p = static_cast<char*>(mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      // It begins where the pages do, behind a guard.
+      std::size_t const pages = (bytes + page - 1) / page * page;
+      char* const from = p + whole - pages;
+      mprotect(from, pages, PROT_READ | PROT_WRITE);
+      stack_t const mine{from, 0, bytes};
+      sigaltstack(&mine, nullptr);
+      S::pool pool({.workers = 2});
+      for (int i = 0; i < 20; ++i) {
+        pool.run([&] {
+          std::atomic<bool> stolen{false};
+          filch::join<S>(
+              [&] {
+                filch::join<S>(
+                    [&] {
+                      while (!stolen.load()) __builtin_ia32_pause();
+                    },
+                    [&] { stolen.store(true); });
+              },
+              [] {});
+        });
+      }
+      std::puts("stolen");
+    }};
 
 // ---- the limit of pending signals -----------------------------------------------------------------
 
