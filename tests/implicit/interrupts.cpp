@@ -482,5 +482,70 @@ TEST(interrupts, change_nothing_that_an_unwinder_reads) {
   })) << most_offers;
 }
 
+struct from_f {};
+
+/// The same, in a function without a frame pointer: the register is a caller's. It throws, so that the owner of a
+/// frame that was offered lands there. (No register of a caller's is saved.)
+[[gnu::noinline]] void interrupt_with_callers_frame_pointer(std::uint64_t value, long process, long thread) {
+  long call = SYS_tgkill;
+  asm volatile(
+      "movq %%rbp, %%xmm15\n\t"
+      "movq %4, %%rbp\n\t"
+      "syscall\n\t"
+      "movq %%xmm15, %%rbp"
+      : "+a"(call)
+      : "D"(process), "S"(thread), "d"(long{SIGURG}), "r"(value)
+      : "rcx", "r11", "xmm15", "memory", "cc");
+  throw from_f{};
+}
+
+/// A join frame that is addressed through its frame pointer.
+[[gnu::noinline]] void join_with_frame_pointer(std::uint64_t value, long process, long thread, int& ran) {
+  auto* const scratch = static_cast<char*>(__builtin_alloca(static_cast<std::size_t>(thread % 64 + 64)));
+  asm volatile("" : : "r"(scratch) : "memory");
+  filch::join<S>([=] { interrupt_with_callers_frame_pointer(value, process, thread); }, [&ran] { ++ran; });
+}
+
+TEST(interrupts, offer_no_frame_whose_frame_pointer_assembly_uses) {
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  int ran = 0;
+  for (std::uint64_t value : {std::uint64_t{0}, std::uint64_t{8}, ~std::uint64_t{0}}) {
+    EXPECT_THROW(pool.run([&] { join_with_frame_pointer(value, getpid(), syscall(SYS_gettid), ran); }), from_f);
+  }
+  EXPECT_EQ(ran, 3);
+}
+
+/// As Clang's header does it: rbx is another one around the instruction. There the thread gets the library's signal.
+[[gnu::noinline]] void interrupt_around_cpuid(long process, long thread) {
+  long call = SYS_tgkill;
+  long signal = SIGURG;
+  std::uint64_t kept = 0x5a5a5a5a;
+  asm volatile(
+      "xchgq %%rbx, %1\n\t"
+      "syscall\n\t"
+      "cpuid\n\t"
+      "xchgq %%rbx, %1"
+      : "+a"(call), "+r"(kept), "+d"(signal)
+      : "D"(process), "S"(thread)
+      : "rcx", "r11", "memory", "cc");
+  throw from_f{};
+}
+
+/// What g needs is in registers that f preserves.
+[[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
+  filch::join<S>([=] { interrupt_around_cpuid(process, thread); }, [x, sum = &sum] { *sum += x; });
+}
+
+TEST(interrupts, do_not_take_what_cpuid_returns_for_a_register_of_a_frame) {
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  long sum = 0;
+  for (long i = 1; i <= 3; ++i) {
+    EXPECT_THROW(pool.run([&] { join_around_cpuid(i, getpid(), syscall(SYS_gettid), sum); }), from_f);
+  }
+  EXPECT_EQ(sum, 6);
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -118,7 +118,7 @@ struct stack_bounds {
   std::uint64_t low;
   std::uint64_t high;
 
-  bool hold_word(std::uint64_t at) const noexcept { return at >= low && at < high && high - at >= 8; }
+  bool hold_word(std::uint64_t at) const noexcept { return at % 8 == 0 && at >= low && at < high && high - at >= 8; }
 };
 
 /// From a frame to its caller's. False where the stack ends, and where call-frame information is wrong: code in the
@@ -135,6 +135,7 @@ inline bool step(frame_registers& at, call_frame const& f, stack_bounds const& s
     address = word_at(address);
   }
   if (address <= below || address > stack.high || address < stack.low || address - stack.low < f.reach) return false;
+  if (address % 8 != 0) return false;
   if (!f.saves_anywhere) [[likely]] {
     for (unsigned i = 0; i < f.saves; ++i) {
       at.r[f.save[i].what] = word_at(address + static_cast<std::uint64_t>(std::int64_t{f.save[i].offset}));

@@ -35,6 +35,19 @@ bool forget_interrupt(strand_worker& innermost) noexcept {
   return was_sent;
 }
 
+/// Inline assembly around `cpuid`, in Clang's own header too, keeps rbx elsewhere meanwhile, and no call-frame
+/// information says so: the frames that the register is preserved for would be found with a wrong one.
+bool is_around_cpuid(std::uint64_t ip) noexcept {
+  constexpr std::uint64_t k_page = 4096;
+  auto const is_at = [](std::uint64_t at) {
+    auto const* const code = reinterpret_cast<std::uint8_t const*>(at);
+    return code[0] == 0x0f && code[1] == 0xa2;
+  };
+  // Of what is about to run, the next byte may be on a page that does not exist; so may the last one.
+  if (ip % k_page < k_page - 1 && is_at(ip)) return true;
+  return ip % k_page >= 2 && is_at(ip - 2);
+}
+
 // A victim that forks answers sooner.
 constexpr runtime::cycles k_patience = runtime::cycles{1} << 17;
 
@@ -52,6 +65,7 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
   refuses = refuses || (there.ip >= reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_begin) &&
                         there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end));
+  refuses = refuses || is_around_cpuid(there.ip);
   if (!refuses) {
     auto const [low, high] = bounds_of(w);
     std::uint64_t const rsp = there[frame_registers::rsp];

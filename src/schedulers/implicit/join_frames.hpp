@@ -57,8 +57,10 @@ class join_frame_walk {
                  rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is};
       }
       if (!step(at_, f, bounds_)) {
+        // Nor is a join frame one where call-frame information is wrong: each has a caller.
         is_over_ = true;
         reach_ = rsp;
+        return false;
       }
       if (is_join) return true;
     }
