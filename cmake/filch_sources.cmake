@@ -1,5 +1,6 @@
 # The library's sources, and the one choice among them: how to call a function on another stack.
 set(FILCH_SOURCES
+  src/os/linux/earlier_handler.cpp
   src/os/linux/futex.cpp
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp

@@ -18,11 +18,11 @@ extern template class FILCH_API pool_of<implicit_team>;
 
 /// Work stealing in which a fork is a call and a look at one word. A join that waits for a thief gives up its stack
 /// instead of its worker, as in filch::cactus. The code after a join may be on another thread than the code before
-/// it. A worker that has not answered a thief for some 50 microseconds is interrupted by SIGURG: waits in the system
-/// may end with EINTR there, and where the signal is blocked the thief waits for the next fork. Linux on x86-64, GCC
-/// or Clang. Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without the baggage,
-/// OOPSLA 2012; V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return barriers,
-/// VEE 2014.
+/// it. A worker that has not answered a thief for some 50 microseconds is interrupted by SIGURG: some waits in the
+/// system end early there (docs/signals.md), and where the signal is blocked the thief waits for the next fork. Linux
+/// on x86-64, GCC or Clang. Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without
+/// the baggage, OOPSLA 2012; V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return
+/// barriers, VEE 2014.
 struct implicit {
   /// See filch::scheduler.
   static constexpr std::string_view name = "implicit";

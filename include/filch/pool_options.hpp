@@ -53,6 +53,11 @@ struct pool_options {
   victim_order victims = victim_order::last;
   /// `channel`: send the next steal request before the last task of the answer runs, not after it.
   bool early_requests = false;
+  /// `implicit`: interrupt workers that do not fork by SIGURG. Without it, what such a worker holds waits for its
+  /// next fork or `filch::poll`, and nothing is done to the signal: for programs that take it from signalfd or
+  /// sigwait, or whose waits in the system may not end early. FILCH_INTERRUPTS=0 does the same for all pools
+  /// (docs/signals.md).
+  bool interrupts = true;
 };
 
 /// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the
