@@ -57,6 +57,8 @@ struct serial {
    public:
     /// Ignores the options, and the environment.
     explicit pool(pool_options = {}) noexcept {}
+    /// The same for `pool({})`.
+    explicit pool(detail::no_options) noexcept {}
     /// Calls f here.
     template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
     /// Always 1.

@@ -23,6 +23,8 @@ template <class Team> class pool_of {
   /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
   /// the system refuses a thread or the address space; nothing is left behind then.
   explicit pool_of(pool_options options = {});
+  /// The same for `pool({})`.
+  explicit pool_of(no_options) : pool_of(pool_options()) {}
   pool_of(pool_of const&) = delete;
   pool_of& operator=(pool_of const&) = delete;
   /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool. In a task of
