@@ -64,7 +64,7 @@ template <scheduler S = default_scheduler, class Body> decltype(auto) scope(Body
     try {
       result.make([&]() -> R { return std::invoke(std::forward<Body>(body), s); });
     } catch (...) {
-      failure.make(std::current_exception);
+      failure.make(detail::caught_exception);
       goto threw;
     }
     {

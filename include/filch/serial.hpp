@@ -37,7 +37,7 @@ struct serial {
         detail::call_spawned(std::forward<F>(f));
       } catch (...) {
         // What it spawned itself may have thrown before it.
-        std::exception_ptr e = std::current_exception();
+        std::exception_ptr e = detail::caught_exception();
         failure_.keep(e, number);
       }
     }

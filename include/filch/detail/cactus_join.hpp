@@ -77,7 +77,7 @@ template <class G> struct cactus_second : cactus_task {
     try {
       self.result.make(self.g());
     } catch (...) {
-      failure = std::current_exception();
+      failure = detail::caught_exception();
     }
     self.failure.make([&failure] { return std::move(failure); });
     return self.meeting;
@@ -116,6 +116,7 @@ template <bool KeepsPlace, class G>
       static_cast<void>(second.take());
     }
   } catch (...) {  // f's exception is the one that leaves
+    detail::drop_caught_exception();
   }
   std::rethrow_exception(std::move(of_f));
 }
@@ -167,7 +168,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
     a.make(static_cast<F&&>(f));
   } catch (...) {
     // g runs outside the handler: in it, current_exception() is what it was around the join.
-    of_f.make(std::current_exception);
+    of_f.make(detail::caught_exception);
     goto threw;
   }
   {

@@ -31,7 +31,14 @@ template <class F> struct channel_closure : channel_detached {
   F f;
 
   template <class G> explicit channel_closure(G&& g) : channel_detached(run_and_delete), f(std::forward<G>(g)) {}
-  void call() noexcept { static_cast<void>(std::invoke(std::move(f))); }
+  void call() noexcept {
+    try {
+      static_cast<void>(std::invoke(std::move(f)));
+    } catch (...) {
+      detail::drop_caught_exception();
+      std::terminate();  // in the handler: the line on stderr tells what was thrown
+    }
+  }
   static void run_and_delete(channel_detached& t) noexcept {
     std::unique_ptr<channel_closure> const self(static_cast<channel_closure*>(&t));
     self->call();

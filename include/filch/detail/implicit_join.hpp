@@ -247,7 +247,7 @@ template <class G> struct implicit_second {
         room->make(static_cast<G&&>(*reinterpret_cast<std::remove_reference_t<G>*>(offer.words[0])));
       }
     } catch (...) {
-      offer.outcome.g_threw = std::current_exception();
+      offer.outcome.g_threw = detail::caught_exception();
     }
     return offer.meeting;
   }
@@ -273,7 +273,7 @@ template <class F, class A> FILCH_COLD child_returns<A> implicit_child_outside(t
         std::memcpy(to, &r, sizeof r);
       }
     } catch (...) {
-      offer->outcome.f_threw = std::current_exception();
+      offer->outcome.f_threw = detail::caught_exception();
     }
   };
   implicit_join_in_default_pool([](void* p) { (*static_cast<decltype(&first)>(p))(); },
@@ -570,6 +570,7 @@ FILCH_COLD std::pair<result_of<F>, result_of<G>> implicit_after_pad(travels_as<G
       try {
         static_cast<void>(std::invoke(static_cast<G&&>(g)));
       } catch (...) {  // f's exception is the one that leaves
+        detail::drop_caught_exception();
       }
     } else if (!outcome.g_threw) {
       b.drop();

@@ -1,6 +1,7 @@
 // f, then g, on the calling thread: what a join does where nothing can be stolen.
 #pragma once
 
+#include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
 
 #include <exception>
@@ -15,6 +16,7 @@ template <class G> [[noreturn]] FILCH_COLD void run_after_throw(G&& g, std::exce
   try {
     static_cast<void>(std::invoke(std::forward<G>(g)));
   } catch (...) {  // f's exception is the one that leaves
+    detail::drop_caught_exception();
   }
   std::rethrow_exception(std::move(of_f));
 }
@@ -27,7 +29,7 @@ template <class F, class G> FILCH_INLINE std::pair<result_of<F>, result_of<G>> j
     a.make(std::forward<F>(f));
   } catch (...) {
     // g runs outside the handler: in it, current_exception() is what it was around the join.
-    of_f.make(std::current_exception);
+    of_f.make(detail::caught_exception);
     goto threw;
   }
   {

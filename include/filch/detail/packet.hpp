@@ -1,6 +1,7 @@
 // A call that travels into a pool as a function pointer and an argument, and its outcome back.
 #pragma once
 
+#include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
 
 #include <exception>
@@ -23,7 +24,7 @@ template <class F, class Enter> raw_result<F> call_through(Enter&& enter, F&& f)
         try {
           mine.result.make(static_cast<F&&>(*mine.f));
         } catch (...) {
-          mine.failure = std::current_exception();
+          mine.failure = detail::caught_exception();
         }
       },
       static_cast<void*>(&p));

@@ -1,6 +1,7 @@
 // What the frames of schedulers whose strands move between threads have in common: spawning, and failures.
 #pragma once
 
+#include <filch/detail/caught.hpp>
 #include <filch/detail/first_failure.hpp>
 #include <filch/detail/result.hpp>
 #include <filch/detail/strand.hpp>
@@ -21,7 +22,7 @@ class strand_failures {
     try {
       call();
     } catch (...) {
-      keep(std::current_exception(), number);
+      keep(detail::caught_exception(), number);
     }
   }
   void throw_first() { first_.throw_if_any(); }

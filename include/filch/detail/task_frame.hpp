@@ -89,7 +89,7 @@ template <class Stack> class task_frame {
     try {
       detail::call_spawned(std::forward<F>(f));
     } catch (...) {
-      std::exception_ptr e = std::current_exception();
+      std::exception_ptr e = detail::caught_exception();
       failure_.keep(e, number);
     }
   }
@@ -123,7 +123,7 @@ template <class Stack> class task_frame {
       static_cast<void>(std::invoke(std::move(closure)));
       return nullptr;
     } catch (...) {
-      return std::current_exception();
+      return detail::caught_exception();
     }
   }
   /// On top, where the closure or its address is already.

@@ -84,7 +84,7 @@ template <class R, class Call> bool keep_outcome(void* room, Call&& call) noexce
     }
     return true;
   } catch (...) {
-    ::new (room) std::exception_ptr(std::current_exception());
+    ::new (room) std::exception_ptr(detail::caught_exception());
     return false;
   }
 }
@@ -152,6 +152,7 @@ template <class Stack, class G>
       static_cast<void>(detail::take_outcome<Stack, result_of<G>>(t, outcome));
     }
   } catch (...) {  // f's exception is the one that leaves
+    detail::drop_caught_exception();
   }
   std::rethrow_exception(std::move(of_f));
 }
@@ -168,7 +169,7 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> run_and_join(typename Stack::
     a.make(static_cast<F&&>(f));
   } catch (...) {
     // g runs outside the handler: in it, current_exception() is what it was around the join.
-    of_f.make(std::current_exception);
+    of_f.make(detail::caught_exception);
     goto threw;
   }
   {
