@@ -10,7 +10,9 @@ namespace filch::inline FILCH_ABI {
 /// Runs f and g, perhaps in parallel, and returns both results once both are done.
 ///
 /// Returns a std::pair: what f returned and what g returned - values (move-only ones too), references, or
-/// filch::nothing for void. On one worker f runs before g, as written.
+/// filch::nothing for void. On one worker f runs before g, as written. What they return may refer to what they
+/// captured, until the end of the full expression. Else nothing may keep the address of a capture beyond the call: a
+/// small temporary whose result refers to nothing is called as a copy.
 ///
 /// Throws what f or g throws, after both have come to their end; if both throw, f's exception leaves and
 /// g's is dropped. Under `direct` and `channel` a thief keeps a result of more than 48 bytes on the heap:

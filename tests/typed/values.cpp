@@ -3,9 +3,16 @@
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -140,6 +147,90 @@ TYPED_TEST(values, may_be_referred_to_until_the_expression_s_end) {
                 3 * i + 8);
     }
   });
+}
+
+struct text {
+  char letters[8];
+  std::string_view view() const { return letters; }
+};
+struct named_view {
+  long number;
+  std::string_view name;
+};
+
+/// Writes over what a callable on the stack left behind.
+[[gnu::noinline]] std::string copy_of(std::string_view view) {
+  char volatile room[4096];
+  for (char volatile& c : room) c = '-';
+  return std::string(view);
+}
+[[gnu::noinline]] std::string copy_of(char const* begin) {
+  char volatile room[4096];
+  for (char volatile& c : room) c = '-';
+  return begin;
+}
+
+/// What temporaries return, of which compilers know nothing: each is to be read in the full expression.
+template <class Join> void expect_views_to_be_good(Join const& join) {
+  text t{"abcdefg"};
+  text u{"hijklmn"};
+  asm volatile("" : "+m"(t), "+m"(u));
+  EXPECT_EQ(copy_of(join([t] { return t.view(); }, [] {}).first), "abcdefg");
+  EXPECT_EQ(copy_of(join([] {}, [u] { return u.view(); }).second), "hijklmn");
+  EXPECT_EQ(copy_of(join([t] { return &t.letters[0]; }, [u] { return u.view(); }).first), "abcdefg");
+  EXPECT_EQ(copy_of(join([t] { return &t.letters[0]; }, [u] { return &u.letters[0]; }).second), "hijklmn");
+  EXPECT_EQ(copy_of(join([t, n = 1L] { return named_view{n, t.view()}; }, [] {}).first.name), "abcdefg");
+  EXPECT_EQ(copy_of(join([] {}, [u] { return std::pair(1, std::span(u.letters)); }).second.second.data()), "hijklmn");
+  EXPECT_EQ(copy_of(join([t] { return std::optional(t.view()); }, [] {}).first.value()), "abcdefg");
+  EXPECT_EQ(copy_of(join([] {}, [u] { return std::ref(u); }).second.get().view()), "hijklmn");
+  EXPECT_EQ(copy_of(join([t] { return [&t] { return t.view(); }; }, [] {}).first()), "abcdefg");
+}
+
+TYPED_TEST(values, may_be_views_of_a_capture_until_the_expression_s_end) {
+  in_every_way<TypeParam>([](auto join) { expect_views_to_be_good(join); });
+  expect_views_to_be_good([]<class F, class G>(F&& f, G&& g) {
+    return filch::join<TypeParam>(std::forward<F>(f), std::forward<G>(g));  // through the default pool
+  });
+  expect_views_to_be_good([]<class F, class G>(F&& f, G&& g) {
+    auto all = filch::invoke<TypeParam>(std::forward<F>(f), [] {}, [] {}, std::forward<G>(g));
+    return std::pair(std::get<0>(all), std::get<3>(all));
+  });
+  text t{"abcdefg"};
+  asm volatile("" : "+m"(t));
+  typename TypeParam::pool pool({.workers = 1});
+  EXPECT_EQ(copy_of(pool.run([t] { return t.view(); })), "abcdefg");
+  EXPECT_EQ(copy_of(filch::stay([t] { return t.view(); })), "abcdefg");
+  EXPECT_EQ(copy_of(filch::blocking([t] { return t.view(); })), "abcdefg");
+}
+
+/// Is a small temporary that returns a T handed over as a copy, in registers?
+template <class T> constexpr bool is_copied() {
+  auto const returns = [n = 1L]() -> T { std::abort(), static_cast<void>(n); };
+  return filch::detail::travels_by_value<std::remove_const_t<decltype(returns)>>;
+}
+struct numbers {
+  long count = 0;
+  double sum = 0;
+  std::pair<int, int> both{};
+};
+struct with_reference {
+  long& number;
+};
+struct with_pointer_in_union {
+  union {
+    double number;
+    double* pointer;
+  };
+};
+
+TEST(small_values, that_refer_to_nothing_keep_small_callables_in_registers) {
+  static_assert(is_copied<void>() && is_copied<long>() && is_copied<void (*)()>() && is_copied<numbers>());
+  static_assert(is_copied<std::pair<int, double>>() && is_copied<std::tuple<int, numbers>>());
+  static_assert(is_copied<std::array<long, 4>>());
+  static_assert(!is_copied<long*>() && !is_copied<std::string_view>() && !is_copied<named_view>());
+  static_assert(!is_copied<std::pair<int, long*>>() && !is_copied<std::tuple<numbers, std::span<int>>>());
+  static_assert(!is_copied<with_reference>() && !is_copied<with_pointer_in_union>());
+  static_assert(!is_copied<std::array<named_view, 2>>() && !is_copied<std::optional<long*>>());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Results of every kind - values, move-only values, references, void - made uniform for the schedulers.
 #pragma once
 
-#include <filch/detail/platform.hpp>
+#include <filch/detail/may_refer.hpp>
 
 #include <functional>
 #include <memory>
@@ -87,11 +87,19 @@ template <class T> consteval bool is_small_and_trivial(std::size_t bytes, std::s
     return std::is_trivially_copyable_v<T> && sizeof(T) <= bytes && alignof(T) <= alignment;
   }
 }
+/// May what F returns refer to what it captured?
+template <class F> consteval bool returns_a_view() {
+  if constexpr (!std::is_invocable_v<F>) {
+    return false;
+  } else if constexpr (std::is_reference_v<std::invoke_result_t<F>>) {
+    return true;
+  } else {
+    return !std::is_empty_v<F> && detail::may_refer<std::invoke_result_t<F>>();
+  }
+}
 /// May a temporary that is called be copied? Not if what it returns may refer to what it captured.
 template <class F> consteval bool is_small_closure(std::size_t bytes, std::size_t alignment) {
-  if constexpr (std::is_invocable_v<F>) {
-    if (std::is_reference_v<std::invoke_result_t<F>>) return false;
-  }
+  if (detail::returns_a_view<F>()) return false;
   // A type that can only be moved is trivially copyable, too.
   return is_small_and_trivial<F>(bytes, alignment) && std::is_trivially_constructible_v<F, F&> &&
          std::is_trivially_constructible_v<F, F const&>;
