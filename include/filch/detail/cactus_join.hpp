@@ -154,11 +154,11 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
           return detail::cactus_join_unforked<F, G>(detail::hand_on<F>(f), detail::hand_on<G>(g));
         }
       }
-      *place = &second;
+      *place = std::addressof(second);
       w.head = place + 1;
       cactus_pushed_slow();
     } else {
-      *place = &second;
+      *place = std::addressof(second);
       w.head = place + 1;
     }
   }

@@ -192,7 +192,7 @@ template <class A> struct carried {
       return value;
     } else {
       raw_bytes_of<A> a;
-      std::memcpy(a.bytes(), &value, sizeof(A));
+      std::memcpy(a.bytes(), std::addressof(value), sizeof(A));
       return static_cast<A&&>(a.value);
     }
   }
@@ -208,10 +208,10 @@ template <class A> carried<A> carried_from(implicit_registers const& r) noexcept
   carried<A> c;
   if constexpr (!std::is_same_v<A, nothing>) {
     if constexpr (std::is_floating_point_v<carrier_of<A>>) {
-      std::memcpy(&c.value, &r.xmm0, sizeof c.value);
+      std::memcpy(std::addressof(c.value), &r.xmm0, sizeof c.value);
     } else {
       static_assert(sizeof c.value <= 16);
-      std::memcpy(&c.value, &r, sizeof c.value);
+      std::memcpy(std::addressof(c.value), &r, sizeof c.value);
     }
   }
   return c;
@@ -270,7 +270,7 @@ template <class F, class A> FILCH_COLD child_returns<A> implicit_child_outside(t
       } else {
         auto const r = detail::call_and_carry<A>(static_cast<F&&>(f), slot);
         void* const to = std::is_floating_point_v<child_returns<A>> ? &offer->outcome.f.xmm0 : &offer->outcome.f.rax;
-        std::memcpy(to, &r, sizeof r);
+        std::memcpy(to, std::addressof(r), sizeof r);
       }
     } catch (...) {
       offer->outcome.f_threw = detail::caught_exception();
@@ -377,18 +377,18 @@ struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
 #if defined(__clang__)
   template <std::size_t At> FILCH_INLINE static word<At> take(F const& f) noexcept {
     word<At> w;
-    __builtin_memcpy(&w, reinterpret_cast<std::byte const*>(&f) + At * sizeof w, sizeof w);
+    __builtin_memcpy(&w, reinterpret_cast<std::byte const*>(__builtin_addressof(f)) + At * sizeof w, sizeof w);
     return w;
   }
   template <std::size_t At> FILCH_INLINE static void put(raw_bytes_of<F>& f, word<At> w) noexcept {
-    __builtin_memcpy(reinterpret_cast<std::byte*>(&f) + At * sizeof w, &w, sizeof w);
+    __builtin_memcpy(reinterpret_cast<std::byte*>(__builtin_addressof(f)) + At * sizeof w, &w, sizeof w);
   }
 #else
   using leaving = typename words_of<F, A>::leaving;
   using arriving = std::conditional_t<words_of<F, A>::are_whole, arriving_word, half_word>;
   // Not through bit_cast where the types are the same: GCC would read two halves at once.
   template <std::size_t At> FILCH_INLINE static word<At> take(F const& f) noexcept {
-    leaving const w = reinterpret_cast<leaving const*>(&f)[At];
+    leaving const w = reinterpret_cast<leaving const*>(__builtin_addressof(f))[At];
     if constexpr (std::is_same_v<leaving, word<At>>) {
       return w;
     } else {
@@ -396,7 +396,7 @@ struct implicit_child_of_words<F, A, std::index_sequence<I...>, Slot...> {
     }
   }
   template <std::size_t At> FILCH_INLINE static void put(raw_bytes_of<F>& f, word<At> w) noexcept {
-    reinterpret_cast<arriving*>(&f)[At] = __builtin_bit_cast(arriving, w);
+    reinterpret_cast<arriving*>(__builtin_addressof(f))[At] = __builtin_bit_cast(arriving, w);
   }
 #endif
 };
@@ -456,7 +456,7 @@ template <class G, bool = waits_in_memory<G>> class waiting_closure {
     if constexpr (k_by_words) {
       implicit_child_of_words<G, result_of<G>, std::make_index_sequence<words::k_count>>::write(room_, g);
     } else {
-      ::new (static_cast<void*>(&room_.value)) std::remove_cv_t<G>(static_cast<G&&>(g));
+      ::new (static_cast<void*>(__builtin_addressof(room_.value))) std::remove_cv_t<G>(static_cast<G&&>(g));
     }
     asm volatile("" : "+m"(reinterpret_cast<char(&)[sizeof(G)]>(room_.value)));
   }
