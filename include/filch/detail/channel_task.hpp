@@ -27,10 +27,10 @@ struct channel_detached {
   explicit channel_detached(void (*r)(channel_detached&) noexcept) noexcept : run(r) {}
 };
 
-template <class F> struct channel_closure : channel_detached {
-  F f;
+template <class Fn> struct channel_closure : channel_detached {
+  Fn f;
 
-  template <class G> explicit channel_closure(G&& g) : channel_detached(run_and_delete), f(std::forward<G>(g)) {}
+  template <class Gn> explicit channel_closure(Gn&& g) : channel_detached(run_and_delete), f(std::forward<Gn>(g)) {}
   void call() noexcept {
     try {
       static_cast<void>(std::invoke(std::move(f)));

@@ -40,9 +40,9 @@ template <class Team> class pool_of {
   /// joins run in order, on a stack of the pool's; where the system has no memory for one, on the caller's own.
   /// Returns on the calling thread; well under a microsecond for an empty f. Under `cactus` and `implicit`
   /// std::current_exception() is empty in f, whatever the caller handles.
-  template <class F> std::invoke_result_t<F> run(F&& f) {
+  template <class Fn> std::invoke_result_t<Fn> run(Fn&& f) {
     return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
-                                std::forward<F>(f));
+                                std::forward<Fn>(f));
   }
 
   /// Number of workers that a call of `run` has, its calling thread included.
