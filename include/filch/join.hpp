@@ -25,9 +25,9 @@ namespace filch::inline FILCH_ABI {
 /// pool under `cactus` and `implicit`, so nothing that belongs to a thread (a std::mutex, errno, a thread_local's
 /// address) may be held across it.
 ///
-/// While a stolen g is not done: under `direct` the worker may run other tasks that g forked (leapfrogging), under
-/// `channel` any others, so a lock held across a join can meet itself; under `cactus` and `implicit` the frame is
-/// left on its stack and the worker does other work on another one.
+/// While a stolen g is not done (docs/waits.md): under `direct` the worker may run other tasks that g forked
+/// (leapfrogging), under `channel` any others, so a lock held across a join can meet itself; under `cactus` and
+/// `implicit` the frame is left on its stack and the worker does other work on another one.
 ///
 /// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares at the fork, a store and
 /// a compare at the join, 1 to 2 ns in all; under `implicit` a call, two loads and a compare, and no store beyond
