@@ -6,6 +6,7 @@ set(FILCH_SOURCES
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
   src/runtime/fork_generation.cpp
+  src/runtime/frames.cpp
   src/runtime/idle.cpp
   src/runtime/mutex.cpp
   src/runtime/pools.cpp

@@ -28,15 +28,16 @@ struct implicit {
   static constexpr std::string_view name = "implicit";
 
   /// See filch::join.
-  template <class F, class G>
-  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
-      return detail::implicit_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
-    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
-      auto* late = &detail::implicit_fork_join_here<F, G>;
+  template <class Fn, class Gn>
+  FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
+    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
+      return detail::implicit_fork_join<Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
+    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<Fn> &&
+                         detail::travels_by_value<Gn>) {
+      auto* late = &detail::implicit_fork_join_here<Fn, Gn>;
       return late(f, g);
     } else {
-      return detail::implicit_fork_join_here<F, G>(f, g);
+      return detail::implicit_fork_join_here<Fn, Gn>(f, g);
     }
   }
 

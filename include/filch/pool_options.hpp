@@ -60,6 +60,11 @@ struct pool_options {
   bool interrupts = true;
 };
 
+namespace detail {
+/// What `{}` is to a pool. As no class it needs no conversion: else `pool({})` might as well be a copy of `pool{}`.
+enum class no_options : unsigned char {};
+}  // namespace detail
+
 /// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the
 /// system refuses. `what()` is one line that names the setting and says what to do.
 class FILCH_API setup_error : public std::runtime_error {

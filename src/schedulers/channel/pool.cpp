@@ -1,4 +1,5 @@
 // The pool: its members, the way in, and the default pool.
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "schedulers/channel/worker.hpp"
@@ -108,6 +109,7 @@ void channel_team::leave_detached(channel_member& w) noexcept {
     if (sleepers().wake_one()) counted(w.index).wakeups.bump();
     return;
   }
+  runtime::exceptions_set_aside const callers;
   while (run_detached(w) || take_left(w)) {
     if (!alive()) return;
   }

@@ -1,4 +1,5 @@
 // The victim's side: offering join frames, and what happens when their children return.
+#include <filch/detail/caught.hpp>
 #include <filch/detail/implicit_trial.hpp>
 
 #include "runtime/pools.hpp"
@@ -523,8 +524,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
 
 void implicit_caught() noexcept {
   if (resumed) return;
-  std::exception_ptr p = std::current_exception();
-  if (!p) std::terminate();  // not a C++ exception: nothing that could be thrown again
+  std::exception_ptr p = caught_exception();
   static_assert(sizeof p == sizeof caught);
   std::memcpy(&caught, static_cast<void const*>(&p), sizeof caught);
   ::new (static_cast<void*>(&p)) std::exception_ptr;
@@ -612,8 +612,7 @@ extern "C" {
                                                                                     void const* on_stack,
                                                                                     unsigned bits) noexcept {
   abi::__cxa_begin_catch(exception);
-  std::exception_ptr thrown = std::current_exception();
-  if (!thrown) std::terminate();  // not a C++ exception: nothing that could be thrown again
+  std::exception_ptr thrown = filch::detail::caught_exception();
   abi::__cxa_end_catch();
   return filch::detail::child_is_done(on_stack, bits, nullptr, std::move(thrown));
 }
@@ -631,7 +630,7 @@ extern "C" {
                                                                                         _Unwind_Exception* exception,
                                                                                         _Unwind_Context* context) {
   if (actions & _UA_SEARCH_PHASE) return _URC_HANDLER_FOUND;
-  if (!(actions & _UA_HANDLER_FRAME)) std::terminate();  // pthread_exit(), say: can't pass a join
+  if (!(actions & _UA_HANDLER_FRAME)) filch::runtime::no_cxx_exception();  // pthread_exit(), say
   _Unwind_SetGR(context, 0, reinterpret_cast<_Unwind_Word>(exception));
   _Unwind_SetIP(context, reinterpret_cast<_Unwind_Ptr>(_Unwind_GetLanguageSpecificData(context)));
   return _URC_INSTALL_CONTEXT;
