@@ -217,7 +217,10 @@ template <scheduler S = default_scheduler> class cluster {
       } catch (...) {
         mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
       }
-      mine.or_lose_tasks([&mine] { work_until_the_end(mine); });
+      mine.or_lose_tasks([&mine] {
+        detail::exceptions_aside const of_the_caller;
+        work_until_the_end(mine);
+      });
       mine.merge();
     });
   }

@@ -25,5 +25,11 @@ struct exceptions_in_flight {
   return taken;
 }
 [[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
+/// The same where one may be in flight that was thrown since: those that were taken are below it.
+[[gnu::noinline]] inline void put_exceptions_below(exceptions_in_flight e) noexcept {
+  auto* const here = exceptions_here();
+  if (!here->caught) here->caught = e.caught;  // an exception that leaves its handler is caught no more
+  here->uncaught += e.uncaught;
+}
 
 }  // namespace filch::runtime
