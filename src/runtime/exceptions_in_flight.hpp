@@ -25,6 +25,12 @@ struct exceptions_in_flight {
   return taken;
 }
 [[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
+/// The same where one may be in flight that was thrown since: those that were taken are below it.
+[[gnu::noinline]] inline void put_exceptions_below(exceptions_in_flight e) noexcept {
+  auto* const here = exceptions_here();
+  if (!here->caught) here->caught = e.caught;  // an exception that leaves its handler is caught no more
+  here->uncaught += e.uncaught;
+}
 
 /// While it lives, the thread has none of those that it had. Around tasks that run on top of code which does not know
 /// of them, a wait say. For code that stays on its thread.
