@@ -12,11 +12,8 @@ extern "C" char const filch_implicit_barriers_end[];
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-#if defined(FILCH_TSAN)  // puts signals off, to where their context says nothing any more
-constexpr bool k_interrupts = false;
-#else
-constexpr bool k_interrupts = true;
-#endif
+/// ThreadSanitizer puts signals off, to where their context says nothing any more.
+bool are_there_interrupts() noexcept { return !runtime::is_on_tsan(); }
 
 frame_registers registers_of(ucontext_t const& c) noexcept {
   auto const& g = c.uc_mcontext.gregs;
@@ -71,7 +68,7 @@ bool interrupted(ucontext_t const& context) {
 }  // namespace
 
 void answer_interrupts() noexcept {
-  if constexpr (!k_interrupts) return;
+  if (!are_there_interrupts()) return;
   os::on_interrupt(interrupted);
 }
 
@@ -93,7 +90,7 @@ std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
 }
 
 runtime::cycles implicit_team::insist_on(implicit_member& victim) noexcept {
-  if constexpr (!k_interrupts) return 0;
+  if (!are_there_interrupts()) return 0;
   // relaxed, all: hints.
   if (victim.thread.load(std::memory_order_relaxed) == 0 || offers_task(victim)) return 0;
   // It may not have been asked for longer.
