@@ -1,26 +1,7 @@
-// Which sanitizer this is built for, and what it wants to be told of a change of stacks. Valgrind, which runs any
-// build, is told where stacks are.
+// What sanitizers want to be told of a change of stacks. Their functions are looked for when the program is linked or
+// loaded: a library that was built without a sanitizer serves a program that was built with one. Valgrind, which runs
+// any build, is told where stacks are.
 #pragma once
-
-#if defined(__SANITIZE_ADDRESS__)
-#define FILCH_ASAN 1
-#elif defined(__SANITIZE_THREAD__)
-#define FILCH_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FILCH_ASAN 1
-#elif __has_feature(thread_sanitizer)
-#define FILCH_TSAN 1
-#endif
-#endif
-
-#if defined(FILCH_ASAN)
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(FILCH_TSAN)
-#include <sanitizer/tsan_interface.h>
-#endif
 
 #if defined(FILCH_WITH_VALGRIND)
 #include <valgrind/valgrind.h>
@@ -30,39 +11,43 @@
 
 #include <cstddef>
 
+// <sanitizer/common_interface_defs.h>, <sanitizer/asan_interface.h>, <sanitizer/tsan_interface.h>: null without them.
+extern "C" {
+[[gnu::weak]] void __sanitizer_start_switch_fiber(void** kept, void const* low, std::size_t bytes);
+[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* kept, void const** old_low, std::size_t* old_bytes);
+[[gnu::weak]] void __asan_unpoison_memory_region(void const volatile* low, std::size_t bytes);
+[[gnu::weak]] void* __tsan_get_current_fiber();
+[[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
+[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
+[[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+}
+
 namespace filch::runtime {
 
 // Inlined also where nothing else is: a function that is entered on one fiber and left on another confuses the
 // sanitizer of threads.
-#if defined(FILCH_ASAN)
 FILCH_INLINE void leave_stack(void** kept, void const* low, std::size_t bytes) noexcept {
-  __sanitizer_start_switch_fiber(kept, low, bytes);
+  if (__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(kept, low, bytes);
 }
 FILCH_INLINE void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
-  __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
+  if (__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
 }
 /// Before a stack is given back: what was around the variables of frames that never returned may be somebody else's
 /// next.
 FILCH_INLINE void forget_frames(void const* low, std::size_t bytes) noexcept {
-  __asan_unpoison_memory_region(low, bytes);
+  if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(low, bytes);
 }
-#else
-FILCH_INLINE void leave_stack(void**, void const*, std::size_t) noexcept {}
-FILCH_INLINE void arrive_on_stack(void*, void const**, std::size_t*) noexcept {}
-FILCH_INLINE void forget_frames(void const*, std::size_t) noexcept {}
-#endif
 
-#if defined(FILCH_TSAN)
-FILCH_INLINE void* this_fiber() noexcept { return __tsan_get_current_fiber(); }
-FILCH_INLINE void* new_fiber() noexcept { return __tsan_create_fiber(0); }
-FILCH_INLINE void end_fiber(void* f) noexcept { __tsan_destroy_fiber(f); }
-FILCH_INLINE void switch_fiber(void* to) noexcept { __tsan_switch_to_fiber(to, 0); }
-#else
-FILCH_INLINE void* this_fiber() noexcept { return nullptr; }
-FILCH_INLINE void* new_fiber() noexcept { return nullptr; }
-FILCH_INLINE void end_fiber(void*) noexcept {}
-FILCH_INLINE void switch_fiber(void*) noexcept {}
-#endif
+/// Is the program built with ThreadSanitizer?
+FILCH_INLINE bool is_on_tsan() noexcept { return __tsan_switch_to_fiber != nullptr; }
+FILCH_INLINE void* this_fiber() noexcept { return is_on_tsan() ? __tsan_get_current_fiber() : nullptr; }
+FILCH_INLINE void* new_fiber() noexcept { return is_on_tsan() ? __tsan_create_fiber(0) : nullptr; }
+FILCH_INLINE void end_fiber(void* f) noexcept {
+  if (is_on_tsan()) __tsan_destroy_fiber(f);
+}
+FILCH_INLINE void switch_fiber(void* to) noexcept {
+  if (is_on_tsan()) __tsan_switch_to_fiber(to, 0);
+}
 
 /// Does Valgrind watch every access?
 inline bool is_on_valgrind() noexcept {

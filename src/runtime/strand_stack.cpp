@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-extern "C" void filch_switch_stack(void** from, void* to);
+extern "C" void filch_switch_stack(void** from, void* to, void** base);
 extern "C" void filch_stack_begins();
 
 namespace filch::runtime {
@@ -32,11 +32,13 @@ strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*ma
   tsan_fiber_ = new_fiber();
   asan_low_ = memory_.low();
   asan_bytes_ = memory_.bytes();
-  // As filch_switch_stack leaves one: r15 r14 r13 r12 rbx rbp, the return address, and an end for frame pointers.
+  // As filch_switch_stack leaves one: r15 r14 r13 r12 rbx rbp, and the return address. Above it the base.
   auto* const top = reinterpret_cast<std::uintptr_t*>(memory_.high());
   std::uintptr_t* const words = top - 8 - 7;
   words[2] = reinterpret_cast<std::uintptr_t>(argument);
   words[3] = reinterpret_cast<std::uintptr_t>(main);
+  base_ = reinterpret_cast<void**>(words + 8);
+  words[5] = reinterpret_cast<std::uintptr_t>(base_);
   words[6] = reinterpret_cast<std::uintptr_t>(&filch_stack_begins);
   resume_at_ = words;
   untouched_below_ = memory_.high() - os::page_size();
@@ -57,7 +59,7 @@ void strand_stack::switch_to(strand_stack& to, unsigned worker) noexcept {
   if (guard_) guard_->leave();
   leave_stack(&asan_kept_, to.asan_low_, to.asan_bytes_);
   switch_fiber(to.tsan_fiber_);
-  filch_switch_stack(&resume_at_, to.resume_at_);
+  filch_switch_stack(&resume_at_, to.resume_at_, to.base_);
   arrived();
   put_exceptions(mine);
 }

@@ -48,6 +48,8 @@ class strand_stack {
   friend class strand_stack_pool;
   os::reservation memory_;
   void* resume_at_ = nullptr;
+  void* unused_base_[3] = {};   // a thread's own stack has no base to be told of
+  void** base_ = unused_base_;  // where unwinders find what switched here: src/arch/x86_64/switch_stack.S
   void* asan_kept_ = nullptr;
   void const* asan_low_ = nullptr;
   std::size_t asan_bytes_ = 0;

@@ -93,7 +93,7 @@ place place_of(std::uintptr_t instruction) {
 struct chain {
   bool has_end = false;    // null comes last, where the oldest frame says that it is
   bool is_strand = false;  // it begins on a strand's stack
-  bool is_home = false;    // it passes from the worker's home stack to the thread's
+  bool is_home = false;    // it passes from the worker's home stack to the thread's, which it does last
   bool is_known = false;
 
   _Unwind_Reason_Code add(_Unwind_Context* context) {
@@ -112,10 +112,10 @@ struct chain {
 /// The frames that there must be.
 bool is_complete(place p, unsigned offset, chain const& c) {
   switch (p) {
-    case switch_stack: return c.has_end && c.is_strand != c.is_home;
+    case switch_stack: return c.has_end && c.is_home;
     case call_on_stack: return c.has_end && c.is_known && !c.is_strand;
     case barrier_outside: return c.has_end && !c.is_strand && (c.is_known || offset == 0);  // it ends at its call
-    default: return c.has_end && !c.is_home && (c.is_known || (c.is_strand && !strands_are_known.load()));
+    default: return c.has_end && c.is_home && c.is_strand && (c.is_known || !strands_are_known.load());
   }
 }
 

@@ -12,11 +12,8 @@ extern "C" char const filch_implicit_barriers_end[];
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-#if defined(FILCH_TSAN)  // puts signals off, to where their context says nothing any more
-constexpr bool k_interrupts = false;
-#else
-constexpr bool k_interrupts = true;
-#endif
+/// ThreadSanitizer puts signals off, to where their context says nothing any more.
+bool are_there_interrupts() noexcept { return !runtime::is_on_tsan(); }
 
 frame_registers registers_of(ucontext_t const& c) noexcept {
   auto const& g = c.uc_mcontext.gregs;
@@ -85,8 +82,9 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
 }  // namespace
 
 bool answer_interrupts() noexcept {
-  if constexpr (k_interrupts) os::on_interrupt(interrupted);
-  return k_interrupts;
+  if (!are_there_interrupts()) return false;
+  os::on_interrupt(interrupted);
+  return true;
 }
 
 /// With those who hold back a request.
