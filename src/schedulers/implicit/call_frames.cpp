@@ -408,7 +408,7 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_
 }
 
 call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
-  call_frame& f = entries_[(ip ^ ip >> 12) % k_entries];
+  call_frame& f = entries_[(ip ^ ip >> 12) & last_];
   if (f.ip == ip) [[likely]] {
     if (f.is_in_program) [[likely]]
       return f;

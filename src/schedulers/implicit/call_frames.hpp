@@ -92,6 +92,9 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_
 /// What one thread remembers.
 class call_frame_cache {
  public:
+  call_frame_cache(call_frame_cache const&) = delete;
+  call_frame_cache& operator=(call_frame_cache const&) = delete;
+
   /// Of an instruction about to be executed. It is not remembered.
   call_frame of_instruction(std::uint64_t ip) noexcept { return find_call_frame(ip, false, scratch_); }
   /// For a return address. Never fails; what is not known ends a walk.
@@ -103,14 +106,26 @@ class call_frame_cache {
     return *(callee.caller = &at(ip));
   }
   void forget_all() noexcept {
-    for (call_frame& f : entries_) f.ip = 0;
+    for (std::size_t i = 0; i <= last_; ++i) entries_[i].ip = 0;
   }
 
- private:
-  static constexpr std::size_t k_entries = 1024;  // a power of two
+ protected:
+  call_frame_cache(call_frame* entries, std::size_t number) noexcept : entries_(entries), last_(number - 1) {}
 
-  std::array<call_frame, k_entries> entries_{};
+ private:
+  call_frame* const entries_;
+  std::size_t const last_;
   call_frame_scratch scratch_;
+};
+template <std::size_t Entries> struct call_frame_entries {
+  std::array<call_frame, Entries> entries{};
+};
+template <std::size_t Entries>
+class sized_call_frame_cache : private call_frame_entries<Entries>, public call_frame_cache {
+  static_assert((Entries & (Entries - 1)) == 0);
+
+ public:
+  sized_call_frame_cache() noexcept : call_frame_cache(this->entries.data(), Entries) {}
 };
 
 /// Where the words of a stack may lie.

@@ -570,6 +570,33 @@ implicit_polled_as implicit_polled() {
 
 // ---- outside all pools ------------------------------------------------------------------------
 
+namespace {
+
+/// What a thread outside all pools remembers of the frames that its joins are in. On the heap: few threads join
+/// there.
+class outside_frames {
+ public:
+  constexpr outside_frames() noexcept = default;
+  outside_frames(outside_frames const&) = delete;
+  outside_frames& operator=(outside_frames const&) = delete;
+  ~outside_frames() {
+    delete std::exchange(cache_, nullptr);
+    is_over_ = true;
+  }
+  /// Null without memory, and while the thread ends: then frames are worked out anew.
+  call_frame_cache* get() noexcept {
+    if (!cache_ && !is_over_) cache_ = new (std::nothrow) sized_call_frame_cache<16>;
+    return cache_;
+  }
+
+ private:
+  sized_call_frame_cache<16>* cache_ = nullptr;
+  bool is_over_ = false;
+};
+thread_local outside_frames frames_outside;
+
+}  // namespace
+
 implicit_offer* implicit_offer_to_pool() noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
@@ -577,7 +604,9 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   // Of the stack no more is known.
   std::uint64_t const low = here[frame_registers::rsp];
   constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
-  if (!join_frame_walk(here, true, low, k_anywhere, k_anywhere, nullptr).next_of_any_use(frame)) return nullptr;
+  if (!join_frame_walk(here, true, low, k_anywhere, k_anywhere, frames_outside.get()).next_of_any_use(frame)) {
+    return nullptr;
+  }
   if (frame.pad_is == pad_use::unfit) return nullptr;
   auto* const r = new (std::nothrow) implicit_record;
   if (!r) return nullptr;

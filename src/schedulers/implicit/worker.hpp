@@ -156,7 +156,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   /// The handler of an interrupt keeps its hands off: records, lists or the walk's memory are being changed.
   /// Written and read by one thread.
   alignas(64) std::atomic<bool> is_busy{false};
-  call_frame_cache frames;
+  sized_call_frame_cache<1024> frames;
   oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // of its thread
   std::atomic<runtime::cycles> pause{k_first_pause};          // after the next refusal; its handlers write it, too
