@@ -46,6 +46,7 @@ template <class F> void in_known_frame(F f) {
 }
 
 template <class S> [[gnu::noinline]] long fib(long n) {
+  asm volatile("");  // not a pure function, which would be called once
   if (n < 2) return n;
   auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1); }, [=] { return fib<S>(n - 2); });
   return a + b;
