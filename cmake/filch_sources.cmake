@@ -1,10 +1,12 @@
 # The library's sources, and the one choice among them: how to call a function on another stack.
 set(FILCH_SOURCES
+  src/os/linux/earlier_handler.cpp
   src/os/linux/futex.cpp
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
   src/runtime/fork_generation.cpp
+  src/runtime/frames.cpp
   src/runtime/idle.cpp
   src/runtime/mutex.cpp
   src/runtime/pools.cpp

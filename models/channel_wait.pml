@@ -28,6 +28,7 @@
 #define OPEN 1
 #define CLAIMED 2
 #define FULL 3
+#define EMPTIED 4   /* a message that was taken back; the thief fills it again */
 
 #include "tso.pml"
 
@@ -70,14 +71,14 @@ inline receive(tmp) {
 #ifdef MUTANT_RECEIVES_WITHOUT_CAS
   LOAD(OWNER, CHANNEL, tmp);
   if
-  :: tmp == FULL -> tmp = message; STORE_SC(OWNER, CHANNEL, CLOSED)
+  :: tmp == FULL || tmp == EMPTIED -> tmp = message; STORE_SC(OWNER, CHANNEL, CLOSED)
   :: else -> tmp = 255
   fi
 #else
   atomic {
     DRAINED(OWNER) ->
     if
-    :: mem[CHANNEL] == FULL -> mem[CHANNEL] = CLOSED; tmp = 0
+    :: mem[CHANNEL] == FULL || mem[CHANNEL] == EMPTIED -> mem[CHANNEL] = CLOSED; tmp = 0
     :: else -> tmp = 255
     fi
   };
@@ -100,10 +101,9 @@ inline take_back(tmp) {
   if
   :: tmp == 1 ->
      if
-     :: message == n + 1 -> message = 0; has = 1
-     :: else
-     fi;
-     STORE(THIEF, CHANNEL, FULL)
+     :: message == n + 1 -> message = 0; has = 1; STORE(THIEF, CHANNEL, EMPTIED)
+     :: else -> STORE(THIEF, CHANNEL, FULL)
+     fi
   :: else
   fi;
   tmp = 0
@@ -116,7 +116,7 @@ active proctype owner() {
   bool asks;
   do
   :: mem[FUTURE(OWNERS)] == DONE -> break
-  :: asks && mem[CHANNEL] == FULL ->
+  :: asks && (mem[CHANNEL] == FULL || mem[CHANNEL] == EMPTIED) ->
      receive(tmp);
      if
      :: tmp == 255 -> skip  /* it is being taken back */
@@ -176,7 +176,7 @@ active proctype owner() {
      if
      :: tmp == 0 ->
         do
-        :: mem[CHANNEL] == FULL -> receive(tmp); if :: tmp != 255 -> break :: else fi
+        :: mem[CHANNEL] == FULL || mem[CHANNEL] == EMPTIED -> receive(tmp); if :: tmp != 255 -> break :: else fi
         od;
 #ifdef MUTANT_DROPS_WHAT_COMES_LATE
         skip
@@ -205,18 +205,35 @@ active proctype thief() {
      has = 1;
      LOAD(THIEF, BELL, tmp);
      if
+     :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == EMPTIED -> 1 : 0)
+     :: else
+     fi;
+     if
      :: tmp == 1 ->
         EXCHANGE(THIEF, BELL, 0, tmp);
         EXCHANGE(THIEF, PLACE, 0, tmp);
+        /* Its own note for an owner that has not looked yet. */
+        if
+        :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == EMPTIED -> 1 : 0)
+        :: else
+        fi;
         if
         :: tmp == 1 ->
+#ifdef MUTANT_FILLS_WITHOUT_CAS
+           LOAD(THIEF, CHANNEL, tmp);
+           if
+           :: tmp == EMPTIED || tmp == OPEN -> STORE_SC(THIEF, CHANNEL, CLAIMED); tmp = 1
+           :: else -> tmp = 0
+           fi;
+#else
            atomic {
              DRAINED(THIEF) ->
              if
-             :: mem[CHANNEL] == OPEN -> mem[CHANNEL] = CLAIMED
+             :: mem[CHANNEL] == OPEN || mem[CHANNEL] == EMPTIED -> mem[CHANNEL] = CLAIMED
              :: else -> tmp = 0
              fi
            };
+#endif
            if
            :: tmp == 1 ->
               message = n + 1;

@@ -35,9 +35,9 @@ class FILCH_API blocked_workers {
 /// asks: what its worker forked before f, and nobody has asked for by then, waits until f is done. Outside all pools,
 /// under `serial`, and where the system refuses a thread, f just runs. Continues on the calling thread. Costs some 20
 /// microseconds where a thread has to be woken: worth it for waits longer than that.
-template <class F> decltype(auto) blocking(F&& f) {
+template <class Fn> decltype(auto) blocking(Fn&& f) {
   detail::blocked_workers const waiting;
-  return filch::stay(std::forward<F>(f));
+  return filch::stay(std::forward<Fn>(f));
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -24,12 +24,12 @@ struct cactus {
   static constexpr std::string_view name = "cactus";
 
   /// See filch::join.
-  template <class F, class G>
-  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    if constexpr (detail::travels_by_value<F> && detail::travels_by_value<G>) {
-      return detail::cactus_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
+  template <class Fn, class Gn>
+  FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
+    if constexpr (detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
+      return detail::cactus_fork_join<Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
     } else {
-      return detail::cactus_fork_join_here<F, G>(f, g);
+      return detail::cactus_fork_join_here<Fn, Gn>(f, g);
     }
   }
 

@@ -23,9 +23,9 @@ struct channel {
   static constexpr std::string_view name = "channel";
 
   /// See filch::join.
-  template <class F, class G>
-  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    return detail::task_stack_join<detail::channel_stack>(std::forward<F>(f), std::forward<G>(g));
+  template <class Fn, class Gn>
+  FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
+    return detail::task_stack_join<detail::channel_stack>(std::forward<Fn>(f), std::forward<Gn>(g));
   }
 
   /// See filch::spawner.
@@ -50,8 +50,8 @@ struct channel {
   /// away, and must not throw: the process ends if it does. The default pool never ends: at the end of the process,
   /// detached tasks that no barrier waited for are lost. Outside all pools, and in filch::stay, f runs here. Costs an
   /// allocation; throws std::bad_alloc if that fails.
-  template <class F> static void detach(F&& f) {
-    auto task = std::make_unique<detail::channel_closure<std::decay_t<F>>>(std::forward<F>(f));
+  template <class Fn> static void detach(Fn&& f) {
+    auto task = std::make_unique<detail::channel_closure<std::decay_t<Fn>>>(std::forward<Fn>(f));
     detail::channel_worker& w = *detail::channel_self;
     if (w.top == w.end && detail::channel_has_no_list(w)) {
       task->call();

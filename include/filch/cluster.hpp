@@ -59,7 +59,7 @@ template <class T> message packed(T const& value) {
 /// A value, or the text of what its packing throws: it takes part in the reduction all the same.
 template <class T> reduction_part packed_part(T const& value) {
   try {
-    return {false, packed(value)};
+    return {reduction_part::holds::value, packed(value)};
   } catch (...) {
     return failed_part();
   }
@@ -202,12 +202,9 @@ template <scheduler S = default_scheduler> class cluster {
   cluster_stats stats() const { return base_.ends().stats(); }
 
  private:
-  // Of values, as messages; an empty one is none.
   template <class T, class Op> static detail::fold_values over(Op const& op) {
-    return [&op](message a, message b) {
-      if (a.empty() || b.empty()) return a.empty() ? std::move(b) : std::move(a);
-      return detail::packed<T>(op(detail::unpacked<T>(a), detail::unpacked<T>(b)));
-    };
+    return
+        [&op](message a, message b) { return detail::packed<T>(op(detail::unpacked<T>(a), detail::unpacked<T>(b))); };
   }
 
   template <auto F, class... A> void work(std::unique_ptr<detail::partial> part, A&&... arguments) {
@@ -220,7 +217,10 @@ template <scheduler S = default_scheduler> class cluster {
       } catch (...) {
         mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
       }
-      mine.or_lose_tasks([&mine] { work_until_the_end(mine); });
+      mine.or_lose_tasks([&mine] {
+        detail::exceptions_aside const of_the_caller;
+        work_until_the_end(mine);
+      });
       mine.merge();
     });
   }

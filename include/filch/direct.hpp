@@ -9,6 +9,10 @@
 
 #include <atomic>
 
+#if defined(direct)
+#error "filch: a header before this one, <sys/dir.h> perhaps, defines direct as a macro: <dirent.h> does not"
+#endif
+
 namespace filch::inline FILCH_ABI {
 namespace detail {
 class direct_team;
@@ -24,9 +28,9 @@ struct direct {
   static constexpr std::string_view name = "direct";
 
   /// See filch::join.
-  template <class F, class G>
-  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    return detail::task_stack_join<detail::direct_stack>(std::forward<F>(f), std::forward<G>(g));
+  template <class Fn, class Gn>
+  FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
+    return detail::task_stack_join<detail::direct_stack>(std::forward<Fn>(f), std::forward<Gn>(g));
   }
 
   /// See filch::spawner.

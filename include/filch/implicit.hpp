@@ -18,25 +18,26 @@ extern template class FILCH_API pool_of<implicit_team>;
 
 /// Work stealing in which a fork is a call and a look at one word. A join that waits for a thief gives up its stack
 /// instead of its worker, as in filch::cactus. The code after a join may be on another thread than the code before
-/// it. A worker that has not answered a thief for some 50 microseconds is interrupted by SIGURG: waits in the system
-/// may end with EINTR there, and where the signal is blocked the thief waits for the next fork. Linux on x86-64, GCC
-/// or Clang. Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without the baggage,
-/// OOPSLA 2012; V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return barriers,
-/// VEE 2014.
+/// it. A worker that has not answered a thief for some 50 microseconds is interrupted by SIGURG: some waits in the
+/// system end early there (docs/signals.md), and where the signal is blocked the thief waits for the next fork. Linux
+/// on x86-64, GCC or Clang. Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without
+/// the baggage, OOPSLA 2012; V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return
+/// barriers, VEE 2014.
 struct implicit {
   /// See filch::scheduler.
   static constexpr std::string_view name = "implicit";
 
   /// See filch::join.
-  template <class F, class G>
-  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
-      return detail::implicit_fork_join<F, G>(std::forward<F>(f), std::forward<G>(g));
-    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<F> && detail::travels_by_value<G>) {
-      auto* late = &detail::implicit_fork_join_here<F, G>;
+  template <class Fn, class Gn>
+  FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
+    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
+      return detail::implicit_fork_join<Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
+    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<Fn> &&
+                         detail::travels_by_value<Gn>) {
+      auto* late = &detail::implicit_fork_join_here<Fn, Gn>;
       return late(f, g);
     } else {
-      return detail::implicit_fork_join_here<F, G>(f, g);
+      return detail::implicit_fork_join_here<Fn, Gn>(f, g);
     }
   }
 

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -73,7 +75,7 @@ concept packable = requires(packer& p, unpacker& u, T const& value) {
 template <class T>
   requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T>)
 struct packing<T> {
-  static void pack(packer& p, T const& value) { p.put_bytes(&value, sizeof value); }
+  static void pack(packer& p, T const& value) { p.put_bytes(std::addressof(value), sizeof value); }
   static T unpack(unpacker& u) {
     std::array<std::byte, sizeof(T)> bytes;
     std::memcpy(bytes.data(), u.get_bytes(sizeof(T)).data(), sizeof(T));
@@ -108,7 +110,7 @@ template <packable... T>
   requires(!std::is_trivially_copyable_v<std::tuple<T...>>)
 struct packing<std::tuple<T...>> {
   static void pack(packer& p, std::tuple<T...> const& values) {
-    std::apply([&p](T const&... value) { (packing<T>::pack(p, value), ...); }, values);
+    std::apply([&p](T const&... value) { (static_cast<void>(packing<T>::pack(p, value)), ...); }, values);
   }
   static std::tuple<T...> unpack(unpacker& u) { return std::tuple<T...>{packing<T>::unpack(u)...}; }
 };

@@ -9,8 +9,8 @@ namespace filch::inline FILCH_ABI {
 /// and waits for its join (under `channel`, else passed on). Under `implicit` such tasks are interrupted soon; a poll
 /// saves the signal. filch::for_index looks by itself. Nothing runs in it, nothing is thrown, and the thread stays.
 /// Costs what `wanted()` does (see filch::scheduler).
-template <scheduler S = default_scheduler> void poll() noexcept {
-  if constexpr (requires { S::poll(); }) S::poll();
+template <scheduler Sched = default_scheduler> void poll() noexcept {
+  if constexpr (requires { Sched::poll(); }) Sched::poll();
 }
 
 }  // namespace filch::inline FILCH_ABI

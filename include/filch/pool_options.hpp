@@ -53,7 +53,17 @@ struct pool_options {
   victim_order victims = victim_order::last;
   /// `channel`: send the next steal request before the last task of the answer runs, not after it.
   bool early_requests = false;
+  /// `implicit`: interrupt workers that do not fork by SIGURG. Without it, what such a worker holds waits for its
+  /// next fork or `filch::poll`, and nothing is done to the signal: for programs that take it from signalfd or
+  /// sigwait, or whose waits in the system may not end early. FILCH_INTERRUPTS=0 does the same for all pools
+  /// (docs/signals.md).
+  bool interrupts = true;
 };
+
+namespace detail {
+/// What `{}` is to a pool. As no class it needs no conversion: else `pool({})` might as well be a copy of `pool{}`.
+enum class no_options : unsigned char {};
+}  // namespace detail
 
 /// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the
 /// system refuses. `what()` is one line that names the setting and says what to do.

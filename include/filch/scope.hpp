@@ -11,9 +11,9 @@ namespace filch::inline FILCH_ABI {
 /// The handle with which the body of a `filch::scope` forks. Not for storing, copying or handing to the
 /// tasks: a task that wants to fork opens a scope, or joins, of its own. (A spawn from elsewhere is still
 /// right: it runs in place, and on another worker what it throws leaves spawn itself.)
-template <scheduler S> class spawner {
+template <scheduler Sched> class spawner {
  public:
-  explicit spawner(typename S::frame& frame) noexcept : frame_(frame) {}
+  explicit spawner(typename Sched::frame& frame) noexcept : frame_(frame) {}
   spawner(spawner const&) = delete;
   spawner& operator=(spawner const&) = delete;
 
@@ -25,7 +25,7 @@ template <scheduler S> class spawner {
   /// tasks, or where there is no room for more, f runs in place, and thieves get some of those that wait.
   /// Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under `cactus`
   /// and `implicit`.
-  template <class F> void spawn(F&& f) { frame_.spawn(std::forward<F>(f)); }
+  template <class Fn> void spawn(Fn&& f) { frame_.spawn(std::forward<Fn>(f)); }
 
   /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned
   /// task that threw. More may be spawned afterwards. For the body alone: inside f of a join, where what lies on
@@ -34,7 +34,7 @@ template <scheduler S> class spawner {
   void sync() { frame_.sync(); }
 
  private:
-  typename S::frame& frame_;
+  typename Sched::frame& frame_;
 };
 
 /// Calls body(s) with an `s` that spawns, and waits for all that it spawned.
@@ -53,24 +53,24 @@ template <scheduler S> class spawner {
 /// task that threw; in each case after all tasks have come to their end. From outside a pool it enters the
 /// default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under
 /// `cactus` and `implicit`. Cost: some nanoseconds, and those of `spawn`; the papers are those of `join`.
-template <scheduler S = default_scheduler, class Body> decltype(auto) scope(Body&& body) {
-  using R = std::invoke_result_t<Body, spawner<S>&>;
-  return detail::inside_pool<S>([&body]() -> R {
-    typename S::frame frame;
-    spawner<S> s{frame};
-    using kept = std::conditional_t<std::is_void_v<R>, nothing, std::remove_cv_t<R>>;
+template <scheduler Sched = default_scheduler, class Body> decltype(auto) scope(Body&& body) {
+  using Result = std::invoke_result_t<Body, spawner<Sched>&>;
+  return detail::inside_pool<Sched>([&body]() -> Result {
+    typename Sched::frame frame;
+    spawner<Sched> s{frame};
+    using kept = std::conditional_t<std::is_void_v<Result>, nothing, std::remove_cv_t<Result>>;
     detail::result_slot<kept> result;
     detail::result_slot<std::exception_ptr> failure;
     try {
-      result.make([&]() -> R { return std::invoke(std::forward<Body>(body), s); });
+      result.make([&]() -> Result { return std::invoke(std::forward<Body>(body), s); });
     } catch (...) {
-      failure.make(std::current_exception);
+      failure.make(detail::caught_exception);
       goto threw;
     }
     {
       detail::drop_on_exit<kept> guard{result};
       frame.sync();
-      if constexpr (std::is_void_v<R>) {
+      if constexpr (std::is_void_v<Result>) {
         return;
       } else {
         return result.take();

@@ -18,9 +18,9 @@ struct serial {
   static constexpr std::string_view name = "serial";
 
   /// f, then g; both results. If f throws, g still runs, and then f's exception leaves.
-  template <class F, class G>
-  FILCH_INLINE static std::pair<detail::result_of<F>, detail::result_of<G>> join(F&& f, G&& g) {
-    return detail::join_in_order(std::forward<F>(f), std::forward<G>(g));
+  template <class Fn, class Gn>
+  FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
+    return detail::join_in_order(std::forward<Fn>(f), std::forward<Gn>(g));
   }
 
   /// Runs each task where it is spawned, and keeps the exception of the earliest one for sync().
@@ -31,13 +31,13 @@ struct serial {
     frame& operator=(frame const&) = delete;
 
     /// See filch::spawner.
-    template <class F> void spawn(F&& f) {
+    template <class Fn> void spawn(Fn&& f) {
       unsigned const number = spawned_++;
       try {
-        detail::call_spawned(std::forward<F>(f));
+        detail::call_spawned(std::forward<Fn>(f));
       } catch (...) {
         // What it spawned itself may have thrown before it.
-        std::exception_ptr e = std::current_exception();
+        std::exception_ptr e = detail::caught_exception();
         failure_.keep(e, number);
       }
     }
@@ -57,8 +57,10 @@ struct serial {
    public:
     /// Ignores the options, and the environment.
     explicit pool(pool_options = {}) noexcept {}
+    /// The same for `pool({})`.
+    explicit pool(detail::no_options) noexcept {}
     /// Calls f here.
-    template <class F> decltype(auto) run(F&& f) { return std::invoke(std::forward<F>(f)); }
+    template <class Fn> decltype(auto) run(Fn&& f) { return std::invoke(std::forward<Fn>(f)); }
     /// Always 1.
     unsigned workers() const noexcept { return 1; }
     /// Always 1.

@@ -21,13 +21,13 @@ namespace filch::inline FILCH_ABI {
 /// Other workers get what was forked before only as far as they asked for it when f began: for long calculations
 /// with many forks around them, prefer filch::mutex and filch::worker_local. Costs 10 to 20 ns, and some
 /// hundred bytes of stack.
-template <class F> decltype(auto) stay(F&& f) {
+template <class Fn> decltype(auto) stay(Fn&& f) {
   detail::direct_staying const in_direct;
   detail::channel_staying const in_channel;
 #if FILCH_HAS_CACTUS
   detail::strand_staying const in_strands;
 #endif
-  return std::invoke(std::forward<F>(f));
+  return std::invoke(std::forward<Fn>(f));
 }
 
 }  // namespace filch::inline FILCH_ABI

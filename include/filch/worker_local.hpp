@@ -23,10 +23,11 @@ inline constexpr unsigned k_thread_numbers = 1u << 16;
 
 }  // namespace detail
 
-/// One T for each thread that asks for it, made at its first call of local(), in cache lines of its own. While a task
-/// runs no other one has its thread, so it may change the T without a lock: sums, scratch memory, random number
-/// generators. Workers of any pools, of nested ones too, and threads that are no workers may share a worker_local:
-/// two threads never get the same T at once. A thread that begins after another one has ended may get its T.
+/// One Value for each thread that asks for it, made at its first call of local(), in cache lines of its own. While a
+/// task runs no other one has its thread, so it may change the Value without a lock: sums, scratch memory, random
+/// number generators. Workers of any pools, of nested ones too, and threads that are no workers may share a
+/// worker_local: two threads never get the same Value at once. A thread that begins after another one has ended may
+/// get its Value.
 ///
 ///     filch::worker_local<long> found;
 ///     filch::for_index(0, n, [&](int i) { found.local() += matches(i); });
@@ -34,15 +35,15 @@ inline constexpr unsigned k_thread_numbers = 1u << 16;
 ///
 /// local() may be called by many at once. The other functions want to be alone with it: after the join, the scope
 /// or the run in which it was used.
-template <class T> class worker_local {
+template <class Value> class worker_local {
  public:
-  /// Each T begins as T().
+  /// Each Value begins as Value().
   worker_local()
-    requires std::is_default_constructible_v<T>
-      : make_([] { return T(); }) {}
-  /// Each T begins as what make() returns, which several threads may call at once.
+    requires std::is_default_constructible_v<Value>
+      : make_([] { return Value(); }) {}
+  /// Each Value begins as what make() returns, which several threads may call at once.
   template <class Make>
-    requires(std::is_invocable_r_v<T, Make const&> && std::is_copy_constructible_v<Make>)
+    requires(std::is_invocable_r_v<Value, Make const&> && std::is_copy_constructible_v<Make>)
   explicit worker_local(Make make) : make_(std::move(make)) {}
   worker_local(worker_local const&) = delete;
   worker_local& operator=(worker_local const&) = delete;
@@ -51,27 +52,27 @@ template <class T> class worker_local {
     for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);  // relaxed: nobody uses it any more
   }
 
-  /// The calling thread's T. Valid until the caller's next join, invoke, scope, spawn, sync, for_index or run (and
-  /// mutex::lock, where FILCH_FORCE_STEAL is on): after it the caller may be on another thread, or another task may
-  /// have changed it. Throws what making a T throws, and std::bad_alloc. Costs a call and a few loads.
-  T& local() {
+  /// The calling thread's Value. Valid until the caller's next join, invoke, scope, spawn, sync, for_index or run
+  /// (and mutex::lock, where FILCH_FORCE_STEAL is on): after it the caller may be on another thread, or another task
+  /// may have changed it. Throws what making a Value throws, and std::bad_alloc. Costs a call and a few loads.
+  Value& local() {
     node*& place = place_of_caller();
     if (place) [[likely]]
       return place->value;
     return make_local();
   }
 
-  /// Calls f(T&) for each T there is, in no particular order, on the calling thread. Throws what f throws. Looks at a
-  /// place for each thread number that was given out, up to the next power of two.
-  template <class F> void for_each(F&& f) {
+  /// Calls f(Value&) for each Value there is, in no particular order, on the calling thread. Throws what f throws.
+  /// Looks at a place for each thread number that was given out, up to the next power of two.
+  template <class Fn> void for_each(Fn&& f) {
     for_each_node([&f](node*& place) { f(place->value); });
   }
 
-  /// Folds copies of all values with op(T, T const&), which should not depend on their order. What make() returns
-  /// where there are none. Throws what op, copies of T and make() throw. Costs what for_each does.
-  template <class Op> T combine(Op op) {
-    std::optional<T> sum;
-    for_each([&](T const& value) {
+  /// Folds copies of all values with op(Value, Value const&), which should not depend on their order. What make()
+  /// returns where there are none. Throws what op, copies of Value and make() throw. Costs what for_each does.
+  template <class Op> Value combine(Op op) {
+    std::optional<Value> sum;
+    for_each([&](Value const& value) {
       if (sum) {
         *sum = op(std::move(*sum), value);
       } else {
@@ -87,8 +88,8 @@ template <class T> class worker_local {
   }
 
  private:
-  struct alignas(alignof(T) > 64 ? alignof(T) : 64) node {
-    T value;
+  struct alignas(alignof(Value) > 64 ? alignof(Value) : 64) node {
+    Value value;
   };
 
   // Chunk c has a place for each of 2^c thread numbers; numbers are given out from zero on.
@@ -113,7 +114,7 @@ template <class T> class worker_local {
     return made.release();
   }
 
-  FILCH_COLD T& make_local() {
+  FILCH_COLD Value& make_local() {
     std::unique_ptr<node> made(new node{make_()});
     // make() may have joined, and be on another thread now, or have asked for the value itself.
     node*& place = place_of_caller();
@@ -121,7 +122,7 @@ template <class T> class worker_local {
     return place->value;
   }
 
-  template <class F> void for_each_node(F&& f) {
+  template <class Fn> void for_each_node(Fn&& f) {
     for (std::size_t c = 0; c < k_chunks; ++c) {
       node** const chunk = chunks_[c].load(std::memory_order_acquire);  // edge local-1
       for (std::size_t i = 0; chunk && i < std::size_t{1} << c; ++i) {
@@ -130,7 +131,7 @@ template <class T> class worker_local {
     }
   }
 
-  std::function<T()> make_;
+  std::function<Value()> make_;
   std::array<std::atomic<node**>, k_chunks> chunks_{};
 };
 

@@ -12,18 +12,23 @@ namespace {
 
 reduction_part failed_with(std::string_view text) {
   auto const bytes = std::as_bytes(std::span(text));
-  return {true, {bytes.begin(), bytes.end()}};
+  return {reduction_part::holds::failure, {bytes.begin(), bytes.end()}};
 }
 
 reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold) {
   for (reduction_part& part : parts) {
-    if (part.failed) return std::move(part);
+    if (part.what == reduction_part::holds::failure) return std::move(part);
   }
   try {
     reduction_part sum;
-    std::swap(sum.bytes, parts.back().bytes);
-    parts.pop_back();
-    for (reduction_part& part : parts) sum.bytes = fold(std::move(sum.bytes), std::move(part.bytes));
+    for (reduction_part& part : parts) {
+      if (part.what == reduction_part::holds::nothing) continue;
+      if (sum.what == reduction_part::holds::nothing) {
+        sum = std::move(part);
+      } else {
+        sum.bytes = fold(std::move(sum.bytes), std::move(part.bytes));
+      }
+    }
     return sum;
   } catch (...) {
     return failed_part();
@@ -112,7 +117,7 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
   idle_pause pause;
   for (;;) {
     if (auto all = ends().reduction()) {
-      if (!all->failed) return std::move(all->bytes);
+      if (all->what != reduction_part::holds::failure) return std::move(all->bytes);
       throw task_error(std::string(reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()));
     }
     if (auto here = ends().parts_to_fold(); !here.empty()) {

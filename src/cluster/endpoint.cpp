@@ -12,7 +12,7 @@ constexpr unsigned k_look_of_worker = 16;
 constexpr unsigned k_look_of_waiter = 1;
 
 reduction_part part_in(std::span<std::byte const> bytes, part_header header) {
-  return {header.failed, {bytes.begin() + sizeof(std::byte) + sizeof header, bytes.end()}};
+  return {header.what, {bytes.begin() + sizeof(std::byte) + sizeof header, bytes.end()}};
 }
 
 }  // namespace

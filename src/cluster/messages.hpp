@@ -12,10 +12,10 @@ template <class... T> message message_of(T const&... values) {
   return p.take();
 }
 
-// In a reduction, up or down: this, then the value.
+// In a reduction, up or down: this, then the bytes.
 struct part_header {
   bool closing;
-  bool failed;
+  reduction_part::holds what;
 };
 
 // Tasks in an answer: the place of their headers, their arguments, their headers. With the sizes, so that arguments

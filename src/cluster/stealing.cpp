@@ -2,6 +2,7 @@
 #include "cluster/messages.hpp"
 
 #include <cstring>
+#include <filch/detail/cluster_share.hpp>
 #include <filch/stay.hpp>
 #include <numeric>
 
@@ -12,6 +13,13 @@ constexpr std::size_t k_tasks_an_answer = 1024;
 // Then an answer has its last task. While it is packed the rank hears and says nothing else, and what carries
 // messages has bounds of its own.
 constexpr std::size_t k_bytes_an_answer = std::size_t{4} << 20;
+
+/// With the endpoint's mutex held, on top of whatever task polls: what is packed may fork, and has exceptions of its
+/// own.
+template <class F> void call_packing(F f) {
+  exceptions_aside const of_the_task;
+  stay(f);
+}
 
 }  // namespace
 
@@ -59,7 +67,7 @@ std::size_t endpoint::give(steal_request const& request, task_deque& mine, std::
   packing<std::size_t>::pack(p, 0);
   std::vector<task_header> headers;
   std::size_t count = 0;
-  stay([&] {  // packing may fork, and the mutex is held
+  call_packing([&] {
     for (; count < most && p.size() < k_bytes_an_answer; ++count) {
       cluster_task& t = mine.take_oldest();
       std::size_t const before = p.size();
@@ -108,7 +116,7 @@ void endpoint::handle_tasks(std::span<std::byte const> bytes) {
   unpacker arguments(bytes.subspan(sizeof(kind)));
   unpacker headers(bytes.subspan(get<std::size_t>(arguments)));
   auto const all = get<std::vector<task_header>>(headers);
-  stay([&] {  // packing may fork, and the mutex is held
+  call_packing([&] {
     for (task_header const& h : all) {
       cluster_task& t = inbox_.room();
       t.kind = find_kind(h.kind);
@@ -136,7 +144,7 @@ void endpoint::handle_result(unpacker& u) {
   auto& future = *reinterpret_cast<cluster_future*>(get<std::uintptr_t>(u));
   bool failed = get<bool>(u);
   auto text = get<std::string>(u);
-  stay([&] {  // packing may fork, and the mutex is held
+  call_packing([&] {
     try {
       if (!failed) future.take_result(future, u);
     } catch (...) {

@@ -2,6 +2,7 @@
 #include <filch/detail/cluster_share.hpp>
 #include <filch/rank.hpp>
 
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/team.hpp"
 
 #include <thread>
@@ -45,6 +46,13 @@ std::string text_of_current_exception() {
     return "an exception that is no std::exception";
   }
 }
+
+exceptions_aside::exceptions_aside() noexcept {
+  auto const taken = runtime::take_exceptions();
+  caught_ = taken.caught;
+  uncaught_ = taken.uncaught;
+}
+exceptions_aside::~exceptions_aside() { runtime::put_exceptions_below({caught_, uncaught_}); }
 
 task_kind::task_kind(std::string_view its_name, run_function r, pack_function p, unpack_function u, drop_function d)
     : name(its_name), id(id_of(its_name)), run(r), pack(p), unpack(u), drop(d) {
@@ -123,6 +131,7 @@ bool share::take_back() {
 
 void share::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
+  exceptions_aside const of_the_waiting_task;
   ++waits_;
   bool has_said = false;  // to the rank's other shares, that it would take tasks
   auto const waits_no_more = [&] {

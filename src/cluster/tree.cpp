@@ -96,7 +96,7 @@ std::vector<reduction_part> endpoint::parts_to_fold() {
 
 void endpoint::hand_on(reduction_part sum) {
   std::lock_guard const lock(mutex_);
-  message m = message_of(me_ == 0 ? kind::down : kind::up, part_header{closing_, sum.failed});
+  message m = message_of(me_ == 0 ? kind::down : kind::up, part_header{closing_, sum.what});
   m.insert(m.end(), sum.bytes.begin(), sum.bytes.end());
   if (me_ != 0) {
     send((me_ - 1) / 2, std::move(m));

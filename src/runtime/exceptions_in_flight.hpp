@@ -25,5 +25,24 @@ struct exceptions_in_flight {
   return taken;
 }
 [[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
+/// The same where one may be in flight that was thrown since: those that were taken are below it.
+[[gnu::noinline]] inline void put_exceptions_below(exceptions_in_flight e) noexcept {
+  auto* const here = exceptions_here();
+  if (!here->caught) here->caught = e.caught;  // an exception that leaves its handler is caught no more
+  here->uncaught += e.uncaught;
+}
+
+/// While it lives, the thread has none of those that it had. Around tasks that run on top of code which does not know
+/// of them, a wait say. For code that stays on its thread.
+class exceptions_set_aside {
+ public:
+  exceptions_set_aside() noexcept : mine_(take_exceptions()) {}
+  exceptions_set_aside(exceptions_set_aside const&) = delete;
+  exceptions_set_aside& operator=(exceptions_set_aside const&) = delete;
+  ~exceptions_set_aside() { put_exceptions(mine_); }
+
+ private:
+  exceptions_in_flight const mine_;
+};
 
 }  // namespace filch::runtime

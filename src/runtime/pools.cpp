@@ -1,5 +1,6 @@
 #include "runtime/pools.hpp"
 
+#include <filch/detail/caught.hpp>
 #include <filch/pool_options.hpp>
 
 #include "runtime/fork_generation.hpp"
@@ -55,6 +56,14 @@ void child_can_t_go_on() noexcept {
   std::abort();
 }
 
+void no_cxx_exception() noexcept {
+  std::fputs(
+      "filch: what left a task is no C++ exception (another language threw it, or pthread_exit): it must end in the "
+      "task\n",
+      stderr);
+  std::abort();
+}
+
 void no_default_pool(std::exception const& why) noexcept {
   bool const explains_itself = dynamic_cast<setup_error const*>(&why) != nullptr;
   std::fprintf(stderr, "%s%s\n", explains_itself ? "" : "filch: the default pool can't be made: ", why.what());
@@ -63,3 +72,15 @@ void no_default_pool(std::exception const& why) noexcept {
 }
 
 }  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+std::exception_ptr caught_exception() noexcept {
+  std::exception_ptr caught = std::current_exception();
+  if (!caught) runtime::no_cxx_exception();
+  return caught;
+}
+
+void drop_caught_exception() noexcept { static_cast<void>(caught_exception()); }
+
+}  // namespace filch::inline FILCH_ABI::detail

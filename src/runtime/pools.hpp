@@ -16,6 +16,8 @@ std::mutex& making_pools();
 [[noreturn]] void not_the_scope_s_owner() noexcept;
 /// Its parent has what it waits for: one line on stderr, and the end.
 [[noreturn]] void child_can_t_go_on() noexcept;
+/// What left a task is no C++ exception, and can't be thrown elsewhere: one line on stderr, and the end.
+[[noreturn]] void no_cxx_exception() noexcept;
 /// Sets `place` to null in a child of fork(). `place` is static.
 void forget_in_child(std::atomic<void*>& place);
 

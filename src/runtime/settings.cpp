@@ -34,10 +34,10 @@ std::string const* environment(char const* name, std::string& room) {
   return &room;
 }
 
-bool switch_from_environment(char const* name) {
+bool switch_from_environment(char const* name, bool otherwise = false) {
   std::string room;
   auto const* const text = environment(name, room);
-  if (!text) return false;
+  if (!text) return otherwise;
   if (*text != "0" && *text != "1") refuse(name, *text, "0 or 1");
   return *text == "1";
 }
@@ -132,6 +132,7 @@ settings resolve(pool_options const& options) {
   s.amount = named("pool_options::amount", options.amount, steal_amount::half);
   s.victims = named("pool_options::victims", options.victims, victim_order::nearest);
   s.early_requests = options.early_requests;
+  s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true) && options.interrupts;
   s.stats = switch_from_environment("FILCH_STATS");
   if (auto const* const text = environment("FILCH_TRACE", room)) {
     refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");

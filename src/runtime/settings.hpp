@@ -18,6 +18,7 @@ struct settings {
   steal_amount amount;
   victim_order victims;
   bool early_requests;
+  bool interrupts;
   std::size_t available;        // processors that the affinity mask and the container's quota leave
   std::vector<int> processors;  // that this process may use, in the order in which to take them
 };

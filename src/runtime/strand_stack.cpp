@@ -75,6 +75,15 @@ void strand_stack::arrived() noexcept {
   }
 }
 
+void strand_stack::wait_on(strand_stack& home, unsigned worker) noexcept {
+  switch_to(home, worker);
+  while (is_asked_) {
+    is_asked_ = false;
+    frames_lead_ = where_frames_lead(memory_.low(), memory_.high());
+    switch_to(home, worker);
+  }
+}
+
 namespace {
 
 /// A processor that compares return addresses with its own list of them lets nobody change stacks.
@@ -126,10 +135,30 @@ void strand_stack_pool::enter(strand_stack& s, std::uint64_t faults) noexcept {
 }
 
 bool strand_stack_pool::trim(strand_stack& s, std::uint64_t& faults) noexcept {
-  if (policy_ == give_back_policy::none) return false;
+  return trim_if(s, faults, [] { return true; });
+}
+
+bool strand_stack_pool::trim_waiting(strand_stack& s, std::uint64_t& faults, strand_stack& home,
+                                     unsigned worker) noexcept {
+  return trim_if(s, faults, [&] { return is_unused_below(s, home, worker); });
+}
+
+/// Is all of a waiting strand above its stack pointer? It looks itself, on its own stack.
+bool strand_stack_pool::is_unused_below(strand_stack& s, strand_stack& home, unsigned worker) noexcept {
+  if (s.resume_at_ <= s.too_far_at_) return false;
+  s.is_asked_ = true;
+  home.switch_to(s, worker);
+  s.too_far_at_ = s.frames_lead_ == frames_lead::too_far ? s.resume_at_ : nullptr;
+  return s.frames_lead_ == frames_lead::to_its_top;
+}
+
+template <class May> bool strand_stack_pool::trim_if(strand_stack& s, std::uint64_t& faults, May&& may) noexcept {
+  bool const is_there = s.resume_at_ > s.memory_.low() && s.resume_at_ < s.memory_.high();
+  if (policy_ == give_back_policy::none || !is_there) return false;
   std::byte* const end = end_of_unused(s);
   if (end - s.memory_.low() < static_cast<std::ptrdiff_t>(os::page_size())) return false;
   bool const is_needed = s.has_slack_ ? was_deeper(s, end) : may_have_touched(s, end, faults);
+  if (is_needed && !may()) return false;
   bool const is_done =
       is_needed && (policy_ == give_back_policy::mmap ? os::reservation::replace_pages(s.memory_.low(), end)
                                                       : os::reservation::drop_pages(s.memory_.low(), end));

@@ -6,6 +6,7 @@
 
 #include "os/linux/memory.hpp"
 #include "os/linux/overflow.hpp"
+#include "runtime/frames.hpp"
 #include "runtime/places.hpp"
 #include "runtime/sanitizer.hpp"
 
@@ -36,6 +37,8 @@ class strand_stack {
   void switch_to(strand_stack& to, unsigned worker) noexcept;
   /// For main, first of all.
   void arrived() noexcept;
+  /// The same as switch_to(), for a strand that waits; it answers questions from its home stack meanwhile.
+  void wait_on(strand_stack& home, unsigned worker) noexcept;
   os::reservation const& memory() const noexcept { return memory_; }
 
   std::uint64_t open_forks = 0;     // the scheduler's: of the strand on it
@@ -53,6 +56,10 @@ class strand_stack {
   strand_stack* came_from_ = nullptr;
   void* tsan_fiber_ = nullptr;
   bool has_slack_ = false;  // fixed by the pool
+  // whoever left it, until somebody may resume it
+  bool is_asked_ = false;                             // where its frames lead
+  frames_lead frames_lead_ = frames_lead::elsewhere;  // the answer
+  void const* too_far_at_ = nullptr;  // where it was left when its frames led too far: where they do, lower down, too
   // The holder's, to know what the strand cannot have touched. Without slack:
   std::byte* untouched_below_ = nullptr;      // when it was last left; null: not known
   std::byte* was_untouched_below_ = nullptr;  // when it was last entered
@@ -85,7 +92,10 @@ class strand_stack_pool {
   /// some may be in memory; true if it did. For the thread that was on it last. Some stacks keep their next pages, so
   /// that those which are used over and over cost nothing: up to k_slack_pages each, and k_kept_pages for each worker
   /// in all.
-  bool trim(strand_stack&, std::uint64_t& faults) noexcept;
+  bool trim(strand_stack& left, std::uint64_t& faults) noexcept;
+  /// The same where the strand waits: from `home`, on which the caller is. Nothing is returned where the strand is on
+  /// a stack of the program's own, since nothing tells which pages are in use.
+  bool trim_waiting(strand_stack& left, std::uint64_t& faults, strand_stack& home, unsigned worker) noexcept;
 
   struct numbers {
     std::size_t in_use, made;
@@ -99,6 +109,8 @@ class strand_stack_pool {
   static constexpr unsigned k_slack_pages = 8;
   static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
 
+  template <class May> bool trim_if(strand_stack&, std::uint64_t& faults, May&& may) noexcept;
+  static bool is_unused_below(strand_stack&, strand_stack& home, unsigned worker) noexcept;
   std::byte* end_of_unused(strand_stack const&) const noexcept;
   static bool may_have_touched(strand_stack const&, std::byte* end, std::uint64_t& faults) noexcept;
   bool was_deeper(strand_stack&, std::byte* end) const noexcept;

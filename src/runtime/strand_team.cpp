@@ -163,7 +163,7 @@ void strand_team::wait_at(detail::strand_meeting& m, unsigned stolen) noexcept {
     m.suspended = &mine;
     w.parting = {strand_parting::suspends, &m, static_cast<std::int32_t>(stolen), nullptr};
   }
-  mine.switch_to(*w.home, w.index);
+  mine.wait_on(*w.home, w.index);
   // Whoever resumed this saw the balance come to zero. The worker may be another one.
 }
 
@@ -183,7 +183,8 @@ void strand_team::run_strand(strand_member& w) noexcept {
       strand_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
       // relaxed: a hint; all parts may have arrived meanwhile.
-      if (std::atomic_ref(p.meeting->balance).load(std::memory_order_relaxed) != -p.stolen) trim(w, *suspended);
+      if (std::atomic_ref(p.meeting->balance).load(std::memory_order_relaxed) != -p.stolen)
+        trim_waiting(w, *suspended);
       // edge strand-1: release, the stack is left; acquire, the results of all if this is the last.
       bool const is_last =
           std::atomic_ref(p.meeting->balance).fetch_add(p.stolen, std::memory_order_acq_rel) == -p.stolen;
@@ -205,6 +206,10 @@ void strand_team::run_strand(strand_member& w) noexcept {
 /// After the switch away from the stack, and before anybody else can come to it.
 void strand_team::trim(strand_member& w, strand_stack& left) noexcept {
   if (stacks_.trim(left, w.faults)) counted(w.index).give_backs.bump();
+}
+
+void strand_team::trim_waiting(strand_member& w, strand_stack& left) noexcept {
+  if (stacks_.trim_waiting(left, w.faults, *w.home, w.index)) counted(w.index).give_backs.bump();
 }
 
 /// Who came last to the meeting goes on with its frame.

@@ -131,6 +131,7 @@ class strand_team : public team {
   static void strand_main(void*) noexcept;
   void run_strand(strand_member& w) noexcept;
   void trim(strand_member& w, strand_stack& left) noexcept;
+  void trim_waiting(strand_member& w, strand_stack& left) noexcept;
   void go_on(strand_member& w, strand_stack& frame, detail::strand_meeting const& m) noexcept;
   bool moves_on(strand_member const& w, detail::strand_meeting const& m) const noexcept;
   void hand_over(handed_over::work what) noexcept;

@@ -47,7 +47,8 @@ class team {
 
   settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
-  /// Has it any of its own? After start().
+  /// Of its own. After start().
+  unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
   bool has_threads() const noexcept { return !threads_.empty(); }
   /// Indices of workers are below this.
   unsigned all_places() const noexcept { return places_.all(); }

@@ -1,6 +1,7 @@
 #include "runtime/worker_space.hpp"
 
 #include "runtime/account.hpp"
+#include "runtime/frames.hpp"
 #include "runtime/sanitizer.hpp"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
   pages const stack = unused_stack(stack_in_use, k_kept_bytes);
   pages const upper = unused_upper(upper_in_use, k_kept_bytes);
   bool const asks = must_ask(now);
-  bool const has_stack = stack_was_touched(stack) || (asks && some_are_in_memory(stack));
+  bool has_stack = stack_was_touched(stack) || (asks && some_are_in_memory(stack));
   bool const has_upper = upper_was_touched(upper);
   if (!has_stack && !has_upper) return {};
   pages const deep = unused_stack(stack_in_use, k_most_left_bytes);
@@ -67,6 +68,10 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
                               upper_was_touched(unused_upper(upper_in_use, k_most_left_bytes)));
   auto const before = clock::now();
   if (before < rests_until_ && !must_not_stay) return {false, rests_until_ - before};
+  // Who sleeps in a join may stand on a stack of the program's own, in a frame that lies above others.
+  if (has_stack && now == when::sleeps_in_join && where_frames_lead(all_.low(), middle_) != frames_lead::to_its_top) {
+    has_stack = false;
+  }
   bool const is_done = (!has_stack || drop(stack, policy)) && (!has_upper || drop(upper, policy));
   auto const after = clock::now();
   rests_until_ = after + (after - before) * k_rest;

@@ -33,7 +33,8 @@ class worker_space {
     bool is_done = false;
     std::chrono::nanoseconds again_in{0};  // there are such pages, but the last time was only just; 0: there are none
   };
-  /// For the worker whose space it is. Nobody needs what lies below `stack_in_use`, nor from `upper_in_use` on (null:
+  /// For the worker whose space it is. Nobody needs what lies below `stack_in_use` (in a join: if the caller's frames
+  /// lead to the stack's begin, as runtime::where_frames_lead says), nor from `upper_in_use` on (null:
   /// it is needed). Where more of it may be in memory than k_kept_bytes each, the rest goes back to the system. This
   /// may cost a share of the time only: it does not happen again before many times as long have passed, unless a
   /// caller would leave k_most_left_bytes. A system call is made only where there is something to give back, at

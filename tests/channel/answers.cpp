@@ -137,7 +137,8 @@ TEST(answers, come_from_whoever_forks_while_others_are_busy) {
 }
 
 TEST(answers, are_passed_on_where_workers_have_nothing) {
-  filch::channel::pool pool({.workers = 8});
+  // Where there are more workers than processors, only early requests go to one victim first.
+  filch::channel::pool pool({.workers = 8, .early_requests = true});
   EXPECT_TRUE(eventually([&] {
     pool.run([] { return fib(22); });
     return pool.stats().forwards > 0;
@@ -150,6 +151,54 @@ TEST(answers, that_the_thief_is_late_for_are_taken_back) {
     EXPECT_EQ(pool.run([] { return fib(22); }), 17'711);
     return pool.stats().backoffs > 0;
   }));
+}
+
+TEST(answers, are_sent_again_to_thieves_that_are_late) {
+  // More workers than processors: where a thief loses its own, it may be late for long.
+  unsigned const thieves = std::thread::hardware_concurrency();
+  filch::channel::pool pool({.workers = thieves + 1, .early_requests = true});
+  std::atomic<unsigned> held{0};
+  gate go_on;
+  pool.run([&] {
+    // In detached tasks, for which no early requests are sent.
+    while (held < thieves - 1 && !testing::Test::HasFailure()) {
+      unsigned const before = held;
+      wait_for_thief<S>();
+      S::detach([&] {
+        ++held;
+        EXPECT_TRUE(go_on.pass());
+      });
+      EXPECT_TRUE(eventually([&] {
+        S::poll();
+        return held > before;
+      }));
+    }
+    filch::scope<S>([&](auto& s) {
+      // The last one asks early, once, and then looks at nothing. Its request stays here: nothing polls.
+      gate begun;
+      wait_for_thief<S>();
+      s.spawn([&] {
+        begun.open();
+        EXPECT_TRUE(go_on.pass());
+      });
+      EXPECT_TRUE(begun.pass());
+      std::uint64_t const first = pool.stats().publications + 1;
+      EXPECT_TRUE(eventually([&] {
+        filch::join<S>([] {}, [] {});
+        return pool.stats().publications > first;
+      })) << "a thief that is late gets nothing until it asks anew";
+      go_on.open();
+    });
+  });
+}
+
+TEST(answers, wait_for_threads_that_have_yet_to_come) {
+  for (int i = 0; i < 300 && !testing::Test::HasFailure(); ++i) {
+    filch::channel::pool pool({.workers = 2});
+    gate other;
+    // Nothing here answers a thread that asks after the fork.
+    pool.run([&] { filch::join<S>([&] { EXPECT_TRUE(other.pass()); }, [&] { other.open(); }); });
+  }
 }
 
 TEST(answers, that_are_taken_back_are_there_for_others) {

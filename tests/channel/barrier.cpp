@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <exception>
 #include <memory>
 
 namespace filch_test {
@@ -204,6 +205,27 @@ TEST(barrier, is_not_needed_for_a_task_to_be_put_off_where_there_is_no_room_for_
   };
   pool.run([&] { inside_full_scopes<S>([&] { ++forked; }, detach, 6); });
   EXPECT_EQ(ran, 1);
+}
+
+TEST(barrier, in_a_handler_is_none_of_its_tasks_business) {
+  std::atomic<int> handle_something{0};
+  auto const look = [&] {
+    if (std::current_exception()) ++handle_something;
+  };
+  for (unsigned workers : {1u, 2u}) {
+    filch::channel::pool pool({.workers = workers});
+    try {
+      throw 1;
+    } catch (int) {
+      pool.run([&] {
+        for (int i = 0; i < 100; ++i) S::detach(look);
+        S::barrier();
+        for (int i = 0; i < 100; ++i) S::detach(look);  // a pool of one runs them at the end of the call
+      });
+      EXPECT_NE(std::current_exception(), nullptr);
+    }
+  }
+  EXPECT_EQ(handle_something, 0);
 }
 
 TEST(barrier, counts_updates_to_its_manager) {

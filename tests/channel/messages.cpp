@@ -23,7 +23,11 @@ struct sent {
   sent() {
     to_thief.open(task_root::any());
     EXPECT_TRUE(to_thief.claim(call));
-    to_thief.send({tasks.data(), tasks.data() + tasks.size(), k_sender, k_sender, {}, call});
+    to_thief.send({.first = tasks.data(),
+                   .last = tasks.data() + tasks.size(),
+                   .owner = k_sender,
+                   .from = k_sender,
+                   .of = call});
   }
 };
 
@@ -33,6 +37,35 @@ TEST(messages, are_taken_back_whole) {
   auto const rest = s.to_thief.receive();
   ASSERT_TRUE(rest.has_value()) << "the thief was told of a message";
   EXPECT_TRUE(rest->is_empty());
+}
+
+TEST(messages, are_sent_anew_where_one_was_taken_back) {
+  sent s;
+  EXPECT_EQ(s.to_thief.wanted(), std::nullopt);
+  EXPECT_NE(s.to_thief.take_back(s.tasks.back(), k_sender), nullptr);
+  EXPECT_FALSE(s.to_thief.is_quiet()) << "the thief would sleep, and not ask anew";
+  EXPECT_FALSE(s.to_thief.withdraw());
+  ASSERT_EQ(s.to_thief.wanted(), call);
+  EXPECT_FALSE(s.to_thief.claim(same_place));
+  ASSERT_TRUE(s.to_thief.claim(call));
+  s.to_thief.send(
+      {.first = s.tasks.data(), .last = s.tasks.data() + 1, .owner = k_other, .from = k_other, .of = call});
+  EXPECT_EQ(s.to_thief.receive().value().size(), 1u);
+}
+
+TEST(messages, are_sent_anew_to_thieves_that_take_any) {
+  std::array<channel_task, 1> tasks{};
+  task_channel to_thief;
+  to_thief.open(task_root::any());
+  ASSERT_TRUE(to_thief.claim(call));
+  to_thief.send({.first = tasks.data(),
+                 .last = tasks.data() + 1,
+                 .owner = k_sender,
+                 .from = k_sender,
+                 .is_for_any_root = true,
+                 .of = call});
+  EXPECT_EQ(to_thief.take_back(tasks.back(), k_sender), tasks.data());
+  EXPECT_TRUE(to_thief.claim(same_place));
 }
 
 TEST(messages, are_taken_back_by_who_sent_them) {

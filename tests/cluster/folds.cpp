@@ -4,6 +4,35 @@
 #include "schedulers.hpp"
 
 #include <stdexcept>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+/// A natural number, whose zero has no digits.
+struct digits {
+  std::string text;
+};
+digits times(digits const& a, digits const& b) {
+  if (a.text.empty() || b.text.empty()) return {};
+  return {std::to_string(std::stol(a.text) * std::stol(b.text))};
+}
+
+}  // namespace
+}  // namespace filch_test
+
+// The rest of the message is the number: that of zero is empty.
+template <> struct filch::packing<filch_test::digits> {
+  static void pack(packer& p, filch_test::digits const& d) { p.put_bytes(d.text.data(), d.text.size()); }
+  static filch_test::digits unpack(unpacker& u) {
+    filch_test::digits d;
+    for (;;) try {
+        d.text += static_cast<char>(u.get_bytes(1)[0]);
+      } catch (std::length_error const&) {
+        return d;
+      }
+  }
+};
 
 namespace filch_test {
 namespace {
@@ -105,6 +134,30 @@ TYPED_TEST(cluster_folds, of_values_that_throw_as_they_are_packed_throw_on_all_r
       EXPECT_THROW(c.reduce(op, brittle(1, c.rank() == thrower ? when::packed : when::never)), filch::task_error);
       EXPECT_THROW((c.template fold<&gives>(op, static_cast<int>(when::packed))), filch::task_error);
       EXPECT_EQ(c.reduce(op, brittle(1, when::never)).number, 3);
+    });
+  }
+}
+
+digits five(filch::rank&) { return {"5"}; }
+template <class S> digits zero_with_fives(filch::rank& here) {
+  for (int i = 0; i < 20; ++i) here.spawn<&five>();
+  return {};
+}
+template <class S> digits gets_zero(filch::rank& here) {
+  auto zero = here.async<&zero_with_fives<S>>();
+  here.poll();
+  return zero.get();
+}
+
+TYPED_TEST(cluster_folds, ask_op_of_values_whose_packing_has_no_bytes) {
+  for (int ranks : {2, 3, 7}) {
+    on_ranks<TypeParam>(ranks, 1, 5, [ranks](auto& c) {
+      for (int of_zero = 0; of_zero < ranks; ++of_zero) {
+        EXPECT_EQ(c.reduce(times, digits{c.rank() == of_zero ? "" : "5"}).text, "");
+      }
+      EXPECT_EQ((c.template fold<&zero_with_fives<TypeParam>>(times)).text, "");
+      EXPECT_EQ((c.template fold<&gets_zero<TypeParam>>(times)).text, "");
+      EXPECT_EQ((c.template fold<&five>(times)).text, "5") << "of the other ranks there is no value";
     });
   }
 }

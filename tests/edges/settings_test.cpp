@@ -32,22 +32,24 @@ TEST_P(bad_setting, ends_the_process_at_the_first_use_of_the_default_pool) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, bad_setting,
-    ::testing::Values(
-        setting{"FILCH_NUM_THREADS", "0"}, setting{"FILCH_NUM_THREADS", "-1"}, setting{"FILCH_NUM_THREADS", "abc"},
-        setting{"FILCH_NUM_THREADS", ""}, setting{"FILCH_NUM_THREADS", "1e9"},
-        setting{"FILCH_NUM_THREADS", "99999999999999999999"}, setting{"FILCH_NUM_THREADS", "4 "},
-        setting{"FILCH_NUM_THREADS", " 4"}, setting{"FILCH_NUM_THREADS", "+4"}, setting{"FILCH_NUM_THREADS", "4,2"},
-        setting{"FILCH_NUM_THREADS", "0x4"}, setting{"FILCH_NUM_THREADS", "1025"},
-        setting{"FILCH_NUM_THREADS", "4294967297"}, setting{"FILCH_STACK_SIZE", "0"},
-        setting{"FILCH_STACK_SIZE", "abc"}, setting{"FILCH_STACK_SIZE", "1"}, setting{"FILCH_STACK_SIZE", "64x"},
-        setting{"FILCH_STACK_SIZE", "99999999999g"}, setting{"FILCH_STACK_SIZE", ""},
-        setting{"FILCH_STACK_SIZE", "-64m"}, setting{"FILCH_STACK_SIZE", "63k"}, setting{"FILCH_STACK_SIZE", "1025g"},
-        setting{"FILCH_STACK_SIZE", "64mb"}, setting{"FILCH_STACK_SIZE", "64 m"},
-        setting{"FILCH_STACK_SIZE", "17179869184g"}, setting{"FILCH_PIN", "2"}, setting{"FILCH_PIN", "yes"},
-        setting{"FILCH_PIN", ""}, setting{"FILCH_STATS", "yes"}, setting{"FILCH_STATS", "2"},
-        setting{"FILCH_STATS", ""}, setting{"FILCH_STACK_GIVE_BACK", ""}, setting{"FILCH_STACK_GIVE_BACK", "yes"},
-        setting{"FILCH_STACK_GIVE_BACK", "MADVISE"}, setting{"FILCH_STACK_GIVE_BACK", "madvise,mmap"},
-        setting{"FILCH_TRACE", "trace.json"}, setting{"FILCH_TRACE", ""}));
+    ::testing::Values(setting{"FILCH_NUM_THREADS", "0"}, setting{"FILCH_NUM_THREADS", "-1"},
+                      setting{"FILCH_NUM_THREADS", "abc"}, setting{"FILCH_NUM_THREADS", ""},
+                      setting{"FILCH_NUM_THREADS", "1e9"}, setting{"FILCH_NUM_THREADS", "99999999999999999999"},
+                      setting{"FILCH_NUM_THREADS", "4 "}, setting{"FILCH_NUM_THREADS", " 4"},
+                      setting{"FILCH_NUM_THREADS", "+4"}, setting{"FILCH_NUM_THREADS", "4,2"},
+                      setting{"FILCH_NUM_THREADS", "0x4"}, setting{"FILCH_NUM_THREADS", "1025"},
+                      setting{"FILCH_NUM_THREADS", "4294967297"}, setting{"FILCH_STACK_SIZE", "0"},
+                      setting{"FILCH_STACK_SIZE", "abc"}, setting{"FILCH_STACK_SIZE", "1"},
+                      setting{"FILCH_STACK_SIZE", "64x"}, setting{"FILCH_STACK_SIZE", "99999999999g"},
+                      setting{"FILCH_STACK_SIZE", ""}, setting{"FILCH_STACK_SIZE", "-64m"},
+                      setting{"FILCH_STACK_SIZE", "63k"}, setting{"FILCH_STACK_SIZE", "1025g"},
+                      setting{"FILCH_STACK_SIZE", "64mb"}, setting{"FILCH_STACK_SIZE", "64 m"},
+                      setting{"FILCH_STACK_SIZE", "17179869184g"}, setting{"FILCH_PIN", "2"},
+                      setting{"FILCH_PIN", "yes"}, setting{"FILCH_PIN", ""}, setting{"FILCH_INTERRUPTS", "off"},
+                      setting{"FILCH_STATS", "yes"}, setting{"FILCH_STATS", "2"}, setting{"FILCH_STATS", ""},
+                      setting{"FILCH_STACK_GIVE_BACK", ""}, setting{"FILCH_STACK_GIVE_BACK", "yes"},
+                      setting{"FILCH_STACK_GIVE_BACK", "MADVISE"}, setting{"FILCH_STACK_GIVE_BACK", "madvise,mmap"},
+                      setting{"FILCH_TRACE", "trace.json"}, setting{"FILCH_TRACE", ""}));
 
 TEST(bad_settings, of_any_length_are_told_in_one_short_line) {
   for (std::string const& value :

@@ -23,6 +23,12 @@ TEST(signals, that_interrupt_tasks_and_sleepers_change_nothing) {
   expect_quiet_end(run("under-profiling"), 0, "wrong: 0\n");
 }
 
+TEST(locked_memory, is_not_filled_by_pools) {
+  ending const e = run("pools-in-locked-memory");
+  if (e.out == "not allowed\n") GTEST_SKIP() << "mlockall";
+  expect_quiet_end(e, 0, "ended\n");
+}
+
 #if FILCH_HAS_CACTUS
 TEST(signals, of_the_kind_that_implicit_sends_get_to_the_program_s_handler_where_the_program_sends_them) {
   expect_quiet_end(run("own-handler-of-the-interrupts-signal"), 0, "arrived\n");

@@ -7,10 +7,13 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -360,6 +363,188 @@ TEST(interrupts, may_come_at_any_moment) {
     })) << pool.stats().publications
         << " offers, " << pool.stats().walks << " walks, " << pool.stats().steals << " steals";
   }
+}
+
+/// A function with a frame pointer, in the middle of which inline assembly uses the register for something else.
+/// There the thread gets the library's signal.
+[[gnu::noinline]] void interrupt_with_frame_pointer(std::uint64_t value, long process, long thread) {
+  auto* const scratch = static_cast<char*>(__builtin_alloca(static_cast<std::size_t>(thread % 64 + 64)));
+  asm volatile("" : : "r"(scratch) : "memory");
+  long call = SYS_tgkill;
+  asm volatile(
+      "subq $128, %%rsp\n\t"  // below it the compiler may keep something
+      "pushq %%rbp\n\t"
+      "movq %4, %%rbp\n\t"
+      "syscall\n\t"
+      "popq %%rbp\n\t"
+      "addq $128, %%rsp"
+      : "+a"(call)
+      : "D"(process), "S"(thread), "d"(long{SIGURG}), "r"(value)
+      : "rcx", "r11", "memory", "cc");
+}
+
+TEST(interrupts, read_nothing_but_the_stack_where_assembly_uses_the_frame_pointer) {
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  long const thread = syscall(SYS_gettid);
+  long const process = getpid();
+  pool.run([&] {
+    alignas(16) std::uint64_t words[64] = {};
+    auto const here = reinterpret_cast<std::uint64_t>(&words[32]);
+    for (std::uint64_t& word : words) word = here;  // what is read there is an address of the stack
+    std::uint64_t const nowhere[] = {0,
+                                     1,
+                                     8,
+                                     ~std::uint64_t{0},
+                                     ~std::uint64_t{7},
+                                     std::uint64_t{1} << 63,
+                                     here,
+                                     here + 1,
+                                     here - (std::uint64_t{1} << 20),
+                                     here | 0xffff,
+                                     here + (std::uint64_t{1} << 30)};
+    for (std::uint64_t value : nowhere) {
+      auto const [a, b] = filch::join<S>(
+          [&] {
+            interrupt_with_frame_pointer(value, process, thread);
+            return 1;
+          },
+          [] { return 2; });
+      EXPECT_EQ(a + b, 3);
+    }
+    EXPECT_EQ(words[0], here);
+  });
+}
+
+/// The return addresses of a backtrace, which the library's signal interrupts at each frame, if it is to.
+class return_addresses {
+ public:
+  [[gnu::noinline]] void take(bool is_interrupted) {
+    all_.clear();
+    is_interrupted_ = is_interrupted;
+    _Unwind_Backtrace(
+        [](_Unwind_Context* context, void* self) { return static_cast<return_addresses*>(self)->add(context); },
+        this);
+  }
+  /// But for those that are not in the other one, as of the barrier.
+  std::vector<std::uintptr_t> common_with(return_addresses const& other) const {
+    std::vector<std::uintptr_t> common;
+    std::copy_if(all_.begin(), all_.end(), std::back_inserter(common), [&](std::uintptr_t ip) {
+      return std::find(other.all_.begin(), other.all_.end(), ip) != other.all_.end();
+    });
+    return common;
+  }
+
+ private:
+  _Unwind_Reason_Code add(_Unwind_Context* context) {
+    all_.push_back(_Unwind_GetIP(context));
+    if (is_interrupted_) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
+    return _URC_NO_REASON;
+  }
+  std::vector<std::uintptr_t> all_;
+  bool is_interrupted_ = false;
+};
+
+/// A function for each depth, with frames of different sizes, and return addresses of their own.
+template <int Depth> [[gnu::noinline]] void nest_functions(auto const& innermost) {
+  if constexpr (Depth == 0) {
+    innermost();
+  } else {
+    char volatile room[32 * (Depth % 7) + 16];
+    room[0] = 1;
+    filch::join<S>([&] { nest_functions<Depth - 1>(innermost); }, [] {});
+    room[1] = room[0];
+  }
+}
+
+TEST(interrupts, change_nothing_that_an_unwinder_reads) {
+  if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  constexpr int k_depth = 40;
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  std::uint64_t most_offers = 0;
+  EXPECT_TRUE(eventually([&] {
+    pool.run([&] {
+      nest_functions<k_depth>([&] {
+        return_addresses quiet;
+        return_addresses traces[2];
+        // In one loop, so that all are called from the same place: the first is what the others have to be.
+        auto const before = pool.stats().publications;
+        for (return_addresses* t : {&quiet, &traces[0], &traces[1]}) t->take(t != &quiet);
+        most_offers = std::max(most_offers, pool.stats().publications - before);
+        EXPECT_GE(quiet.common_with(quiet).size(), std::size_t{k_depth});
+        for (return_addresses const& t : traces) {
+          EXPECT_EQ(t.common_with(quiet), quiet.common_with(quiet));
+        }
+      });
+    });
+    return most_offers >= 3 || ::testing::Test::HasFailure();
+  })) << most_offers;
+}
+
+struct from_f {};
+
+/// The same, in a function without a frame pointer: the register is a caller's. It throws, so that the owner of a
+/// frame that was offered lands there. (No register of a caller's is saved.)
+[[gnu::noinline]] void interrupt_with_callers_frame_pointer(std::uint64_t value, long process, long thread) {
+  long call = SYS_tgkill;
+  asm volatile(
+      "movq %%rbp, %%xmm15\n\t"
+      "movq %4, %%rbp\n\t"
+      "syscall\n\t"
+      "movq %%xmm15, %%rbp"
+      : "+a"(call)
+      : "D"(process), "S"(thread), "d"(long{SIGURG}), "r"(value)
+      : "rcx", "r11", "xmm15", "memory", "cc");
+  throw from_f{};
+}
+
+/// A join frame that is addressed through its frame pointer.
+[[gnu::noinline]] void join_with_frame_pointer(std::uint64_t value, long process, long thread, int& ran) {
+  auto* const scratch = static_cast<char*>(__builtin_alloca(static_cast<std::size_t>(thread % 64 + 64)));
+  asm volatile("" : : "r"(scratch) : "memory");
+  filch::join<S>([=] { interrupt_with_callers_frame_pointer(value, process, thread); }, [&ran] { ++ran; });
+}
+
+TEST(interrupts, offer_no_frame_whose_frame_pointer_assembly_uses) {
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  int ran = 0;
+  for (std::uint64_t value : {std::uint64_t{0}, std::uint64_t{8}, ~std::uint64_t{0}}) {
+    EXPECT_THROW(pool.run([&] { join_with_frame_pointer(value, getpid(), syscall(SYS_gettid), ran); }), from_f);
+  }
+  EXPECT_EQ(ran, 3);
+}
+
+/// As Clang's header does it: rbx is another one around the instruction. There the thread gets the library's signal.
+[[gnu::noinline]] void interrupt_around_cpuid(long process, long thread) {
+  long call = SYS_tgkill;
+  long signal = SIGURG;
+  std::uint64_t kept = 0x5a5a5a5a;
+  asm volatile(
+      "xchgq %%rbx, %1\n\t"
+      "syscall\n\t"
+      "cpuid\n\t"
+      "xchgq %%rbx, %1"
+      : "+a"(call), "+r"(kept), "+d"(signal)
+      : "D"(process), "S"(thread)
+      : "rcx", "r11", "memory", "cc");
+  throw from_f{};
+}
+
+/// What g needs is in registers that f preserves.
+[[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
+  filch::join<S>([=] { interrupt_around_cpuid(process, thread); }, [x, sum = &sum] { *sum += x; });
+}
+
+TEST(interrupts, do_not_take_what_cpuid_returns_for_a_register_of_a_frame) {
+  S::pool{{.workers = 2}};
+  S::pool pool({.workers = 1});
+  long sum = 0;
+  for (long i = 1; i <= 3; ++i) {
+    EXPECT_THROW(pool.run([&] { join_around_cpuid(i, getpid(), syscall(SYS_gettid), sum); }), from_f);
+  }
+  EXPECT_EQ(sum, 6);
 }
 
 }  // namespace

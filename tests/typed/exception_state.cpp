@@ -158,5 +158,40 @@ TYPED_TEST(exception_state, is_kept_around_scopes_and_loops_in_a_handler) {
   }
 }
 
+/// On the worker that waits for a stolen task: what that task forks.
+template <class S> std::string what_runs_on_top_of_a_wait_sees() {
+  std::string seen = "nothing was stolen";
+  auto const look = [&] { seen = what_is_handled() + ", " + std::to_string(std::uncaught_exceptions()); };
+  stolen_join<S>{}([] {}, [&] { stolen_join<S>{}([] {}, look); });
+  return seen;
+}
+
+template <class S> struct looks_when_destroyed {
+  std::string* seen;
+  ~looks_when_destroyed() { *seen = what_runs_on_top_of_a_wait_sees<S>(); }
+};
+
+TYPED_TEST(exception_state, of_a_wait_is_not_that_of_a_task_on_top) {
+  if constexpr (steals<TypeParam>) {
+    typename TypeParam::pool pool({.workers = 2});
+    pool.run([] {
+      std::string seen;
+      try {
+        looks_when_destroyed<TypeParam> const guard{&seen};
+        raise("below");
+      } catch (std::exception const&) {
+        EXPECT_EQ(seen, "nothing, 0");
+        EXPECT_EQ(what_runs_on_top_of_a_wait_sees<TypeParam>(), "nothing, 0");
+        EXPECT_EQ(what_is_handled(), "below");
+        seen.clear();
+        filch::scope<TypeParam>(
+            [&](auto& s) { s.spawn([&] { seen = what_runs_on_top_of_a_wait_sees<TypeParam>(); }); });
+        EXPECT_EQ(seen, "nothing, 0");
+      }
+      EXPECT_EQ(what_is_handled(), "nothing");
+    });
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace filch_test {
@@ -30,6 +31,17 @@ TYPED_TEST(pools, have_the_workers_that_they_were_asked_for) {
     EXPECT_EQ(pool.workers(), steals<TypeParam> ? workers : 1u);
   }
   EXPECT_GE(typename TypeParam::pool().workers(), 1u);
+}
+
+TYPED_TEST(pools, are_made_from_braces) {
+  using pool = typename TypeParam::pool;
+  pool const by_default({});
+  pool const by_default_in_braces{{}};
+  pool const by_options({.workers = 4, .pin = true});
+  EXPECT_EQ(by_default.workers(), pool().workers());
+  EXPECT_EQ(by_default_in_braces.workers(), pool().workers());
+  EXPECT_EQ(by_options.workers(), steals<TypeParam> ? 4u : 1u);
+  static_assert(!std::is_constructible_v<pool, int> && !std::is_convertible_v<filch::pool_options, pool>);
 }
 
 /// What the pool says when it can't be made with these options; empty if it can.

@@ -3,9 +3,16 @@
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -140,6 +147,195 @@ TYPED_TEST(values, may_be_referred_to_until_the_expression_s_end) {
                 3 * i + 8);
     }
   });
+}
+
+struct text {
+  char letters[8];
+  std::string_view view() const { return letters; }
+};
+struct named_view {
+  long number;
+  std::string_view name;
+};
+
+/// Writes over what a callable on the stack left behind.
+[[gnu::noinline]] std::string copy_of(std::string_view view) {
+  char volatile room[4096];
+  for (char volatile& c : room) c = '-';
+  return std::string(view);
+}
+[[gnu::noinline]] std::string copy_of(char const* begin) {
+  char volatile room[4096];
+  for (char volatile& c : room) c = '-';
+  return begin;
+}
+
+/// What temporaries return, of which compilers know nothing: each is to be read in the full expression.
+template <class Join> void expect_views_to_be_good(Join const& join) {
+  text t{"abcdefg"};
+  text u{"hijklmn"};
+  asm volatile("" : "+m"(t), "+m"(u));
+  EXPECT_EQ(copy_of(join([t] { return t.view(); }, [] {}).first), "abcdefg");
+  EXPECT_EQ(copy_of(join([] {}, [u] { return u.view(); }).second), "hijklmn");
+  EXPECT_EQ(copy_of(join([t] { return &t.letters[0]; }, [u] { return u.view(); }).first), "abcdefg");
+  EXPECT_EQ(copy_of(join([t] { return &t.letters[0]; }, [u] { return &u.letters[0]; }).second), "hijklmn");
+  EXPECT_EQ(copy_of(join([t, n = 1L] { return named_view{n, t.view()}; }, [] {}).first.name), "abcdefg");
+  EXPECT_EQ(copy_of(join([] {}, [u] { return std::pair(1, std::span(u.letters)); }).second.second.data()), "hijklmn");
+  EXPECT_EQ(copy_of(join([t] { return std::optional(t.view()); }, [] {}).first.value()), "abcdefg");
+  EXPECT_EQ(copy_of(join([] {}, [u] { return std::ref(u); }).second.get().view()), "hijklmn");
+  EXPECT_EQ(copy_of(join([t] { return [&t] { return t.view(); }; }, [] {}).first()), "abcdefg");
+}
+
+TYPED_TEST(values, may_be_views_of_a_capture_until_the_expression_s_end) {
+  in_every_way<TypeParam>([](auto join) { expect_views_to_be_good(join); });
+  expect_views_to_be_good([]<class F, class G>(F&& f, G&& g) {
+    return filch::join<TypeParam>(std::forward<F>(f), std::forward<G>(g));  // through the default pool
+  });
+  expect_views_to_be_good([]<class F, class G>(F&& f, G&& g) {
+    auto all = filch::invoke<TypeParam>(std::forward<F>(f), [] {}, [] {}, std::forward<G>(g));
+    return std::pair(std::get<0>(all), std::get<3>(all));
+  });
+  text t{"abcdefg"};
+  asm volatile("" : "+m"(t));
+  typename TypeParam::pool pool({.workers = 1});
+  EXPECT_EQ(copy_of(pool.run([t] { return t.view(); })), "abcdefg");
+  EXPECT_EQ(copy_of(filch::stay([t] { return t.view(); })), "abcdefg");
+  EXPECT_EQ(copy_of(filch::blocking([t] { return t.view(); })), "abcdefg");
+}
+
+}  // namespace
+}  // namespace filch_test
+
+/// Types of users whose operators do what they like: nothing may use them.
+namespace guarded {
+
+template <class T> void operator&(T&&) = delete;
+template <class T, class U> void operator,(T&&, U&&) = delete;
+
+/// So many longs.
+template <int Longs> struct value {
+  long longs[Longs]{};
+  value() = default;
+  explicit value(long n) { longs[0] = n; }
+  void operator&() const = delete;
+};
+enum class number : long {};
+/// As `value`, but not trivial.
+struct owner {
+  std::unique_ptr<long> n;
+  void operator&() const = delete;
+};
+/// Returns what it is made to; with that many longs beside it.
+template <class R, int Longs> struct callable {
+  R (*make)();
+  long longs[Longs]{};
+  R operator()() const { return make(); }
+  void operator&() const = delete;
+};
+
+}  // namespace guarded
+
+namespace filch_test {
+namespace {
+
+template <class R, int Longs, class Join> void expect_to_return(R (*make)(), auto const& is_right, Join const& join) {
+  using callable = guarded::callable<R, Longs>;
+  auto const both = join(callable{make}, callable{make});
+  EXPECT_TRUE(is_right(both.first) && is_right(both.second));
+  callable const kept{make};
+  EXPECT_TRUE(is_right(join(kept, [] { return 1; }).first));
+}
+template <class R, class Join> void expect_to_return_from_callables(R (*make)(), auto const& is_right, Join join) {
+  expect_to_return<R, 1>(make, is_right, join);
+  expect_to_return<R, 2>(make, is_right, join);
+  expect_to_return<R, 5>(make, is_right, join);
+  expect_to_return<R, 20>(make, is_right, join);
+}
+template <int Longs, class Join> void expect_to_return_values(Join join) {
+  expect_to_return_from_callables<guarded::value<Longs>>([] { return guarded::value<Longs>(7); },
+                                                         [](auto const& v) { return v.longs[0] == 7; }, join);
+}
+
+TYPED_TEST(values, need_no_address_operator_nor_comma) {
+  in_every_way<TypeParam>([](auto join) {
+    expect_to_return_values<1>(join);
+    expect_to_return_values<2>(join);
+    expect_to_return_values<3>(join);
+    expect_to_return_values<20>(join);
+    expect_to_return_from_callables<guarded::number>([] { return guarded::number{7}; },
+                                                     [](auto n) { return n == guarded::number{7}; }, join);
+    expect_to_return_from_callables<guarded::owner>([] { return guarded::owner{std::make_unique<long>(7)}; },
+                                                    [](auto const& o) { return *o.n == 7; }, join);
+    static guarded::owner const there{std::make_unique<long>(7)};
+    expect_to_return_from_callables<guarded::owner const&>([]() -> auto& { return there; },
+                                                           [](auto const& o) { return *o.n == 7; }, join);
+  });
+}
+
+template <class S, int Longs> void run_everywhere(typename S::pool& pool) {
+  using callable = guarded::callable<guarded::owner, Longs>;
+  callable const task{[] { return guarded::owner{std::make_unique<long>(1)}; }};
+  EXPECT_EQ(*pool.run(callable(task)).n + *filch::stay(callable(task)).n + *filch::blocking(callable(task)).n, 3);
+  auto const all = filch::invoke<S>(task, callable(task), task);
+  EXPECT_EQ(*std::get<0>(all).n + *std::get<1>(all).n + *std::get<2>(all).n, 3);
+  filch::scope<S>([&](auto& s) {
+    s.spawn(task);
+    s.spawn(callable(task));
+  });
+  struct body : callable {
+    void operator()(int) const { static_cast<void>(callable::operator()()); }
+  };
+  filch::for_index<S>(0, 100, body{task});
+}
+
+TYPED_TEST(values, need_no_address_operator_nor_comma_anywhere) {
+  typename TypeParam::pool pool({.workers = 2});
+  run_everywhere<TypeParam, 1>(pool);
+  pool.run([&] {
+    run_everywhere<TypeParam, 1>(pool);
+    run_everywhere<TypeParam, 5>(pool);
+    run_everywhere<TypeParam, 20>(pool);
+  });
+  filch::worker_local<guarded::value<1>> local;
+  local.local().longs[0] = 7;
+  auto const larger = [](auto const& a, auto const& b) { return a.longs[0] < b.longs[0] ? b : a; };
+  EXPECT_EQ(local.combine(larger).longs[0], 7);
+  if constexpr (requires { TypeParam::barrier(); }) {
+    pool.run([] {
+      TypeParam::detach(guarded::callable<guarded::owner, 5>{[] { return guarded::owner{}; }});
+      TypeParam::barrier();
+    });
+  }
+}
+
+/// Is a small temporary that returns a T handed over as a copy, in registers?
+template <class T> constexpr bool is_copied() {
+  auto const returns = [n = 1L]() -> T { std::abort(), static_cast<void>(n); };
+  return filch::detail::travels_by_value<std::remove_const_t<decltype(returns)>>;
+}
+struct numbers {
+  long count = 0;
+  double sum = 0;
+  std::pair<int, int> both{};
+};
+struct with_reference {
+  long& number;
+};
+struct with_pointer_in_union {
+  union {
+    double number;
+    double* pointer;
+  };
+};
+
+TEST(small_values, that_refer_to_nothing_keep_small_callables_in_registers) {
+  static_assert(is_copied<void>() && is_copied<long>() && is_copied<void (*)()>() && is_copied<numbers>());
+  static_assert(is_copied<std::pair<int, double>>() && is_copied<std::tuple<int, numbers>>());
+  static_assert(is_copied<std::array<long, 4>>());
+  static_assert(!is_copied<long*>() && !is_copied<std::string_view>() && !is_copied<named_view>());
+  static_assert(!is_copied<std::pair<int, long*>>() && !is_copied<std::tuple<numbers, std::span<int>>>());
+  static_assert(!is_copied<with_reference>() && !is_copied<with_pointer_in_union>());
+  static_assert(!is_copied<std::array<named_view, 2>>() && !is_copied<std::optional<long*>>());
 }
 
 }  // namespace

@@ -40,34 +40,34 @@ FILCH_API void cactus_enter_default(void (*call)(void*), void* argument);
 /// Does a join of these remember its task's place? Then it does not have to wait for the top that f stores last. That
 /// is most of what a fork of short functions costs; where closures are large, the store costs as much as it saves
 /// (docs/decisions/0006-cactus.md).
-template <class F, class G> inline constexpr bool cactus_keeps_place = travels_by_value<F> && travels_by_value<G>;
+template <class Fn, class Gn> inline constexpr bool cactus_keeps_place = travels_by_value<Fn> && travels_by_value<Gn>;
 
 /// g of a join, for whoever runs it.
-template <class G> struct cactus_second : cactus_task {
-  using R = result_of<G>;
+template <class Gn> struct cactus_second : cactus_task {
+  using Result = result_of<Gn>;
 
   // As in direct's descriptors: what fits in two registers is copied, all else stays where it is.
-  std::conditional_t<travels_by_value<G>, std::remove_reference_t<G>, std::remove_reference_t<G>*> closure;
-  result_slot<R> result;
+  std::conditional_t<travels_by_value<Gn>, std::remove_reference_t<Gn>, std::remove_reference_t<Gn>*> closure;
+  result_slot<Result> result;
   result_slot<std::exception_ptr> failure;  // there once a thief ran it
 
-  FILCH_INLINE explicit cactus_second(std::remove_reference_t<G>& g) noexcept : closure(hold(g)) {
+  FILCH_INLINE explicit cactus_second(std::remove_reference_t<Gn>& g) noexcept : closure(hold(g)) {
     run = &run_stolen;
   }
 
-  static auto hold(std::remove_reference_t<G>& g) noexcept {
-    if constexpr (travels_by_value<G>) {
+  static auto hold(std::remove_reference_t<Gn>& g) noexcept {
+    if constexpr (travels_by_value<Gn>) {
       return g;
     } else {
       return std::addressof(g);
     }
   }
   /// g, of the category with which it was handed to join.
-  G&& g() noexcept {
-    if constexpr (travels_by_value<G>) {
-      return static_cast<G&&>(closure);
+  Gn&& g() noexcept {
+    if constexpr (travels_by_value<Gn>) {
+      return static_cast<Gn&&>(closure);
     } else {
-      return static_cast<G&&>(*closure);
+      return static_cast<Gn&&>(*closure);
     }
   }
 
@@ -77,17 +77,17 @@ template <class G> struct cactus_second : cactus_task {
     try {
       self.result.make(self.g());
     } catch (...) {
-      failure = std::current_exception();
+      failure = detail::caught_exception();
     }
     self.failure.make([&failure] { return std::move(failure); });
     return self.meeting;
   }
   /// What the thief left.
-  FILCH_COLD R take() {
+  FILCH_COLD Result take() {
     std::exception_ptr const thrown = failure.take();
     failure.drop();
     if (thrown) std::rethrow_exception(thrown);
-    drop_on_exit<R> guard{result};
+    drop_on_exit<Result> guard{result};
     return result.take();
   }
 };
@@ -105,8 +105,8 @@ template <bool KeepsPlace> FILCH_INLINE cactus_outcome cactus_take_back(cactus_t
 }
 
 /// f threw: g still runs to its end, and then f's exception leaves.
-template <bool KeepsPlace, class G>
-[[noreturn]] FILCH_COLD void cactus_join_after_throw(cactus_second<G>& second, std::exception_ptr& kept) {
+template <bool KeepsPlace, class Gn>
+[[noreturn]] FILCH_COLD void cactus_join_after_throw(cactus_second<Gn>& second, std::exception_ptr& kept) {
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   try {
@@ -116,28 +116,30 @@ template <bool KeepsPlace, class G>
       static_cast<void>(second.take());
     }
   } catch (...) {  // f's exception is the one that leaves
+    detail::drop_caught_exception();
   }
   std::rethrow_exception(std::move(of_f));
 }
 
-template <class F, class G> std::pair<result_of<F>, result_of<G>> cactus_fork_join(travels_as<F> f, travels_as<G> g);
+template <class Fn, class Gn>
+std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, travels_as<Gn> g);
 
 /// No worker, or one that stays: the call is not forked here.
-template <class F, class G>
-FILCH_COLD std::pair<result_of<F>, result_of<G>> cactus_join_unforked(travels_as<F> f, travels_as<G> g) {
+template <class Fn, class Gn>
+FILCH_COLD std::pair<result_of<Fn>, result_of<Gn>> cactus_join_unforked(travels_as<Fn> f, travels_as<Gn> g) {
   if (strand_self().kind == strand_kind::staying)
-    return detail::join_in_order(static_cast<F&&>(f), static_cast<G&&>(g));
+    return detail::join_in_order(static_cast<Fn&&>(f), static_cast<Gn&&>(g));
   return detail::call_through(&cactus_enter_default, [&] {
-    return detail::cactus_fork_join<F, G>(static_cast<F&&>(f), static_cast<G&&>(g));
+    return detail::cactus_fork_join<Fn, Gn>(static_cast<Fn&&>(f), static_cast<Gn&&>(g));
   });
 }
 
-template <class F, class G>
-FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::remove_reference_t<F>& f,
-                                                                         std::remove_reference_t<G>& g) {
-  using A = result_of<F>;
-  constexpr bool k_keeps_place = cactus_keeps_place<F, G>;
-  cactus_second<G> second(g);
+template <class Fn, class Gn>
+FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join_here(std::remove_reference_t<Fn>& f,
+                                                                           std::remove_reference_t<Gn>& g) {
+  using FnResult = result_of<Fn>;
+  constexpr bool k_keeps_place = cactus_keeps_place<Fn, Gn>;
+  cactus_second<Gn> second(g);
   {
     strand_worker& w = strand_self();
     strand_task** const place = w.head;
@@ -145,45 +147,45 @@ FILCH_INLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join_here(std::re
     // relaxed: as in cactus_take_back.
     if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
       if (w.kind != strand_kind::cactus) {
-        if constexpr (is_small_closure<F>(128, 64)) {
+        if constexpr (is_small_closure<Fn>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.
-          F copy(f);
-          return detail::cactus_join_unforked<F, G>(detail::hand_on<F>(copy), detail::hand_on<G>(g));
+          Fn copy(f);
+          return detail::cactus_join_unforked<Fn, Gn>(detail::hand_on<Fn>(copy), detail::hand_on<Gn>(g));
         } else {
-          return detail::cactus_join_unforked<F, G>(detail::hand_on<F>(f), detail::hand_on<G>(g));
+          return detail::cactus_join_unforked<Fn, Gn>(detail::hand_on<Fn>(f), detail::hand_on<Gn>(g));
         }
       }
-      *place = &second;
+      *place = std::addressof(second);
       w.head = place + 1;
       cactus_pushed_slow();
     } else {
-      *place = &second;
+      *place = std::addressof(second);
       w.head = place + 1;
     }
   }
-  result_slot<A> a;
+  result_slot<FnResult> a;
   result_slot<std::exception_ptr> of_f;
   try {
-    a.make(static_cast<F&&>(f));
+    a.make(static_cast<Fn&&>(f));
   } catch (...) {
     // g runs outside the handler: in it, current_exception() is what it was around the join.
-    of_f.make(std::current_exception);
+    of_f.make(detail::caught_exception);
     goto threw;
   }
   {
-    drop_on_exit<A> guard{a};
+    drop_on_exit<FnResult> guard{a};
     if (cactus_take_back<k_keeps_place>(second) != cactus_outcome::run_it) [[unlikely]]
       return {a.take(), second.take()};
-    return {a.take(), detail::call(static_cast<G&&>(g))};
+    return {a.take(), detail::call(static_cast<Gn&&>(g))};
   }
 threw:
-  cactus_join_after_throw<k_keeps_place, G>(second, of_f.value);
+  cactus_join_after_throw<k_keeps_place, Gn>(second, of_f.value);
 }
 
 /// A frame of its own, as for direct: docs/decisions/0001-outlined-join.md.
-template <class F, class G>
-FILCH_OUTLINE std::pair<result_of<F>, result_of<G>> cactus_fork_join(travels_as<F> f, travels_as<G> g) {
-  return detail::cactus_fork_join_here<F, G>(f, g);
+template <class Fn, class Gn>
+FILCH_OUTLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, travels_as<Gn> g) {
+  return detail::cactus_fork_join_here<Fn, Gn>(f, g);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

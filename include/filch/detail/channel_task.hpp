@@ -27,11 +27,18 @@ struct channel_detached {
   explicit channel_detached(void (*r)(channel_detached&) noexcept) noexcept : run(r) {}
 };
 
-template <class F> struct channel_closure : channel_detached {
-  F f;
+template <class Fn> struct channel_closure : channel_detached {
+  Fn f;
 
-  template <class G> explicit channel_closure(G&& g) : channel_detached(run_and_delete), f(std::forward<G>(g)) {}
-  void call() noexcept { static_cast<void>(std::invoke(std::move(f))); }
+  template <class Gn> explicit channel_closure(Gn&& g) : channel_detached(run_and_delete), f(std::forward<Gn>(g)) {}
+  void call() noexcept {
+    try {
+      static_cast<void>(std::invoke(std::move(f)));
+    } catch (...) {
+      detail::drop_caught_exception();
+      std::terminate();  // in the handler: the line on stderr tells what was thrown
+    }
+  }
   static void run_and_delete(channel_detached& t) noexcept {
     std::unique_ptr<channel_closure> const self(static_cast<channel_closure*>(&t));
     self->call();

@@ -34,9 +34,14 @@ class partial;
 /// Folds two values of a reduction.
 using fold_values = std::function<message(message, message)>;
 
-/// What goes up and down the tree in a reduction: a value, or the text of the exception that came in its way.
+/// What goes up and down the tree in a reduction.
 struct reduction_part {
-  bool failed = false;
+  enum class holds : std::uint8_t {
+    nothing,
+    value,    // its packing, which may have no bytes
+    failure,  // the text of the exception that came in its way
+  };
+  holds what = holds::nothing;
   message bytes{};
 };
 

@@ -62,6 +62,20 @@ class FILCH_API idle_pause {
   unsigned refusals_ = 0;
 };
 
+/// Sets the calling strand's exceptions aside, those in flight and those that are handled: what it runs meanwhile has
+/// none but its own. The strand may go on at another thread.
+class FILCH_API exceptions_aside {
+ public:
+  exceptions_aside() noexcept;
+  exceptions_aside(exceptions_aside const&) = delete;
+  exceptions_aside& operator=(exceptions_aside const&) = delete;
+  ~exceptions_aside();
+
+ private:
+  void* caught_;
+  unsigned uncaught_;
+};
+
 /// Used by its worker alone. Under schedulers that migrate that is a strand, perhaps on changing threads.
 class share {
  public:
@@ -109,7 +123,8 @@ class share {
   /// Calls a task's function and hands on what it returns or throws.
   template <class R, class Call> void finish(cluster_future* future, int home, Call call);
   /// Until the future is ready, works: on what is in the deque, what nobody has begun of the halves split off, what
-  /// arrives. Waits for no half that has begun: that one may wait for the task below on this stack.
+  /// arrives. None of these tasks sees the waiting one's exceptions. Waits for no half that has begun: that one may
+  /// wait for the task below on this stack.
   FILCH_API void wait_for(cluster_future& future);
   /// Adds its part of the fold to the rank's. What that throws fails the run, as a task's exception does.
   FILCH_API void merge();

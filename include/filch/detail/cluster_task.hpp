@@ -166,7 +166,7 @@ template <auto F> struct task_arguments {
   }
   static void pack(packer& p, cluster_task& t) {
     type const arguments = take(t);
-    std::apply([&p]<class... A>(A const&... a) { (packing<A>::pack(p, a), ...); }, arguments);
+    std::apply([&p]<class... A>(A const&... a) { (static_cast<void>(packing<A>::pack(p, a)), ...); }, arguments);
   }
   static void unpack(unpacker& u, cluster_task& t) { unpack_each(u, t, static_cast<type*>(nullptr)); }
   static void drop(cluster_task& t) noexcept { static_cast<void>(take(t)); }

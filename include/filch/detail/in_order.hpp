@@ -1,6 +1,7 @@
 // f, then g, on the calling thread: what a join does where nothing can be stolen.
 #pragma once
 
+#include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
 
 #include <exception>
@@ -9,33 +10,34 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// f threw: g still runs to its end, and then f's exception leaves. `kept` holds it, and is destroyed.
-template <class G> [[noreturn]] FILCH_COLD void run_after_throw(G&& g, std::exception_ptr& kept) {
+template <class Gn> [[noreturn]] FILCH_COLD void run_after_throw(Gn&& g, std::exception_ptr& kept) {
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   try {
-    static_cast<void>(std::invoke(std::forward<G>(g)));
+    static_cast<void>(std::invoke(std::forward<Gn>(g)));
   } catch (...) {  // f's exception is the one that leaves
+    detail::drop_caught_exception();
   }
   std::rethrow_exception(std::move(of_f));
 }
 
-template <class F, class G> FILCH_INLINE std::pair<result_of<F>, result_of<G>> join_in_order(F&& f, G&& g) {
-  using A = result_of<F>;
-  result_slot<A> a;
+template <class Fn, class Gn> FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> join_in_order(Fn&& f, Gn&& g) {
+  using FnResult = result_of<Fn>;
+  result_slot<FnResult> a;
   result_slot<std::exception_ptr> of_f;
   try {
-    a.make(std::forward<F>(f));
+    a.make(std::forward<Fn>(f));
   } catch (...) {
     // g runs outside the handler: in it, current_exception() is what it was around the join.
-    of_f.make(std::current_exception);
+    of_f.make(detail::caught_exception);
     goto threw;
   }
   {
-    drop_on_exit<A> guard{a};
-    return {a.take(), detail::call(std::forward<G>(g))};
+    drop_on_exit<FnResult> guard{a};
+    return {a.take(), detail::call(std::forward<Gn>(g))};
   }
 threw:
-  detail::run_after_throw(std::forward<G>(g), of_f.value);
+  detail::run_after_throw(std::forward<Gn>(g), of_f.value);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

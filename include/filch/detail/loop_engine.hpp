@@ -136,30 +136,30 @@ class loop_pace {
   std::int64_t last_ = began_;  // when this block began
 };
 
-template <std::integral I> FILCH_INLINE std::size_t iterations_in(I first, I last) noexcept {
-  using U = std::make_unsigned_t<I>;
-  return static_cast<std::size_t>(static_cast<U>(static_cast<U>(last) - static_cast<U>(first)));
+template <std::integral Index> FILCH_INLINE std::size_t iterations_in(Index first, Index last) noexcept {
+  using Unsigned = std::make_unsigned_t<Index>;
+  return static_cast<std::size_t>(static_cast<Unsigned>(static_cast<Unsigned>(last) - static_cast<Unsigned>(first)));
 }
-template <std::integral I> FILCH_INLINE I iteration_after(I first, std::size_t n) noexcept {
-  using U = std::make_unsigned_t<I>;
-  return static_cast<I>(static_cast<U>(static_cast<U>(first) + static_cast<U>(n)));
+template <std::integral Index> FILCH_INLINE Index iteration_after(Index first, std::size_t n) noexcept {
+  using Unsigned = std::make_unsigned_t<Index>;
+  return static_cast<Index>(static_cast<Unsigned>(static_cast<Unsigned>(first) + static_cast<Unsigned>(n)));
 }
 
 /// Runs iterations from `first` on, until a worker waits for work, and there are two or more left that are worth it.
 /// Returns the first one that has not run. A function of its own, without joins: the compiler has its registers for
 /// the body alone.
-template <class S, std::integral I, class Body>
-[[gnu::noinline]] I run_until_wanted(I const begin, I const last, Body body) {
+template <class Sched, std::integral Index, class Body>
+[[gnu::noinline]] Index run_until_wanted(Index const begin, Index const last, Body body) {
   loop_history& history = history_of<Body>;
   loop_pace pace(history.worth_splitting());
-  I first = begin;
+  Index first = begin;
   for (;;) {
     std::size_t const longest = pace.stretch();
-    I const end = detail::iterations_in(first, last) <= longest ? last : detail::iteration_after(first, longest);
+    Index const end = detail::iterations_in(first, last) <= longest ? last : detail::iteration_after(first, longest);
     for (; first != end; ++first) body(first);
     if (first == last) break;
     pace.stretch_ran();
-    if (S::wanted()) [[unlikely]] {
+    if (Sched::wanted()) [[unlikely]] {
       std::size_t const left = detail::iterations_in(first, last);
       if (left > 1 && pace.is_worth_splitting(left)) break;
     }
@@ -171,14 +171,15 @@ template <class S, std::integral I, class Body>
 /// Runs body(i) for every i of [first, last), first < last. While a worker waits for work the second half of what is
 /// left goes to it, also before the first iteration has run: that may be as long as the loop should take. body is a
 /// copy for each piece.
-template <class S, std::integral I, class Body> void split_on_demand(I first, I const last, Body const body) {
+template <class Sched, std::integral Index, class Body>
+void split_on_demand(Index first, Index const last, Body const body) {
   std::size_t const all = detail::iterations_in(first, last);
-  bool const is_shared_first = all > 1 && S::wanted() && all >= history_of<Body>.worth_splitting();
-  if (!is_shared_first) first = detail::run_until_wanted<S>(first, last, body);
+  bool const is_shared_first = all > 1 && Sched::wanted() && all >= history_of<Body>.worth_splitting();
+  if (!is_shared_first) first = detail::run_until_wanted<Sched>(first, last, body);
   if (first == last) return;
-  I const middle = detail::iteration_after(first, detail::iterations_in(first, last) / 2);
-  S::join([first, middle, &body] { detail::split_on_demand<S>(first, middle, body); },
-          [middle, last, &body] { detail::split_on_demand<S>(middle, last, body); });
+  Index const middle = detail::iteration_after(first, detail::iterations_in(first, last) / 2);
+  Sched::join([first, middle, &body] { detail::split_on_demand<Sched>(first, middle, body); },
+              [middle, last, &body] { detail::split_on_demand<Sched>(middle, last, body); });
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

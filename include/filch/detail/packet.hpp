@@ -1,6 +1,7 @@
 // A call that travels into a pool as a function pointer and an argument, and its outcome back.
 #pragma once
 
+#include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
 
 #include <exception>
@@ -10,26 +11,26 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// Calls enter(call, argument), which has to run call(argument) once, wherever; returns what f returns or
 /// throws what it throws.
-template <class F, class Enter> raw_result<F> call_through(Enter&& enter, F&& f) {
-  using R = result_of<F>;
+template <class Fn, class Enter> raw_result<Fn> call_through(Enter&& enter, Fn&& f) {
+  using Result = result_of<Fn>;
   struct packet {
-    std::remove_reference_t<F>* f;
-    result_slot<R> result{};
+    std::remove_reference_t<Fn>* f;
+    result_slot<Result> result{};
     std::exception_ptr failure{};
   } p{std::addressof(f)};
   enter(
       [](void* argument) {
         auto& mine = *static_cast<packet*>(argument);
         try {
-          mine.result.make(static_cast<F&&>(*mine.f));
+          mine.result.make(static_cast<Fn&&>(*mine.f));
         } catch (...) {
-          mine.failure = std::current_exception();
+          mine.failure = detail::caught_exception();
         }
       },
       static_cast<void*>(&p));
   if (p.failure) std::rethrow_exception(std::move(p.failure));
-  drop_on_exit<R> guard{p.result};
-  if constexpr (!std::is_void_v<raw_result<F>>) return p.result.take();
+  drop_on_exit<Result> guard{p.result};
+  if constexpr (!std::is_void_v<raw_result<Fn>>) return p.result.take();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

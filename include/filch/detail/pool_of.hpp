@@ -23,6 +23,8 @@ template <class Team> class pool_of {
   /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
   /// the system refuses a thread or the address space; nothing is left behind then.
   explicit pool_of(pool_options options = {});
+  /// The same for `pool({})`.
+  explicit pool_of(no_options) : pool_of(pool_options()) {}
   pool_of(pool_of const&) = delete;
   pool_of& operator=(pool_of const&) = delete;
   /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool. In a task of
@@ -38,9 +40,9 @@ template <class Team> class pool_of {
   /// joins run in order, on a stack of the pool's; where the system has no memory for one, on the caller's own.
   /// Returns on the calling thread; well under a microsecond for an empty f. Under `cactus` and `implicit`
   /// std::current_exception() is empty in f, whatever the caller handles.
-  template <class F> std::invoke_result_t<F> run(F&& f) {
+  template <class Fn> std::invoke_result_t<Fn> run(Fn&& f) {
     return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
-                                std::forward<F>(f));
+                                std::forward<Fn>(f));
   }
 
   /// Number of workers that a call of `run` has, its calling thread included.

@@ -1,6 +1,7 @@
 // What the frames of schedulers whose strands move between threads have in common: spawning, and failures.
 #pragma once
 
+#include <filch/detail/caught.hpp>
 #include <filch/detail/first_failure.hpp>
 #include <filch/detail/result.hpp>
 #include <filch/detail/strand.hpp>
@@ -21,7 +22,7 @@ class strand_failures {
     try {
       call();
     } catch (...) {
-      keep(std::current_exception(), number);
+      keep(detail::caught_exception(), number);
     }
   }
   void throw_first() { first_.throw_if_any(); }
@@ -41,15 +42,15 @@ class strand_failures {
 template <class Frame> class strand_frame : protected strand_failures {
  public:
   /// See filch::spawner::spawn.
-  template <class F> void spawn(F&& f) {
-    using closure = std::decay_t<F>;
-    if constexpr (std::is_trivially_constructible_v<closure, F>) {
+  template <class Fn> void spawn(Fn&& f) {
+    using closure = std::decay_t<Fn>;
+    if constexpr (std::is_trivially_constructible_v<closure, Fn>) {
       place(
-          self().place_for_next(), [&] { return new spawned<closure>(std::forward<F>(f), self()); },
-          [&] { detail::call_spawned(std::forward<F>(f)); });
+          self().place_for_next(), [&] { return new spawned<closure>(std::forward<Fn>(f), self()); },
+          [&] { detail::call_spawned(std::forward<Fn>(f)); });
     } else {
       // Making it may fork, and come back on another worker.
-      auto task = std::make_unique<spawned<closure>>(std::forward<F>(f), self());
+      auto task = std::make_unique<spawned<closure>>(std::forward<Fn>(f), self());
       place(
           self().place_for_next(), [&] { return task.release(); },
           [&] { static_cast<void>(std::invoke(std::move(task->closure))); });
@@ -65,10 +66,10 @@ template <class Frame> class strand_frame : protected strand_failures {
   }
 
  private:
-  template <class C> struct spawned final : Frame::waiting {
-    C closure;
-    template <class F>
-    spawned(F&& f, Frame& owner) : Frame::waiting(&run_and_delete, owner), closure(std::forward<F>(f)) {}
+  template <class Closure> struct spawned final : Frame::waiting {
+    Closure closure;
+    template <class Fn>
+    spawned(Fn&& f, Frame& owner) : Frame::waiting(&run_and_delete, owner), closure(std::forward<Fn>(f)) {}
     static strand_meeting& run_and_delete(strand_task& task) noexcept {
       std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
       Frame& frame = self->frame;

@@ -26,28 +26,28 @@ template <class Stack> class task_frame {
   }
 
   /// See filch::spawner::spawn.
-  template <class F> void spawn(F&& f) {
-    using closure = std::decay_t<F>;
+  template <class Fn> void spawn(Fn&& f) {
+    using closure = std::decay_t<Fn>;
     worker& w = *Stack::self();
     if (&w != worker_) {
-      detail::call_spawned(std::forward<F>(f));
+      detail::call_spawned(std::forward<Fn>(f));
       return;
     }
     if constexpr (fits<closure>) {
       unsigned const number = spawned_++;
       if (!room_above()) {
-        run_in_place(std::forward<F>(f), number);
+        run_in_place(std::forward<Fn>(f), number);
         return;
       }
       task& t = *w.top;
       {
-        [[maybe_unused]] in_order_if<Stack, !std::is_trivially_constructible_v<closure, F>> const here{};
-        ::new (static_cast<void*>(t.payload)) closure(std::forward<F>(f));
+        [[maybe_unused]] in_order_if<Stack, !std::is_trivially_constructible_v<closure, Fn>> const here{};
+        ::new (static_cast<void*>(t.payload)) closure(std::forward<Fn>(f));
       }
       push<closure, !never_forks<closure>>(w, number);
     } else {
       // Made first: a copy may spawn, too.
-      auto made = std::make_unique<closure>(std::forward<F>(f));
+      auto made = std::make_unique<closure>(std::forward<Fn>(f));
       unsigned const number = spawned_++;
       if (!room_above()) {
         run_in_place(std::move(*made), number);
@@ -70,8 +70,9 @@ template <class Stack> class task_frame {
   // The last bytes of the payload hold the task's place in the order of spawns.
   static constexpr std::size_t k_room = k_task_payload - sizeof(unsigned);
 
-  template <class C>
-  static constexpr bool fits = sizeof(C) <= k_room && alignof(C) <= 16 && std::is_nothrow_move_constructible_v<C>;
+  template <class Closure>
+  static constexpr bool fits =
+      sizeof(Closure) <= k_room && alignof(Closure) <= 16 && std::is_nothrow_move_constructible_v<Closure>;
 
   static unsigned& number_of(task& t) noexcept {
     return *std::launder(reinterpret_cast<unsigned*>(t.payload + k_room));
@@ -85,11 +86,11 @@ template <class Stack> class task_frame {
     return has_room();
   }
 
-  template <class F> void run_in_place(F&& f, unsigned number) {
+  template <class Fn> void run_in_place(Fn&& f, unsigned number) {
     try {
-      detail::call_spawned(std::forward<F>(f));
+      detail::call_spawned(std::forward<Fn>(f));
     } catch (...) {
-      std::exception_ptr e = std::current_exception();
+      std::exception_ptr e = detail::caught_exception();
       failure_.keep(e, number);
     }
   }
@@ -98,39 +99,39 @@ template <class Stack> class task_frame {
   // forks of the closure, and of its destructor, lie there. So the exception goes into its room last. A thief's room
   // is the payload, its owner's is not. `Forks` is a parameter since GCC 12, where it first asks in here, calls no
   // closure trivially copyable.
-  template <class C, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
+  template <class Closure, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
     // Its owner's. First of all: the stay below may offer what lies on the stack, this task among it.
     if (outcome != t.payload) Stack::emptied(t);
-    if constexpr (fits<C>) {
-      std::optional<C> closure;
+    if constexpr (fits<Closure>) {
+      std::optional<Closure> closure;
       {
         [[maybe_unused]] in_order_if<Stack, Forks> const here{};
-        closure.emplace(std::move(*payload_as<C>(t)));
-        payload_as<C>(t)->~C();
+        closure.emplace(std::move(*payload_as<Closure>(t)));
+        payload_as<Closure>(t)->~Closure();
       }
       failure = run_closure(*closure);
     } else {
-      std::unique_ptr<C> closure(*payload_as<C*>(t));
+      std::unique_ptr<Closure> closure(*payload_as<Closure*>(t));
       failure = run_closure(*closure);
     }
     if (!failure) return true;
     ::new (outcome) std::exception_ptr(std::move(failure));
     return false;
   }
-  template <class C> static std::exception_ptr run_closure(C& closure) noexcept {
+  template <class Closure> static std::exception_ptr run_closure(Closure& closure) noexcept {
     try {
       static_cast<void>(std::invoke(std::move(closure)));
       return nullptr;
     } catch (...) {
-      return std::current_exception();
+      return detail::caught_exception();
     }
   }
   /// On top, where the closure or its address is already.
-  template <class C, bool Forks> void push(worker& w, unsigned number) {
+  template <class Closure, bool Forks> void push(worker& w, unsigned number) {
     task& t = *w.top;
     ::new (static_cast<void*>(t.payload + k_room)) unsigned(number);
-    t.run = &run_stored<C, Forks>;
+    t.run = &run_stored<Closure, Forks>;
     w.top = next_ = &t + 1;
 #if FILCH_COUNT_FORKS
     count_fork(w);

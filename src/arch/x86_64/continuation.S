@@ -175,14 +175,43 @@ filch_implicit_registers:
         .endm
 
 // The return barrier: f of an offered frame returns here, on the frame's stack, and what it throws ends here. One for
-// each size of stacks, 2^bits, because unwinders find the return address that it took away in the header of the
-// stack, at a multiple of the size: rip is *((cfa >> bits << bits) + 64).
+// each size of stacks, 2^bits, since their headers lie at a multiple of the size.
+//
+// Unwinders find the return address that a barrier took away by its place, in the records of the stack: a signal
+// handler may move the barrier to a newer frame while an unwinder that it has interrupted is on its way past the old
+// one. rip is
+//
+//      base = cfa >> bits << bits; p = base->known_end
+//      do { if (--p <= base) return 0; } while (p->return_slot != cfa - 8)
+//      return p->hidden_return
+        .set    RECORD_LOW, 384 % 256   // bytes of a record
+        .set    RECORD_HIGH, 384 >> 8
+        .set    SLOT_LOW, 264 % 256     // of return_slot in it
+        .set    SLOT_HIGH, 264 >> 8
+        .set    HIDDEN_LOW, 344 % 256   // of hidden_return
+        .set    HIDDEN_HIGH, 344 >> 8
+
+        .macro  HIDDEN_RETURN_BY_CFA bits
+        .cfi_escape 0x16, 0x10, 49                            // rip is the value of an expression of so many bytes
+        .cfi_escape 0x12, 0x08, \bits, 0x25, 0x08, \bits, 0x24 // cfa base
+        .cfi_escape 0x23, 72, 0x06                            // cfa p
+        .cfi_escape 0x0a, RECORD_LOW, RECORD_HIGH, 0x1c    // 1: cfa p
+        .cfi_escape 0x14, 0x08, \bits, 0x25, 0x08, \bits, 0x24 // cfa p base
+        .cfi_escape 0x14, 0x2a, 0x28, 21, 0                   // base >= p: to 2
+        .cfi_escape 0x14, 0x38, 0x1c, 0x14                    // cfa p cfa-8 p
+        .cfi_escape 0x0a, SLOT_LOW, SLOT_HIGH, 0x22, 0x06
+        .cfi_escape 0x2e, 0x28, 0xe3, 0xff                    // unequal: to 1
+        .cfi_escape 0x0a, HIDDEN_LOW, HIDDEN_HIGH, 0x22, 0x06
+        .cfi_escape 0x2f, 2, 0                                // to the end
+        .cfi_escape 0x13, 0x30                                // 2: cfa 0
+        .endm
+
         .macro  RETURN_BARRIER bits
         .cfi_startproc
         .cfi_personality 0x9b, DW.ref.filch_implicit_personality
         .cfi_lsda 0x1b, .Lthrew\bits
         .cfi_def_cfa %rsp, 0
-        .cfi_escape 0x16, 0x10, 0x09, 0x08, \bits, 0x25, 0x08, \bits, 0x24, 0x23, 0x40, 0x06
+        HIDDEN_RETURN_BY_CFA \bits
         nop                     // unwinders look up the address before this one
 .Lreturned\bits:
         subq    $112, %rsp

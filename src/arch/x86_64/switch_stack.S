@@ -74,7 +74,7 @@ filch_switch_stack:
         .type   filch_stack_begins, @function
         .p2align 4
         .cfi_startproc
-        .cfi_escape 0x0f, 0x04, 0x76, 0x10, 0x06, 0x96  // cfa: *(rbp + 16), and DW_OP_nop
+        .cfi_escape 0x0f, 0x05, 0x76, 0x10, 0x06, 0x23, 0x00  // cfa: *(rbp + 16) + 0
         .cfi_offset %rip, -8
         .cfi_offset %rbp, -16
         .cfi_offset %rbx, -24

@@ -1,43 +1,61 @@
 #include "os/linux/interrupt.hpp"
 
+#include "os/linux/earlier_handler.hpp"
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <mutex>
 
 namespace filch::os {
 namespace {
 
-struct sigaction before;
-bool (*call)(ucontext_t const&) = nullptr;
+constinit earlier_handler before;
+interrupt_handler* call = nullptr;
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   int const error = errno;
-  bool const may_be_mine = info->si_code == SI_TKILL && info->si_pid == getpid();
-  if (may_be_mine && call(*static_cast<ucontext_t const*>(context))) {
-    // what it was for is done
-  } else if (before.sa_flags & SA_SIGINFO) {
-    before.sa_sigaction(signal, info, context);
-  } else if (before.sa_handler != SIG_IGN && before.sa_handler != SIG_DFL) {
-    before.sa_handler(signal);
-  }
+  // Where the user's limit of pending signals is reached, the kernel says of no signal where it comes from.
+  bool const is_unknown = info->si_code == SI_USER && info->si_pid == 0;
+  bool const may_be_mine = is_unknown || (info->si_code == SI_TKILL && info->si_pid == getpid());
+  // Whoever has sent it: a second signal is one with the first, as long as that is pending.
+  bool const was_expected = call(*static_cast<ucontext_t const*>(context), may_be_mine);
+  if (!may_be_mine || !was_expected) static_cast<void>(before.call(signal, info, context));
   errno = error;
 }
 
 }  // namespace
 
-void on_interrupt(bool (*f)(ucontext_t const&)) noexcept {
+void on_interrupt(interrupt_handler* f) noexcept {
   static std::once_flag once;
   std::call_once(once, [f] {
     call = f;
     struct sigaction mine{};
     mine.sa_sigaction = on_signal;
-    mine.sa_flags = SA_SIGINFO | SA_RESTART;  // on the stack that it interrupts, which is the one to be looked at
+    // On the signal stack: the one that is interrupted may be small, or nearly used up.
+    mine.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigfillset(&mine.sa_mask);
-    sigaction(SIGURG, &mine, &before);
+    // What the handler does wrong is told like other faults.
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&mine.sa_mask, fault);
+    before.replace_by(SIGURG, mine);
   });
+}
+
+bool can_interrupt() noexcept {
+  struct sigaction now{};
+  bool const is_mine =
+      sigaction(SIGURG, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
+  // relaxed: who says it first, says it.
+  static constinit std::atomic<bool> was_said{false};
+  if (!is_mine && !was_said.exchange(true, std::memory_order_relaxed)) {
+    static constexpr char k_text[] =
+        "filch: the program has replaced implicit's handler of SIGURG: workers that do not fork are not interrupted; "
+        "install yours before the first pool, or set FILCH_INTERRUPTS=0\n";
+    if (write(STDERR_FILENO, k_text, sizeof k_text - 1) < 0) return false;  // nothing more can be done
+  }
+  return is_mine;
 }
 
 void admit_interrupts() noexcept {

@@ -6,10 +6,16 @@
 
 namespace filch::os {
 
-/// Once a process: from now on a thread that is interrupted calls f, in a signal handler, with all signals blocked.
-/// The signal is SIGURG, whose default is to be ignored. What comes from elsewhere goes to the handler that was there
-/// before, and so does what f was not expecting: false.
-void on_interrupt(bool (*f)(ucontext_t const&)) noexcept;
+/// What a thread that is interrupted calls, in a signal handler, with all signals blocked but those of faults; on the
+/// thread's signal stack, if it has one. `may_be_mine`: nothing says that the signal comes from elsewhere. Returns
+/// whether interrupt() was called for the thread.
+using interrupt_handler = bool(ucontext_t const&, bool may_be_mine);
+
+/// Once a process. The signal is SIGURG, whose default is to be ignored. What comes from elsewhere goes to the
+/// handler that was there before, and so does what f was not expecting.
+void on_interrupt(interrupt_handler* f) noexcept;
+/// Is the library's handler still there? Asks the kernel. The first time that it is not, says so in one line.
+bool can_interrupt() noexcept;
 /// From now on the calling thread does not block them.
 void admit_interrupts() noexcept;
 /// The calling thread, as interrupt() wants it: another one in a child of fork(). Asks the kernel.

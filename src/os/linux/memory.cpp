@@ -75,9 +75,24 @@ bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noe
 
 namespace {
 
+/// After mlockall(MCL_FUTURE) the system locks what is mapped, and would fill all of it as soon as it may be written.
+/// It shall lock pages as they are touched instead. Where it can't do that, they are not locked.
+void do_not_fill(std::byte* p, std::size_t bytes) noexcept {
+  int const error = errno;
+  bool const is_locked = msync(p, page_size(), MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
+#if defined(MLOCK_ONFAULT)
+  if (is_locked && mlock2(p, bytes, MLOCK_ONFAULT) != 0) munlock(p, bytes);
+#else
+  if (is_locked) munlock(p, bytes);
+#endif
+  errno = error;
+}
+
 std::byte* reserve(std::size_t bytes) noexcept {
   void* const p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p);
+  if (p == MAP_FAILED) return nullptr;
+  do_not_fill(static_cast<std::byte*>(p), bytes);
+  return static_cast<std::byte*>(p);
 }
 
 /// Aligned to its size, a power of two.
@@ -154,13 +169,35 @@ reservation::~reservation() {
 }
 
 bool reservation::drop_pages(std::byte* from, std::byte* end) noexcept {
-  return madvise(from, static_cast<std::size_t>(end - from), MADV_DONTNEED) == 0;
+  auto const bytes = static_cast<std::size_t>(end - from);
+  if (madvise(from, bytes, MADV_DONTNEED) == 0) return true;
+  // Locked pages.
+#if !defined(MADV_DONTNEED_LOCKED)
+  constexpr int MADV_DONTNEED_LOCKED = 24;  // Linux 5.18
+#endif
+  return madvise(from, bytes, MADV_DONTNEED_LOCKED) == 0;
 }
+
+namespace {
+
+[[noreturn]] void stack_without_pages() noexcept {
+  static constexpr char k_message[] =
+      "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n";
+  if (write(STDERR_FILENO, k_message, sizeof k_message - 1) < 0) {  // nothing more can be done
+  }
+  std::abort();
+}
+
+}  // namespace
 
 bool reservation::replace_pages(std::byte* from, std::byte* end) noexcept {
   auto const bytes = static_cast<std::size_t>(end - from);
-  if (mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
-      MAP_FAILED) {
+  // Not to be written yet: see do_not_fill.
+  if (mmap(from, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED) {
+    do_not_fill(from, bytes);
+    if (mprotect(from, bytes, PROT_READ | PROT_WRITE) != 0) {
+      stack_without_pages();
+    }
     madvise(from, bytes, MADV_NOHUGEPAGE);
     return true;
   }
@@ -168,11 +205,7 @@ bool reservation::replace_pages(std::byte* from, std::byte* end) noexcept {
   // middle of a stack.
   unsigned char in_memory = 0;
   if (mincore(from, page_size(), &in_memory) == 0) return false;
-  static constexpr char k_message[] =
-      "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n";
-  if (write(STDERR_FILENO, k_message, sizeof k_message - 1) < 0) {  // nothing more can be done
-  }
-  std::abort();
+  stack_without_pages();
 }
 
 std::size_t reservation::written_bytes() const noexcept {

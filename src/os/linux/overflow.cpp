@@ -1,14 +1,17 @@
 #include "os/linux/overflow.hpp"
 
+#include "os/linux/earlier_handler.hpp"
+
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <charconv>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace filch::os {
@@ -17,7 +20,7 @@ namespace {
 // Read in a signal handler: initial-exec, so that no allocation hides behind the access.
 constinit thread_local guarded_stack* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
-struct sigaction before;
+constinit earlier_handler before;
 
 class line {
  public:
@@ -39,24 +42,6 @@ class line {
   std::size_t used_ = 0;
 };
 
-/// Is there a handler that was installed before? Signals are blocked for it as it asked. Of one that is for a single
-/// signal, none is there from the second on.
-bool has_handler_before(int signal) noexcept {
-  if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_IGN || before.sa_handler == SIG_DFL)) return false;
-  static constinit std::atomic<bool> was_called{false};
-  // relaxed: nothing hangs on it but which thread calls.
-  if ((static_cast<unsigned>(before.sa_flags) & SA_RESETHAND) && was_called.exchange(true, std::memory_order_relaxed))
-    return false;
-  pthread_sigmask(SIG_BLOCK, &before.sa_mask, nullptr);
-  if (before.sa_flags & SA_NODEFER) {
-    sigset_t mine;
-    sigemptyset(&mine);
-    sigaddset(&mine, signal);
-    pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
-  }
-  return true;
-}
-
 void on_fault(int signal, siginfo_t* info, void* context) {
   bool const is_sent = info->si_code <= 0;  // by kill() or raise(): it does not happen again
   if (!is_sent && guarded_stack::report(info->si_addr)) {
@@ -64,28 +49,38 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     std::signal(signal, SIG_DFL);
     return;
   }
-  if (has_handler_before(signal)) {
-    if (before.sa_flags & SA_SIGINFO) {
-      before.sa_sigaction(signal, info, context);
-    } else {
-      before.sa_handler(signal);
-    }
+  earlier_handler::outcome const earlier = before.call(signal, info, context);
+  // The kernel ignores no fault, whatever the program asks for.
+  if (earlier == earlier_handler::outcome::called || (is_sent && earlier == earlier_handler::outcome::ignored))
     return;
-  }
-  if (is_sent && before.sa_handler == SIG_IGN) return;
   std::signal(signal, SIG_DFL);
   if (is_sent) raise(signal);  // arrives when this returns
 }
 
-constexpr std::size_t k_signal_stack_bytes = 64 * 1024;
+/// A signal stack, at its low end.
+struct alignas(64) signal_stack {
+  static constexpr std::size_t k_bytes = 64 * 1024;  // of both
+
+  pthread_key_t key;
+  int looks = 0;  // at the end of its thread
+
+  void* low() noexcept { return this + 1; }
+  void give_back() noexcept { munmap(this, k_bytes); }
+};
 
 /// When a thread ends, after the destructors of its thread-locals. Not at exit(), which may be called on this stack.
 void take_signal_stack_away(void* memory) {
+  auto& mine = *static_cast<signal_stack*>(memory);
   stack_t now;
-  if (sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory) return;
-  stack_t off{};
-  off.ss_flags = SS_DISABLE;
-  if (sigaltstack(&off, nullptr) == 0) munmap(memory, k_signal_stack_bytes);
+  if (sigaltstack(nullptr, &now) != 0) return;
+  if (now.ss_sp == mine.low()) {
+    stack_t off{};
+    off.ss_flags = SS_DISABLE;
+    if (sigaltstack(&off, nullptr) != 0) return;
+  } else if (++mine.looks < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(mine.key, memory) == 0) {
+    return;  // whoever set another one may put this one back, in a destructor that comes later
+  }
+  mine.give_back();
 }
 
 /// A thread-local's destructor would need the dynamic loader's lock: a new thread would wait for who loads or unloads
@@ -95,15 +90,16 @@ void give_signal_stack() noexcept {
     pthread_key_t key{};
     bool const is_there = pthread_key_create(&key, take_signal_stack_away) == 0;
   } const at_end;
-  stack_t mine{};
-  if (!at_end.is_there || sigaltstack(nullptr, &mine) != 0 || !(mine.ss_flags & SS_DISABLE)) return;
-  void* const p = mmap(nullptr, k_signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack_t now{};
+  if (!at_end.is_there || sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  void* const p = mmap(nullptr, signal_stack::k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return;
-  mine = {};
-  mine.ss_sp = p;
-  mine.ss_size = k_signal_stack_bytes;
-  if (sigaltstack(&mine, nullptr) != 0) {
-    munmap(p, k_signal_stack_bytes);
+  auto& mine = *::new (p) signal_stack{at_end.key};
+  now = {};
+  now.ss_sp = mine.low();
+  now.ss_size = signal_stack::k_bytes - sizeof mine;
+  if (sigaltstack(&now, nullptr) != 0) {
+    mine.give_back();
   } else if (pthread_setspecific(at_end.key, p) != 0) {
     take_signal_stack_away(p);
   }
@@ -138,7 +134,7 @@ void install_overflow_handler() noexcept {
     mine.sa_sigaction = on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&mine.sa_mask);
-    sigaction(SIGSEGV, &mine, &before);
+    before.replace_by(SIGSEGV, mine);
   });
 }
 

@@ -184,7 +184,8 @@ struct batch {
   channel_task* first = nullptr;
   channel_task* last = nullptr;  // behind the last one
   unsigned owner = 0;
-  unsigned from = 0;  // who sends them, perhaps not their owner
+  std::uint16_t from = 0;        // who sends them, perhaps not their owner
+  bool is_for_any_root = false;  // so the thief waits
   detached_list detached{};
   task_root of{};
 
@@ -262,7 +263,7 @@ class alignas(k_cache_line) task_channel {
            state_.compare_exchange_strong(state, k_closed, std::memory_order_relaxed, std::memory_order_relaxed);
   }
   /// Thief. edge channel-2: acquire, the message and the tasks.
-  bool has_message() const noexcept { return kind(state_.load(std::memory_order_acquire)) == k_full; }
+  bool has_message() const noexcept { return is_message(state_.load(std::memory_order_acquire)); }
   /// Thief, about to sleep: has nobody begun to answer? edge channel-5: seq_cst, after the announcement.
   bool is_quiet() const noexcept {
     std::uint64_t const state = kind(state_.load(std::memory_order_seq_cst));
@@ -270,10 +271,10 @@ class alignas(k_cache_line) task_channel {
   }
   /// Thief: the message, if it is there; closed then. It may hold no tasks: see take_back().
   std::optional<batch> receive() noexcept {
-    std::uint64_t full = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    std::uint64_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // edge channel-2: acquire, the message and the tasks.
-    if (kind(full) != k_full ||
-        !state_.compare_exchange_strong(full, k_closed, std::memory_order_acquire, std::memory_order_relaxed)) {
+    if (!is_message(state) ||
+        !state_.compare_exchange_strong(state, k_closed, std::memory_order_acquire, std::memory_order_relaxed)) {
       return std::nullopt;
     }
     return message_;
@@ -282,15 +283,17 @@ class alignas(k_cache_line) task_channel {
   /// Victim: does the thief wait for an answer? For what? edge channel-1: seq_cst, after the request was taken.
   std::optional<task_root> wanted() const noexcept {
     std::uint64_t const state = state_.load(std::memory_order_seq_cst);
-    if (kind(state) != k_open) return std::nullopt;
+    if (!takes_message(state)) return std::nullopt;
     return task_root::from_word(state >> k_kind_bits);
   }
+  /// Victim: was the thief told of a message that was taken back, and has not looked yet? relaxed: a hint.
+  bool is_emptied() const noexcept { return kind(state_.load(std::memory_order_relaxed)) == k_emptied; }
   /// Victim, which has tasks of that root: true if the thief waits for such. The sender's end is its own then, and it
   /// must send.
   [[nodiscard]] bool claim(task_root has) noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    // edge channel-2: acquire, from open(): the place of the message is free.
-    while (kind(state) == k_open && task_root::from_word(state >> k_kind_bits).admits(has)) {
+    // edge channel-2: acquire, from open() or take_back(): the place of the message is free.
+    while (takes_message(state) && task_root::from_word(state >> k_kind_bits).admits(has)) {
       if (state_.compare_exchange_weak(state, k_claimed, std::memory_order_seq_cst, std::memory_order_relaxed)) {
         return true;
       }
@@ -298,7 +301,8 @@ class alignas(k_cache_line) task_channel {
     return false;
   }
   /// Worker `me`, the owner of t: if it sent the message, the thief has not looked yet, and t is the last of the
-  /// tasks in it, all of them are its own again. Returns the first of them; null if not.
+  /// tasks in it, all of them are its own again, and others may send a message. Returns the first of them; null if
+  /// not.
   [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) noexcept {
     std::uint64_t full = full_from(me);
     // Only who sent the message gets that far. relaxed: it wrote the message itself.
@@ -306,11 +310,17 @@ class alignas(k_cache_line) task_channel {
       return nullptr;
     }
     bool const is_there = message_.last == &t + 1 && !message_.is_empty();
-    channel_task* const first = is_there ? message_.first : nullptr;
-    if (is_there) message_.last = message_.first;
+    if (!is_there) {
+      // edge channel-2: release, the message as it was.
+      state_.store(full, std::memory_order_release);
+      return nullptr;
+    }
+    message_.last = message_.first;
+    channel_task* const first = message_.first;
+    task_root const wanted = message_.is_for_any_root ? task_root::any() : message_.of;
     // edge channel-2: release, the message as it is now. The thief was woken for it, and finds at least that it was
     // answered.
-    state_.store(full_from(me), std::memory_order_release);
+    state_.store(k_emptied | wanted.word() << k_kind_bits, std::memory_order_release);
     return first;
   }
   void send(batch b) noexcept {
@@ -321,12 +331,19 @@ class alignas(k_cache_line) task_channel {
   }
 
  private:
-  static constexpr unsigned k_kind_bits = 2;
+  static constexpr unsigned k_kind_bits = 3;
   static constexpr std::uint64_t k_closed = 0;
   static constexpr std::uint64_t k_open = 1;  // above it, the root of the tasks that its thief waits for
   static constexpr std::uint64_t k_claimed = 2;
-  static constexpr std::uint64_t k_full = 3;  // above it, who sent the message
+  static constexpr std::uint64_t k_full = 3;     // above it, who sent the message
+  static constexpr std::uint64_t k_emptied = 4;  // a message without tasks; above it, the root, as in k_open
 
+  static constexpr bool is_message(std::uint64_t state) noexcept {
+    return kind(state) == k_full || kind(state) == k_emptied;
+  }
+  static constexpr bool takes_message(std::uint64_t state) noexcept {
+    return kind(state) == k_open || kind(state) == k_emptied;
+  }
   static constexpr std::uint64_t kind(std::uint64_t state) noexcept { return state & ((1u << k_kind_bits) - 1); }
   static constexpr std::uint64_t full_from(unsigned sender) noexcept {
     return k_full | std::uint64_t{sender} << k_kind_bits;

@@ -1,4 +1,5 @@
 // The owner's side: the slow paths of fork and join.
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/channel/worker.hpp"
 
@@ -49,6 +50,12 @@ bool channel_team::take_back(channel_member& w, channel_task& t, unsigned thief)
   w.bell.move(&t + 1, first);
   counted(w.index).backoffs.bump();
   if (w.bell.has_rung()) serve(w);
+  // Each fork until the thief comes would be for it.
+  constexpr runtime::cycles k_between_notes = 10'000;
+  if (runtime::cycles const now = runtime::time_stamp(); now - w.noted_late >= k_between_notes) {
+    w.noted_late = now;
+    note_late_thieves(w);
+  }
   return true;
 }
 
@@ -61,6 +68,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   if (take_back(w, t, thief)) return join_outcome::run_it;
   w.top = &t + 1;  // the descriptor is in use until there is a message
   channel_task* const floor_before = std::exchange(w.floor, w.top);
+  runtime::exceptions_set_aside const from_what_runs_on_top;
   for (unsigned looks = 0; t.future.peek() == future_state::pending;) {
     if (!alive()) runtime::child_can_t_go_on();  // born in a task on top of this wait
     bool const has_room = may_run_others(w);
@@ -161,6 +169,7 @@ void channel_barrier(channel_worker& owner) noexcept {
 void channel_team::barrier(channel_member& w) noexcept {
   constexpr unsigned k_looks_before_sleep = 200;
   constexpr unsigned k_looks_oversubscribed = 4;
+  runtime::exceptions_set_aside const from_what_runs_on_top;
   auto const is_over = [&] { return census_[w.root.place()].is_over(w.root, w.is_counted ? 1 : 0); };
   for (unsigned looks = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();

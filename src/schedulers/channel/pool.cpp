@@ -1,4 +1,5 @@
 // The pool: its members, the way in, and the default pool.
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "schedulers/channel/worker.hpp"
@@ -29,7 +30,9 @@ channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
   for (unsigned i = 0; i < all_places(); ++i) requests_.emplace_back(all_places());
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   channel_places::watch();
+  ask_for_threads();
   start();
+  withdraw_for_missing_threads();
 }
 
 void channel_team::make_place(unsigned place) noexcept {
@@ -77,6 +80,7 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   if (all().is_callers(me)) {
     has_tasks_of(w, task_root::of_call(me, ++w.calls));
     census_[me].begin(w.root);
+    note_late_thieves(w);
   }
   requests_[me].reopen();
   channel_places::as_worker(w, [&] {
@@ -105,6 +109,7 @@ void channel_team::leave_detached(channel_member& w) noexcept {
     if (sleepers().wake_one()) counted(w.index).wakeups.bump();
     return;
   }
+  runtime::exceptions_set_aside const callers;
   while (run_detached(w) || take_left(w)) {
     if (!alive()) return;
   }

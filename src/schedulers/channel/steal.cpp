@@ -70,7 +70,8 @@ channel_team::answer channel_team::answer_to(channel_member& w, request r) noexc
   pass_emptied(w);
   if (has_nothing(w)) return answer::nothing_to_give;
   if (!to.claim(w.root)) return answer::nobody_waits;
-  batch const b = give(w, r);
+  batch b = give(w, r);
+  b.is_for_any_root = wanted->is_any();
   if (!b.detached.is_empty()) add_to_census(w);
   counted(w.index).tasks_sent.add(b.size());
   to.send(b);
@@ -86,19 +87,20 @@ batch channel_team::give(channel_member& w, request r) noexcept {
     bool const takes_half = r.wants == share::half || (r.wants == share::half_of_many && n >= k_many);
     return takes_half ? (n + 1) / 2 : 1;
   };
+  auto const from = static_cast<std::uint16_t>(w.index);
   if (!w.received.is_empty()) {
     channel_task* const first = w.received.first;
     w.received.first += share_of(w.received.size());
-    return {first, w.received.first, w.received.owner, w.index, {}, w.root};
+    return {.first = first, .last = w.received.first, .owner = w.received.owner, .from = from, .of = w.root};
   }
   if (w.top <= w.bottom)
-    return {.from = w.index,
+    return {.from = from,
             .detached = w.detached.take(std::min(share_of(w.detached.size()), k_most_detached)),
             .of = w.root};
   channel_task* const first = w.bottom;
   w.bottom += share_of(static_cast<std::size_t>(w.top - w.bottom));
   for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
-  return {first, w.bottom, w.index, w.index, {}, w.root};
+  return {.first = first, .last = w.bottom, .owner = w.index, .from = from, .of = w.root};
 }
 
 /// To the next victim; back to the thief where there is none, or the request has been everywhere.
@@ -141,6 +143,19 @@ unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
   return chosen;
 }
 
+/// Where others have the processors, a thief is late for long. It was told of tasks that were taken back, and will
+/// ask anew when it runs. Until then its note is here on its behalf: the next fork is for it.
+void channel_team::note_late_thieves(channel_member& w) noexcept {
+  if (!oversubscribed()) return;
+  bool is_any = false;
+  for (unsigned thief = 1; thief < workers(); ++thief) {
+    if (thief == w.index || !tasks_[thief].is_emptied()) continue;
+    requests_[w.index].put_back({.thief = static_cast<std::uint16_t>(thief), .stands = true});
+    is_any = true;
+  }
+  if (is_any) w.bell.ring();
+}
+
 bool channel_team::is_asked(channel_member& w) noexcept {
   if (!alive()) return false;
   auto const somebody_asks = [&] {
@@ -172,7 +187,17 @@ void channel_team::ask(channel_member& w, unsigned first) noexcept {
     return;
   }
   mine.close();
-  if (!ask_one(w, first)) ask_all(w);
+  // Where others have the processor, the thief may come back to this long after its victim could have passed it on.
+  if (oversubscribed() || !ask_one(w, first)) ask_all(w);
+}
+
+/// For a thread that has yet to come: whoever forks before that finds its request. Nobody has tasks yet.
+void channel_team::ask_for_threads() noexcept {
+  for (unsigned i = 1; i < workers(); ++i) ask_all(self(i));
+}
+/// Some threads could not be started, and nobody has had tasks yet.
+void channel_team::withdraw_for_missing_threads() noexcept {
+  for (unsigned i = threads() + 1; i < workers(); ++i) static_cast<void>(stop_asking(self(i)));
 }
 
 /// False if nobody's channel is open.
@@ -274,7 +299,8 @@ bool channel_team::run_received(channel_member& w) noexcept {
     w.answered = std::chrono::steady_clock::now();
     w.tasks_in_answer = static_cast<unsigned>(message->size());
     take_over(w, *message);
-    w.received = {message->first, message->last, message->owner, message->from, {}, message->of};
+    w.received = *message;
+    w.received.detached = {};
     if (w.received.is_empty()) return false;
   }
   requests_[w.index].reopen();

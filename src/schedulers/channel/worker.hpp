@@ -3,6 +3,7 @@
 
 #include <filch/channel.hpp>
 
+#include "runtime/account.hpp"
 #include "runtime/random.hpp"
 #include "runtime/task_places.hpp"
 #include "runtime/team.hpp"
@@ -29,14 +30,15 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   channel_worker* outer = nullptr;  // what the thread was before it became this worker
 
   channel_task* bottom = nullptr;
-  channel_task* floor = nullptr;  // right above the newest task that it waits for: bottom is not below it
-  task_root root{};               // of all tasks that it has; any: it has none
-  batch received;                 // tasks of another worker that this one has taken over: older than all of its own
-  detached_list detached;         // its own, or received
-  unsigned detached_running = 0;  // each on top of the one before
-  bool is_counted = false;        // as one that has detached tasks, in the census of their caller's place
-  bool sets_aside = false;        // some requests in its channel, of thieves that wait for other tasks than it has
-  std::uint64_t calls = 0;        // that began at this place
+  channel_task* floor = nullptr;   // right above the newest task that it waits for: bottom is not below it
+  task_root root{};                // of all tasks that it has; any: it has none
+  batch received;                  // tasks of another worker that this one has taken over: older than all of its own
+  detached_list detached;          // its own, or received
+  unsigned detached_running = 0;   // each on top of the one before
+  bool is_counted = false;         // as one that has detached tasks, in the census of their caller's place
+  bool sets_aside = false;         // some requests in its channel, of thieves that wait for other tasks than it has
+  std::uint64_t calls = 0;         // that began at this place
+  runtime::cycles noted_late = 0;  // when it last looked for thieves that are late
   runtime::random_numbers random;
   unsigned last_victim = k_nobody;  // who gave it the last tasks, their owner or not
 
@@ -94,12 +96,15 @@ class channel_team final : public runtime::team {
   void share_rest(channel_member& w) noexcept;
   batch give(channel_member& w, request r) noexcept;
   void pass_on(channel_member& w, request r) noexcept;
+  void note_late_thieves(channel_member& w) noexcept;
   bool may_have(unsigned place, task_root wanted) const noexcept;
   unsigned choose_victim(channel_member& w, request r) noexcept;
   // Thief.
   void ask(channel_member& w, unsigned first) noexcept;
   bool ask_one(channel_member& w, unsigned first) noexcept;
   void ask_all(channel_member& w) noexcept;
+  void ask_for_threads() noexcept;
+  void withdraw_for_missing_threads() noexcept;
   void begin_request(channel_member& w) noexcept;
   share share_to_ask_for(channel_member& w) const noexcept;
   bool stop_asking(channel_member& w) noexcept;

@@ -1,5 +1,6 @@
 // The owner's side: the slow paths of fork and join.
 #include "os/linux/memory.hpp"
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/direct/worker.hpp"
 
@@ -143,6 +144,7 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
 std::uintptr_t direct_team::wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept {
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
+  runtime::exceptions_set_aside const from_what_runs_on_top;
   for (unsigned looks = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();  // born before this wait, or in a task on top of it
     // edge direct-2: acquire, the thief's result.

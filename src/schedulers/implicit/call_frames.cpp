@@ -9,6 +9,7 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <limits>
 
 extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
@@ -146,22 +147,8 @@ bool find_description(std::uint64_t pc, std::uint8_t const* header, description&
   return !is_signal;  // whose frames save every register, and return to no call
 }
 
-/// Where a register of the caller is.
-struct rule {
-  enum { same, at_frame_address, at_register, unknown } where = same;
-  std::uint64_t base = 0;  // DWARF's number
-  std::int64_t offset = 0;
-};
-
-struct rules {
-  static constexpr std::size_t k_registers = 17;
-  std::array<rule, k_registers> of{};
-  bool frame_address_in_memory = false;
-  bool frame_address_known = true;
-  std::uint64_t frame_address_register = 0;
-  std::int64_t frame_address_offset = 0;
-  std::uint64_t arguments = 0;
-};
+using rule = call_frame_rule;
+using rules = call_frame_rules;
 
 /// "register + offset", and perhaps what is stored there: all that compilers use to describe frames that they align.
 bool read_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_t& reg, std::int64_t& offset,
@@ -192,19 +179,19 @@ bool read_linkage_expression(std::uint8_t const* from, std::uint64_t bytes, std:
 
 class machine {
  public:
-  machine(description const& d, std::uint64_t pc) noexcept : d_(d), pc_(pc), at_(d.start) {}
+  machine(description const& d, std::uint64_t pc, call_frame_scratch& scratch) noexcept
+      : d_(d), pc_(pc), at_(d.start), now_(scratch.now), initial_(scratch.initial), memory_(scratch.remembered) {
+    now_ = {};
+  }
 
-  bool run(rules& out) noexcept {
-    if (!run(d_.common_program, d_.common_program_end, true)) return false;
+  /// Null where something is not known.
+  rules const* run() noexcept {
+    if (!run(d_.common_program, d_.common_program_end, true)) return nullptr;
     initial_ = now_;
-    if (!run(d_.program, d_.program_end, false)) return false;
-    out = now_;
-    return true;
+    return run(d_.program, d_.program_end, false) ? &now_ : nullptr;
   }
 
  private:
-  static constexpr std::size_t k_remembered_most = 8;
-
   rule* of(std::uint64_t reg) noexcept { return reg < rules::k_registers ? &now_.of[reg] : nullptr; }
   void set(std::uint64_t reg, rule r) noexcept {
     if (rule* const to = of(reg)) *to = r;
@@ -252,7 +239,7 @@ class machine {
         return true;
       }
       case 0x0a:  // remember_state
-        if (remembered_ == k_remembered_most) return false;
+        if (remembered_ == memory_.size()) return false;
         memory_[remembered_++] = now_;
         return true;
       case 0x0b:  // restore_state
@@ -315,9 +302,9 @@ class machine {
   description const& d_;
   std::uint64_t const pc_;
   std::uint64_t at_;
-  rules now_;
-  rules initial_;
-  std::array<rules, k_remembered_most> memory_;
+  rules& now_;
+  rules& initial_;
+  decltype(call_frame_scratch::remembered)& memory_;
   std::size_t remembered_ = 0;
 };
 
@@ -325,18 +312,27 @@ bool fits_short(std::int64_t x) noexcept {
   return x >= std::numeric_limits<std::int16_t>::min() && x <= std::numeric_limits<std::int16_t>::max();
 }
 
+/// Is a word at that offset below it, and not far away?
+bool is_below_frame_address(std::int64_t offset) noexcept { return offset <= -8 && fits_short(offset); }
+
 /// False where something is needed that is not known.
 bool put_rules(rules const& from, call_frame& to) noexcept {
   std::uint64_t const base = preserved(from.frame_address_register);
   rule const& ret = from.of[k_return_address];
   if (!from.frame_address_known || base == k_unknown_register || ret.where != rule::at_frame_address) return false;
+  if (!is_below_frame_address(ret.offset)) return false;
+  to.reach = static_cast<std::uint32_t>(-ret.offset);
   for (std::uint64_t reg = 0; reg < k_return_address; ++reg) {
     std::uint64_t const name = preserved(reg);
     rule const& x = from.of[reg];
     if (name == k_unknown_register || name == frame_registers::rsp || x.where == rule::same) continue;
     std::uint64_t const where = x.where == rule::at_frame_address ? call_frame::k_frame_address : preserved(x.base);
     if (x.where == rule::unknown || where == k_unknown_register || !fits_short(x.offset)) return false;
-    to.saves_by_register = to.saves_by_register || where != call_frame::k_frame_address;
+    if (where == call_frame::k_frame_address && is_below_frame_address(x.offset)) {
+      to.reach = std::max(to.reach, static_cast<std::uint32_t>(-x.offset));
+    } else {
+      to.saves_anywhere = true;
+    }
     to.save[to.saves++] = {static_cast<std::uint8_t>(name), static_cast<std::uint8_t>(where),
                            static_cast<std::int16_t>(x.offset)};
   }
@@ -376,46 +372,55 @@ bool find_tables(std::uint64_t pc, description& d, bool& is_in_program) noexcept
   return find_description(pc, static_cast<std::uint8_t const*>(object.dlfo_eh_frame), d);
 }
 
-pad_use use_of(std::uint64_t pad) noexcept {
-  if (pad == 0) return pad_use::unfit;
-  if (can_read_pad(pad)) return pad_use::read;
-  return may_run_pad(pad) ? pad_use::run : pad_use::unfit;
+void find_use(call_frame& f) noexcept {
+  f.pad_is = pad_use::unfit;
+  f.has_breakpoint = false;
+  if (f.pad == 0) return;
+  if (can_read_pad(f.pad)) {
+    f.pad_is = pad_use::read;
+    return;
+  }
+  pad_scan const scan = scan_pad(f.pad);
+  if (scan == pad_scan::may_run) f.pad_is = pad_use::run;
+  f.has_breakpoint = scan == pad_scan::has_breakpoint;
 }
 
 }  // namespace
 
-call_frame find_call_frame(std::uint64_t ip, bool is_return_address) noexcept {
+call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_scratch& scratch) noexcept {
   call_frame f;
   f.ip = ip;
   std::uint64_t const pc = is_return_address ? ip - 1 : ip;
   description d;
-  rules r;
   if (!find_tables(pc, d, f.is_in_program)) return f;
   if (!f.is_in_program) f.check = check_of(d);
   if (d.is_barrier) return f;
-  if (!machine(d, pc).run(r) || !put_rules(r, f)) return f;
+  rules const* const r = machine(d, pc, scratch).run();
+  if (!r || !put_rules(*r, f)) return f;
   if (is_return_address) {
     landing_pad const pad = find_landing_pad(d.exceptions, d.start, ip);
     f.pad = pad.address;
     f.selector = pad.selector;
-    f.pad_is = use_of(f.pad);
+    f.may_have_pad = pad.is_unknown;
+    find_use(f);
   }
   return f;
 }
 
 call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
-  call_frame& f = entries_[(ip ^ ip >> 12) % k_entries];
+  call_frame& f = entries_[(ip ^ ip >> 12) & last_];
   if (f.ip == ip) [[likely]] {
     if (f.is_in_program) [[likely]]
       return f;
     description d;
     bool is_in_program = false;
     if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) {
-      f.pad_is = use_of(f.pad);
+      find_use(f);
       return f;
     }
   }
-  f = find_call_frame(ip, true);
+  f = find_call_frame(ip, true, scratch_);
+  if (f.has_breakpoint) f.ip = 0;
   return f;
 }
 

@@ -32,25 +32,39 @@ bool forget_interrupt(strand_worker& innermost) noexcept {
   return was_sent;
 }
 
+/// Inline assembly around `cpuid`, in Clang's own header too, keeps rbx elsewhere meanwhile, and no call-frame
+/// information says so: the frames that the register is preserved for would be found with a wrong one.
+bool is_around_cpuid(std::uint64_t ip) noexcept {
+  constexpr std::uint64_t k_page = 4096;
+  auto const is_at = [](std::uint64_t at) {
+    auto const* const code = reinterpret_cast<std::uint8_t const*>(at);
+    return code[0] == 0x0f && code[1] == 0xa2;
+  };
+  // Of what is about to run, the next byte may be on a page that does not exist; so may the last one.
+  if (ip % k_page < k_page - 1 && is_at(ip)) return true;
+  return ip % k_page >= 2 && is_at(ip - 2);
+}
+
 // A victim that forks answers sooner.
 constexpr runtime::cycles k_patience = runtime::cycles{1} << 17;
 
-/// True if a thief has sent the signal.
-bool interrupted(ucontext_t const& context) {
+/// True if a thief has sent a signal.
+bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   strand_worker& self = strand_self();
   // In another pool's run, or a stay: once that is over the request is looked at. relaxed: the next thief may try.
   if (self.kind != strand_kind::implicit) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
   bool was_sent = w.is_interrupted.load(std::memory_order_relaxed);
   if (w.outer) was_sent |= forget_interrupt(*w.outer);
+  if (!was_sent && !may_be_a_thief_s) return false;
   frame_registers const there = registers_of(context);
   // edge implicit-5: not while the worker changes what this would change. relaxed: the thread's own.
   bool refuses = w.is_busy.load(std::memory_order_relaxed) || !w.stack;
   refuses = refuses || (there.ip >= reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_begin) &&
                         there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end));
+  refuses = refuses || is_around_cpuid(there.ip);
   if (!refuses) {
-    auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
-    auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+    auto const [low, high] = bounds_of(w);
     std::uint64_t const rsp = there[frame_registers::rsp];
     refuses = rsp < low || rsp >= high;
   }
@@ -67,9 +81,10 @@ bool interrupted(ucontext_t const& context) {
 
 }  // namespace
 
-void answer_interrupts() noexcept {
-  if (!are_there_interrupts()) return;
+bool answer_interrupts() noexcept {
+  if (!are_there_interrupts()) return false;
   os::on_interrupt(interrupted);
+  return true;
 }
 
 /// With those who hold back a request.
@@ -90,13 +105,13 @@ std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
 }
 
 runtime::cycles implicit_team::insist_on(implicit_member& victim) noexcept {
-  if (!are_there_interrupts()) return 0;
+  if (!interrupts_) return 0;
   // relaxed, all: hints.
   if (victim.thread.load(std::memory_order_relaxed) == 0 || offers_task(victim)) return 0;
   // It may not have been asked for longer.
   if (runtime::cycles const in = runtime::time_until(victim.may_be_asked_at() + k_patience)) return in;
   if (runtime::cycles const in = runtime::time_until(victim.refused_until.load(std::memory_order_relaxed))) return in;
-  if (victim.poll.load(std::memory_order_relaxed) != k_asked) return 0;
+  if (victim.poll.load(std::memory_order_relaxed) != k_asked || !os::can_interrupt()) return 0;
   // edge implicit-5: once until the victim has offered something, or could not.
   if (victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) return 0;
   // After the exchange: who takes up a strand on another thread meanwhile takes the mark away later than it says so.

@@ -28,7 +28,7 @@ class join_frame_walk {
   /// [low, high), and their calls return below `stop`. Without a cache everything is worked out anew.
   join_frame_walk(frame_registers const& begin, bool begins_after_call, std::uint64_t low, std::uint64_t high,
                   std::uint64_t stop, call_frame_cache* cache) noexcept
-      : at_(begin), is_return_address_(begins_after_call), low_(low), high_(high), stop_(stop), cache_(cache) {}
+      : at_(begin), is_return_address_(begins_after_call), bounds_{low, high}, stop_(stop), cache_(cache) {}
 
   /// Where it had to end for want of unwind information, if it had to: it saw what lies below.
   std::uint64_t reach() const noexcept { return reach_; }
@@ -41,23 +41,26 @@ class join_frame_walk {
     }
     return false;
   }
+  /// The same, also where it can't be landed in, or may be no join frame: pad_use::unfit.
   bool next_of_any_use(join_frame& found) noexcept {
     for (;;) {
       std::uint64_t const rsp = at_[frame_registers::rsp];
-      if (rsp < low_ || rsp >= high_) {  // another stack: what it came from is hidden
+      if (rsp < bounds_.low || rsp >= bounds_.high) {  // another stack: what it came from is hidden
         reach_ = 0;
         return false;
       }
       if (is_over_ || rsp >= stop_) return false;
       call_frame& f = frame_here();
-      bool const is_join = f.pad != 0;
+      bool const is_join = f.pad != 0 || f.may_have_pad;
       if (is_join) {
         found = {at_.r[0],          at_.r[1], at_.r[2],   at_.r[3], at_.r[4], at_.r[5],
                  rsp + f.arguments, f.pad,    f.selector, rsp,      f.pad_is};
       }
-      if (!step(at_, f)) {
+      if (!step(at_, f, bounds_)) {
+        // Nor is a join frame one where call-frame information is wrong: each has a caller.
         is_over_ = true;
         reach_ = rsp;
+        return false;
       }
       if (is_join) return true;
     }
@@ -65,20 +68,23 @@ class join_frame_walk {
 
  private:
   call_frame& frame_here() noexcept {
-    if (!cache_ || !is_return_address_) {
-      own_ = find_call_frame(at_.ip, std::exchange(is_return_address_, true));
-      return own_;
-    }
+    bool const is_return_address = std::exchange(is_return_address_, true);
+    if (!cache_) return own_ = without_cache(at_.ip, is_return_address);
+    if (!is_return_address) return own_ = cache_->of_instruction(at_.ip);
     callee_ = callee_ ? &cache_->caller_of(*callee_, at_.ip) : &cache_->at(at_.ip);
     return *callee_;
+  }
+
+  [[gnu::noinline]] static call_frame without_cache(std::uint64_t ip, bool is_return_address) noexcept {
+    call_frame_scratch scratch;
+    return find_call_frame(ip, is_return_address, scratch);
   }
 
   frame_registers at_;
   bool is_return_address_;
   bool is_over_ = false;
   std::uint64_t reach_ = ~std::uint64_t{0};
-  std::uint64_t low_;
-  std::uint64_t high_;
+  stack_bounds bounds_;
   std::uint64_t stop_;
   call_frame_cache* cache_;
   call_frame* callee_ = nullptr;  // in the cache

@@ -35,9 +35,10 @@ std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t c
 landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std::uint64_t ip) noexcept {
   if (!data) return {};
   table_reader r(data);
+  constexpr landing_pad k_unknown{0, 0, true};
   // Where pads are counted from elsewhere, the function lies in several pieces, and nothing says where the calls of
   // one of them end: unwinders ask for calls that are there alone.
-  if (r.byte() != k_encoding_omitted) return {};
+  if (r.byte() != k_encoding_omitted) return k_unknown;
   unsigned const types_encoding = r.byte();
   if (types_encoding == k_encoding_omitted) return {};
   std::uint64_t const types_after = r.unsigned_leb();
@@ -50,7 +51,7 @@ landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std:
     std::uint64_t length = 0;
     std::uint64_t pad = 0;
     if (!r.encoded(call_encoding, from) || !r.encoded(call_encoding, length) || !r.encoded(call_encoding, pad)) {
-      return {};
+      return k_unknown;
     }
     std::uint64_t const action = r.unsigned_leb();
     if (ip - 1 < start + from) return {};

@@ -10,6 +10,7 @@ namespace filch::inline FILCH_ABI::detail {
 struct landing_pad {
   std::uint64_t address = 0;  // 0: none
   std::uint32_t selector = 0;
+  bool is_unknown = false;  // there may be one: the table can't be read
 };
 
 /// By the language-specific data of the function that begins at `start`, for a call that returns to `ip`.

@@ -1,8 +1,10 @@
 // The victim's side: offering join frames, and what happens when their children return.
+#include <filch/detail/caught.hpp>
 #include <filch/detail/implicit_trial.hpp>
 
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/pad_reader.hpp"
+#include "schedulers/implicit/pad_scanner.hpp"
 #include "schedulers/implicit/worker.hpp"
 
 #include <algorithm>
@@ -111,37 +113,69 @@ bool is_same(implicit_state const& read, implicit_state const& run) noexcept {
          may_be(read.r9, run.r9) && may_be(read.r10, run.r10);
 }
 
+void put_marker(implicit_record& r) noexcept {
+  std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
+  r.marker.exception_cleanup = keep_marker;
+}
+
+void run_pad(implicit_record& r, join_frame const& frame) noexcept {
+  signals_blocked const for_now;
+  filch_implicit_run_pad(&r.state, &frame, &r.marker);
+}
+
+/// The pad's state says what it hands over.
+void has_landed(implicit_record& r) noexcept {
+  r.has_landed = true;
+  r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
+  r.words[0] = r.state.rsi;
+  r.words[1] = r.state.rdx;
+  r.g_slot = reinterpret_cast<void*>(r.state.rcx);
+}
+
+/// By the frame's owner, who may run a pad that can't be read any more: a debugger stops there.
+void land_as_owner(implicit_record& r) noexcept {
+  if (land(r)) [[likely]]
+    return;
+  join_frame const frame = r.frame;
+  run_pad(r, frame);
+  has_landed(r);
+}
+
 /// A landing pad that has to be run is run now, by the frame's owner: the stack below it is in use.
 void make_ready(implicit_record& r, implicit_stack& s, join_frame const& frame) noexcept {
   make_ready(r, implicit_record::kind::join);
   r.stack = &s;
   r.frame = frame;
   r.return_slot = frame.return_slot();
+  r.hidden_return = *r.return_slot;
   r.rank = frame.rsp;
-  if (must_run(frame)) land(r);
+  if (frame.pad_is == pad_use::run && !may_run_pad(frame.pad)) {
+    r.frame.pad_is = pad_use::unfit;  // by now: a breakpoint. Who takes it gives it back
+  } else if (must_run(frame)) {
+    land_as_owner(r);
+  }
 }
 
 }  // namespace
 
 implicit_trial& implicit_trials() noexcept { return trials; }
 
-void land(implicit_record& r) noexcept {
-  if (std::exchange(r.has_landed, true)) return;
+bool land(implicit_record& r) noexcept {
+  if (r.has_landed) return true;
   join_frame const frame = r.frame;
-  std::memcpy(&r.marker.exception_class, "FILCHC++", sizeof r.marker.exception_class);
-  r.marker.exception_cleanup = keep_marker;
+  put_marker(r);
+  if (frame.pad_is == pad_use::unfit) return false;
   bool const is_read = frame.pad_is == pad_use::read;
-  if (is_read) read_pad(r.state, frame, &r.marker);
-  if (must_run(frame)) {
-    implicit_state const read = r.state;
-    signals_blocked const for_now;
-    filch_implicit_run_pad(&r.state, &frame, &r.marker);
+  implicit_state read;
+  if (is_read && !read_pad(read, frame, &r.marker)) return false;
+  if (!must_run(frame)) {
+    r.state = read;
+  } else {
+    run_pad(r, frame);
     if (is_read && !is_same(read, r.state)) trials.misread_pads.fetch_add(1, std::memory_order_relaxed);
   }
-  r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);
-  r.words[0] = r.state.rsi;
-  r.words[1] = r.state.rdx;
-  r.g_slot = reinterpret_cast<void*>(r.state.rcx);
+  has_landed(r);
+  return true;
 }
 
 /// The oldest few, join frames and spawned tasks in one order, so that who meets a thief has nothing left to offer.
@@ -205,8 +239,12 @@ std::uint32_t implicit_team::offer_share(implicit_stack& s, join_frame_walk cons
 join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const& begin,
                                        bool begins_after_call) noexcept {
   implicit_stack& s = *w.offers.load(std::memory_order_relaxed);
-  auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
-  auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+  auto const [low, high] = bounds_of(w);
+  // relaxed: thieves that come meanwhile give back what they get.
+  if (w.has_stale_pads.load(std::memory_order_relaxed)) [[unlikely]] {
+    w.has_stale_pads.store(false, std::memory_order_relaxed);
+    w.frames.forget_all();
+  }
   // Newer ones than what was offered; of equals the spawned task is the older one.
   implicit_record const* const newest = s.newest();
   std::uint64_t stop = high;
@@ -248,9 +286,12 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   std::uint64_t word = s.open.load(std::memory_order_relaxed);
   std::uint32_t const first = implicit_public::of(word).head;
   for (std::uint32_t i = 0; i != count; ++i) s.record(first + i).meeting.begun_on = w.index;
+  s.known_end = &s.record(first + count);
   for (std::uint32_t i = count; i-- > 0;) {
     implicit_record& r = s.record(first + i);
     if (r.what != implicit_record::kind::join) continue;
+    // An unwinder may be on its way past the old place; both are known.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     if (s.barrier_slot) *s.barrier_slot = s.hidden_return;
     s.put_barrier(r);
     break;
@@ -265,8 +306,7 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
 }
 
 std::uint64_t implicit_team::length_of_walk(implicit_member const& w, frame_registers const& there) noexcept {
-  auto const low = reinterpret_cast<std::uint64_t>(w.stack->memory().low());
-  auto const high = reinterpret_cast<std::uint64_t>(w.stack->memory().high());
+  auto const [low, high] = bounds_of(w);
   std::uint64_t const begin = there[frame_registers::rsp];
   implicit_record const* const newest = w.offers.load(std::memory_order_relaxed)->newest();
   std::uint64_t const end = newest ? newest->rank : high;
@@ -329,7 +369,8 @@ void implicit_team::publish_callers(implicit_member& w, implicit_returned const&
   frame_registers at{{of.rbx, of.rbp, of.r12, of.r13, of.r14, of.r15, reinterpret_cast<std::uint64_t>(&of + 1)},
                      of.goes_on_at};
   if (puts_off(w, at)) return;
-  publish_or_refuse(w, at, [&] { return step(at, w.frames.at(at.ip)) && publish_from(w, walk_of(w, at, true)); });
+  publish_or_refuse(
+      w, at, [&] { return step(at, w.frames.at(at.ip), bounds_of(w)) && publish_from(w, walk_of(w, at, true)); });
 }
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
@@ -367,13 +408,15 @@ void implicit_team::settle(implicit_record const& r, runtime::cycles waited) noe
 
 void implicit_stack::put_barrier(implicit_record& r) noexcept {
   barrier_slot = r.return_slot;
-  hidden_return = *r.return_slot;
+  hidden_return = r.hidden_return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   *r.return_slot = barrier;
 }
 
 /// After the newest record came to its end: the barrier moves to the next older join.
 void implicit_stack::pop() noexcept {
   barrier_slot = nullptr;
+  known_end = &record(number_of_records());
   for (std::uint32_t i = number_of_records(); i-- > 0;) {
     if (record(i).what != implicit_record::kind::join) continue;
     put_barrier(record(i));
@@ -433,7 +476,7 @@ void go_on(implicit_team& team, implicit_member& w, implicit_returned const& ret
   if (team.somebody_sleeps(w)) team.publish_callers(w, returned);
 }
 
-/// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody took the offer, and
+/// On the stack of an offered frame, below it, when its child has come to its end. Null: nobody has run g, and
 /// the frame goes on where the child returned to, as if there had been none.
 implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_returned const* returned,
                               std::exception_ptr thrown) noexcept {
@@ -456,6 +499,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
       team.settle(r, runtime::time_stamp() - begin);
       this_member().begin_change();
       s.forget_stolen(1);
+      is_stolen = r.has_landed;  // else the thief could not, and gave it back
     }
   }
   if (returned && !r.has_landed) {
@@ -467,7 +511,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
     }
     return nullptr;
   }
-  land(r);
+  land_as_owner(r);
   r.outcome.is_stolen = is_stolen;
   if (returned) r.outcome.f = returned->results;
   r.outcome.f_threw = std::move(thrown);
@@ -480,8 +524,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
 
 void implicit_caught() noexcept {
   if (resumed) return;
-  std::exception_ptr p = std::current_exception();
-  if (!p) std::terminate();  // not a C++ exception: nothing that could be thrown again
+  std::exception_ptr p = caught_exception();
   static_assert(sizeof p == sizeof caught);
   std::memcpy(&caught, static_cast<void const*>(&p), sizeof caught);
   ::new (static_cast<void*>(&p)) std::exception_ptr;
@@ -527,19 +570,50 @@ implicit_polled_as implicit_polled() {
 
 // ---- outside all pools ------------------------------------------------------------------------
 
+namespace {
+
+/// What a thread outside all pools remembers of the frames that its joins are in. On the heap: few threads join
+/// there.
+class outside_frames {
+ public:
+  constexpr outside_frames() noexcept = default;
+  outside_frames(outside_frames const&) = delete;
+  outside_frames& operator=(outside_frames const&) = delete;
+  ~outside_frames() {
+    delete std::exchange(cache_, nullptr);
+    is_over_ = true;
+  }
+  /// Null without memory, and while the thread ends: then frames are worked out anew.
+  call_frame_cache* get() noexcept {
+    if (!cache_ && !is_over_) cache_ = new (std::nothrow) sized_call_frame_cache<16>;
+    return cache_;
+  }
+
+ private:
+  sized_call_frame_cache<16>* cache_ = nullptr;
+  bool is_over_ = false;
+};
+thread_local outside_frames frames_outside;
+
+}  // namespace
+
 implicit_offer* implicit_offer_to_pool() noexcept {
   frame_registers here;
   filch_implicit_registers(&here);
   join_frame frame;
+  // Of the stack no more is known.
+  std::uint64_t const low = here[frame_registers::rsp];
   constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
-  if (!join_frame_walk(here, true, 0, k_anywhere, k_anywhere, nullptr).next_of_any_use(frame)) return nullptr;
+  if (!join_frame_walk(here, true, low, k_anywhere, k_anywhere, frames_outside.get()).next_of_any_use(frame)) {
+    return nullptr;
+  }
   if (frame.pad_is == pad_use::unfit) return nullptr;
   auto* const r = new (std::nothrow) implicit_record;
   if (!r) return nullptr;
   make_ready(*r, implicit_record::kind::outside);
   r->frame = frame;
   r->return_slot = frame.return_slot();
-  land(*r);
+  land_as_owner(*r);
   return r;
 }
 
@@ -567,8 +641,7 @@ extern "C" {
                                                                                     void const* on_stack,
                                                                                     unsigned bits) noexcept {
   abi::__cxa_begin_catch(exception);
-  std::exception_ptr thrown = std::current_exception();
-  if (!thrown) std::terminate();  // not a C++ exception: nothing that could be thrown again
+  std::exception_ptr thrown = filch::detail::caught_exception();
   abi::__cxa_end_catch();
   return filch::detail::child_is_done(on_stack, bits, nullptr, std::move(thrown));
 }
@@ -586,7 +659,7 @@ extern "C" {
                                                                                         _Unwind_Exception* exception,
                                                                                         _Unwind_Context* context) {
   if (actions & _UA_SEARCH_PHASE) return _URC_HANDLER_FOUND;
-  if (!(actions & _UA_HANDLER_FRAME)) std::terminate();  // pthread_exit(), say: can't pass a join
+  if (!(actions & _UA_HANDLER_FRAME)) filch::runtime::no_cxx_exception();  // pthread_exit(), say
   _Unwind_SetGR(context, 0, reinterpret_cast<_Unwind_Word>(exception));
   _Unwind_SetIP(context, reinterpret_cast<_Unwind_Ptr>(_Unwind_GetLanguageSpecificData(context)));
   return _URC_INSTALL_CONTEXT;

@@ -22,17 +22,21 @@ enum : unsigned { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12,
 
 /// Far more than there are, so that what is no landing pad of ours ends too.
 constexpr int k_most_instructions = 64;
+constexpr std::size_t k_most_bytes = 512;
+constexpr std::size_t k_longest_instruction = 32;  // and padding
 
 class pad_code {
  public:
-  /// Without a frame nothing is loaded from it nor stored in it.
-  pad_code(std::uint64_t pad, bool has_frame) noexcept : at_(pad), has_frame_(has_frame) {}
+  /// Without a frame: nothing is loaded from it nor stored in it.
+  explicit pad_code(std::uint64_t pad) noexcept : at_(pad) {}
+  /// With one, by the code that `before` has followed to its end: what stands there now may be something else.
+  pad_code(std::uint64_t pad, pad_code const& before) noexcept : at_(pad), before_(&before), has_frame_(true) {}
 
   std::array<std::uint64_t, 16> r{};
 
   /// As far as implicit_offering's look at its thread-local variable. False where it is something else than moves.
   bool follow() noexcept {
-    for (int i = 0; i < k_most_instructions; ++i) {
+    for (int i = 0; i < k_most_instructions && used_ < k_most_bytes - k_longest_instruction; ++i) {
       switch (one()) {
         case met::a_move: break;
         case met::the_end: return true;
@@ -44,9 +48,9 @@ class pad_code {
   /// After follow(): where the frame goes on.
   std::uint64_t goes_on_at() noexcept {
     constexpr std::uint64_t k_bytes_before_offset = 3;
-    at_ = reinterpret_cast<std::uint64_t>(lea_) + k_bytes_before_offset;
-    auto const offset = next<std::int32_t>();
-    return at_ + static_cast<std::uint64_t>(std::int64_t{offset});
+    std::uint64_t const at = reinterpret_cast<std::uint64_t>(lea_) + k_bytes_before_offset;
+    auto const offset = load<std::int32_t>(at);
+    return at + sizeof offset + static_cast<std::uint64_t>(std::int64_t{offset});
   }
 
  private:
@@ -69,7 +73,15 @@ class pad_code {
     reinterpret_cast<unaligned*>(to)->value = value;
   }
   template <class T> T next() noexcept {
-    T const value = load<T>(at_);
+    T value{};
+    if (used_ + sizeof value > k_most_bytes) return value;
+    if (before_) {
+      std::memcpy(&value, &before_->code_[used_], sizeof value);
+    } else {
+      value = load<T>(at_);
+      std::memcpy(&code_[used_], &value, sizeof value);
+    }
+    used_ += sizeof value;
     at_ += sizeof value;
     return value;
   }
@@ -166,7 +178,7 @@ class pad_code {
     asm("movq %%fs:0, %0" : "=r"(begin));
     if (begin + r[rax] != reinterpret_cast<std::uint64_t>(&filch_implicit_offering)) return false;
     constexpr std::uint64_t k_bytes_of_look = 4;
-    lea_ = lea_of_offering(reinterpret_cast<std::uint8_t const*>(at_ - k_bytes_of_look));
+    lea_ = before_ ? before_->lea_ : lea_of_offering(reinterpret_cast<std::uint8_t const*>(at_ - k_bytes_of_look));
     return lea_ != nullptr;
   }
 
@@ -349,7 +361,10 @@ class pad_code {
 
   std::uint64_t at_;
   std::uint8_t const* lea_ = nullptr;  // of implicit_offering's statement, at the end
-  bool const has_frame_;
+  pad_code const* before_ = nullptr;
+  bool const has_frame_ = false;
+  std::size_t used_ = 0;
+  std::array<std::uint8_t, k_most_bytes> code_;  // so much of it, one after the other
   std::uint8_t prefix_ = 0;
   unsigned rex_ = 0;
   std::array<wide, 16> x_{};
@@ -357,10 +372,12 @@ class pad_code {
 
 }  // namespace
 
-bool can_read_pad(std::uint64_t pad) noexcept { return pad_code(pad, false).follow(); }
+bool can_read_pad(std::uint64_t pad) noexcept { return pad_code(pad).follow(); }
 
-void read_pad(implicit_state& s, join_frame const& f, void const* exception) noexcept {
-  pad_code p(f.pad, true);
+bool read_pad(implicit_state& s, join_frame const& f, void const* exception) noexcept {
+  pad_code look(f.pad);
+  if (!look.follow()) return false;
+  pad_code p(f.pad, look);
   p.r[rax] = reinterpret_cast<std::uint64_t>(exception);
   p.r[rdx] = f.selector;
   p.r[rbx] = f.rbx;
@@ -370,9 +387,10 @@ void read_pad(implicit_state& s, join_frame const& f, void const* exception) noe
   p.r[r14] = f.r14;
   p.r[r15] = f.r15;
   p.r[rsp] = f.pad_rsp;
-  if (!p.follow()) __builtin_trap();
+  if (!p.follow()) __builtin_trap();  // the same code
   s = {p.r[rbx], p.r[rbp], p.r[r12], p.r[r13], p.r[r14], p.r[r15], f.pad_rsp, p.goes_on_at(),
        p.r[rcx], p.r[rdx], p.r[rsi], p.r[rdi], p.r[r8],  p.r[r9],  p.r[r10],  0};
+  return true;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -84,6 +84,7 @@ constinit std::array<operands, 256> const k_two_bytes = table_of({
 constexpr int k_most_instructions = 1024;
 constexpr std::size_t k_most_ways = 64;
 constexpr unsigned k_stack_pointer = 4;
+constexpr std::uint8_t k_breakpoint = 0xcc;
 
 std::uint8_t const* past_padding(std::uint8_t const* at) noexcept {
   while (is_padding(*at)) ++at;
@@ -133,6 +134,8 @@ class pad_scanner {
     return nullptr;
   }
 
+  bool has_met_breakpoint() const noexcept { return has_met_breakpoint_; }
+
  private:
   struct instruction {
     enum { plain, jump, branch, last } what = plain;
@@ -155,6 +158,7 @@ class pad_scanner {
       op = r.byte();
     }
     switch (op) {
+      case k_breakpoint: has_met_breakpoint_ = true; return {instruction::last};
       case 0x0f: return after_0f(r);
       case 0xc5: r.skip(1); return of_map(1, r);
       case 0xc4: {
@@ -255,6 +259,7 @@ class pad_scanner {
 
   unsigned rex_ = 0;
   bool has_short_operands_ = false;
+  bool has_met_breakpoint_ = false;
 };
 
 }  // namespace
@@ -265,6 +270,10 @@ std::uint8_t const* lea_of_offering(std::uint8_t const* at) noexcept {
   return is_at(at, k_look) ? pad_scanner().lea_behind(at) : nullptr;
 }
 
-bool may_run_pad(std::uint64_t pad) noexcept { return pad_scanner().comes_to_the_end(pad); }
+pad_scan scan_pad(std::uint64_t pad) noexcept {
+  pad_scanner scanner;
+  if (scanner.comes_to_the_end(pad)) return pad_scan::may_run;
+  return scanner.has_met_breakpoint() ? pad_scan::has_breakpoint : pad_scan::may_not_run;
+}
 
 }  // namespace filch::inline FILCH_ABI::detail

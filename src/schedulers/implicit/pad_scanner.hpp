@@ -9,7 +9,10 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// Is there a way through the code at a landing pad, as far as implicit_offering's statement, on which nothing is
 /// called or pushed? Reads the code alone. Code that it can't take apart has no such way.
-bool may_run_pad(std::uint64_t pad) noexcept;
+enum class [[nodiscard]] pad_scan { may_run, may_not_run, has_breakpoint };
+/// has_breakpoint: no, but there may be such a way again when a debugger, or a probe, has taken its breakpoint away.
+pad_scan scan_pad(std::uint64_t pad) noexcept;
+inline bool may_run_pad(std::uint64_t pad) noexcept { return scan_pad(pad) == pad_scan::may_run; }
 
 /// Assemblers that align branches pad what is in front of them with prefixes that mean nothing.
 constexpr bool is_padding(std::uint8_t prefix) noexcept {

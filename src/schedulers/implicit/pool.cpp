@@ -39,7 +39,7 @@ implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
   places_ = static_cast<std::uint32_t>(std::min<std::size_t>(
       (header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record), implicit_public::k_most));
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
-  if (workers() > 1) answer_interrupts();
+  interrupts_ = asked_for().interrupts && workers() > 1 && answer_interrupts();
   start();
 }
 
@@ -47,7 +47,7 @@ implicit_team::~implicit_team() { stop(); }
 
 void implicit_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   // The pool's own threads have the mask of who made it. A caller's is its own affair.
-  if (!all().is_callers(me)) os::admit_interrupts();
+  if (interrupts_ && !all().is_callers(me)) os::admit_interrupts();
   strand_team::be_worker(me, call, argument);
 }
 

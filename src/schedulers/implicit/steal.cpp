@@ -74,6 +74,11 @@ strand_meeting& implicit_team::run_spawned(strand_task& task) noexcept {
   return m;
 }
 
+/// Of a frame in which nobody can land: its owner goes on with it as if it had not been offered.
+strand_meeting& implicit_team::run_nothing(strand_task& task) noexcept {
+  return static_cast<implicit_offer&>(task).meeting;
+}
+
 strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::strand_member& me,
                                        std::uint16_t& root) noexcept {
   auto& victim = static_cast<implicit_member&>(v);
@@ -125,7 +130,11 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
     r.run = run_spawned;
     return &r;
   }
-  land(r);
+  if (!land(r)) [[unlikely]] {
+    publisher.has_stale_pads.store(true, std::memory_order_relaxed);  // relaxed: for its next walk, or the one after
+    r.run = run_nothing;
+    return &r;
+  }
   r.run_g = std::exchange(r.run, run_and_ask);
   return &r;
 }

@@ -43,17 +43,20 @@ struct alignas(64) implicit_record : implicit_offer {
     implicit_state state;  // how the frame goes on
     join_frame frame{};    // how it would come to its landing pad
   };
-  std::uint64_t* return_slot = nullptr;         // where f's return address lies
+  std::uint64_t* return_slot = nullptr;         // join: where f's return address lies
   runtime::exceptions_in_flight exceptions{};   // of the strand, from its resumption to the frame's
   _Unwind_Exception marker;                     // what the landing pad takes for the exception
   decltype(strand_task::run) run_g = nullptr;   // join: in the thief
   struct implicit_member* publisher = nullptr;  // who that thief asks for more, or pays
   runtime::cycles lasted = 0;                   // join: its g, in the thief
-  strand_task* task = nullptr;                  // spawned: what to run
-  bool pays = false;                            // spawned: the publisher has little credit
-  std::uint64_t rank = 0;                       // its place on the stack: the higher the older
-  class implicit_frame* scope = nullptr;        // spawned: whose task
-  struct implicit_stack* stack = nullptr;       // join: that it is a record of
+  union {
+    std::uint64_t hidden_return = 0;  // join: the address in whose place the barrier may stand
+    strand_task* task;                // spawned: what to run
+  };
+  bool pays = false;                       // spawned: the publisher has little credit
+  std::uint64_t rank = 0;                  // its place on the stack: the higher the older
+  class implicit_frame* scope = nullptr;   // spawned: whose task
+  struct implicit_stack* stack = nullptr;  // join: that it is a record of
 };
 
 /// Which of a stack's records are public: [tail, head), and the root of its strand. One word, so that every change is
@@ -83,7 +86,8 @@ class implicit_frame;
 /// worker that runs the strand.
 struct implicit_stack {
   alignas(64) std::atomic<std::uint64_t> open;  // an implicit_public
-  alignas(64) std::uint64_t hidden_return;      // the return address that the barrier took away; see continuation.S
+  alignas(64) std::uint64_t hidden_return;      // the return address that the barrier took away
+  implicit_record* known_end;                   // of the records that unwinders look at; see put_barrier()
   std::uint64_t* barrier_slot;                  // where the barrier stands; null: nowhere
   std::uint64_t barrier;                        // its address, for stacks of this size
   implicit_frame* newest_scope;                 // of those with tasks that wait
@@ -100,6 +104,9 @@ struct implicit_stack {
     std::uint32_t const n = number_of_records();
     return n ? &record(n - 1) : nullptr;
   }
+  /// Unwinders find the return address that the barrier took away by its place, in the records before `known_end`. So
+  /// at each instruction where the barrier stands somewhere, or did when an unwinder that was interrupted came past,
+  /// that frame's record is among these, and no other one of the same place that is behind it.
   void put_barrier(implicit_record& r) noexcept;
   void pop() noexcept;
   /// The newest records, all stolen and done with.
@@ -110,7 +117,13 @@ struct implicit_stack {
     open.store(implicit_public{left, left, now.root}.word(), std::memory_order_release);
   }
 };
-static_assert(offsetof(implicit_stack, hidden_return) == 64);
+// Laid out for src/arch/x86_64/continuation.S.
+static_assert(offsetof(implicit_stack, hidden_return) == 64 && offsetof(implicit_stack, known_end) == 72);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(sizeof(implicit_record) == 384 && offsetof(implicit_record, return_slot) == 264 &&
+              offsetof(implicit_record, hidden_return) == 344 && sizeof(implicit_record) > sizeof(implicit_stack));
+#pragma GCC diagnostic pop
 
 struct alignas(64) implicit_member : runtime::strand_member {
   // Some 100 microseconds: where an exception is on its way, say.
@@ -126,6 +139,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   std::atomic<pid_t> thread{0};  // that it is; 0: none
   // thieves set, owner clears
   std::atomic<bool> is_interrupted{false};
+  std::atomic<bool> has_stale_pads{false};  // in `frames`: a thief could not land
   // owner writes, thieves read
   // The time-stamp counter from which on it may be asked, or interrupted, again.
   std::atomic<runtime::cycles> put_off_until{0};
@@ -142,7 +156,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   /// The handler of an interrupt keeps its hands off: records, lists or the walk's memory are being changed.
   /// Written and read by one thread.
   alignas(64) std::atomic<bool> is_busy{false};
-  call_frame_cache frames;
+  sized_call_frame_cache<1024> frames;
   oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // of its thread
   std::atomic<runtime::cycles> pause{k_first_pause};          // after the next refusal; its handlers write it, too
@@ -198,6 +212,7 @@ class implicit_team final : public runtime::strand_team {
   void ask(runtime::strand_member& victim) noexcept override;
   static strand_meeting& run_and_ask(strand_task& task) noexcept;
   static strand_meeting& run_spawned(strand_task& task) noexcept;
+  static strand_meeting& run_nothing(strand_task& task) noexcept;
   /// Asks, or returns in how many cycles it may.
   runtime::cycles ask_if_due(implicit_member& victim) noexcept;
   runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
@@ -232,6 +247,7 @@ class implicit_team final : public runtime::strand_team {
 
   std::uint64_t barrier_ = 0;  // its address, for stacks of this size
   std::uint32_t places_ = 0;   // records of a stack
+  bool interrupts_ = false;    // its workers are interrupted
 };
 
 /// Which callers may take what the worker's strand offers.
@@ -239,14 +255,21 @@ inline std::uint16_t root_of(implicit_member const& w) noexcept {
   return w.stack ? w.stack->root : runtime::k_any_root;
 }
 
+/// Of the stack of its strand.
+inline stack_bounds bounds_of(implicit_member const& w) noexcept {
+  return {reinterpret_cast<std::uint64_t>(w.stack->memory().low()),
+          reinterpret_cast<std::uint64_t>(w.stack->memory().high())};
+}
+
 inline implicit_team& team_of(implicit_member& w) noexcept { return static_cast<implicit_team&>(*w.team); }
 inline implicit_member& this_member() noexcept { return static_cast<implicit_member&>(runtime::this_member()); }
 
-/// Once a process: lets thieves interrupt who does not look.
-void answer_interrupts() noexcept;
+/// Once a process: lets thieves interrupt who does not look. False: they can't.
+bool answer_interrupts() noexcept;
 
 /// Finds out what the landing pad of an offered frame hands over, if nobody did before: what g is, and how the frame
-/// goes on, which from here on is at its landing pad. By who took the offer.
-void land(implicit_record& r) noexcept;
+/// goes on, which from here on is at its landing pad. By who took the offer. False, and nothing has happened: the
+/// landing pad can't be read any more.
+[[nodiscard]] bool land(implicit_record& r) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -69,7 +69,8 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int file, off
 
 int madvise(void* address, size_t bytes, int advice) noexcept {
   static auto* const real = next<int (*)(void*, size_t, int)>("madvise");
-  if (advice == MADV_DONTNEED && advice_fault.strikes()) {
+  constexpr int k_dontneed_locked = 24;
+  if ((advice == MADV_DONTNEED || advice == k_dontneed_locked) && advice_fault.strikes()) {
     errno = EINVAL;
     return -1;
   }

@@ -1,0 +1,101 @@
+// Breakpoints in landing pads, of a debugger or a probe: joins are right, and in order where they were to be stolen.
+#include "schedulers/implicit/call_frames.hpp"
+#include "stealing.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace filch_test {
+namespace {
+
+using S = filch::implicit;
+
+/// One byte of code is another one as long as this lives.
+class breakpoint {
+ public:
+  explicit breakpoint(std::uint64_t at) : at_(reinterpret_cast<unsigned char*>(at)) { put(0xcc); }
+  breakpoint(breakpoint const&) = delete;
+  breakpoint& operator=(breakpoint const&) = delete;
+  ~breakpoint() { put(was_); }
+
+ private:
+  void put(unsigned char code) {
+    auto const page = static_cast<std::size_t>(getpagesize());
+    auto* const from = at_ - reinterpret_cast<std::uintptr_t>(at_) % page;
+    ASSERT_EQ(mprotect(from, 2 * page, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+    was_ = std::exchange(*at_, code);
+    ASSERT_EQ(mprotect(from, 2 * page, PROT_READ | PROT_EXEC), 0);
+  }
+  unsigned char* at_;
+  unsigned char was_ = 0;
+};
+
+/// The landing pad of the innermost join frame that the caller is called from.
+[[gnu::noinline]] std::uint64_t innermost_pad() {
+  std::uint64_t pad = 0;
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* found) {
+        auto& to = *static_cast<std::uint64_t*>(found);
+        filch::detail::call_frame_scratch scratch;
+        if (to == 0) to = filch::detail::find_call_frame(_Unwind_GetIP(context), true, scratch).pad;
+        return _URC_NO_REASON;
+      },
+      &pad);
+  return pad;
+}
+
+/// A join of its own, and whether g ran beside f.
+template <class F> [[gnu::noinline]] int join_once(F f, bool& is_beside) {
+  std::thread::id const here = std::this_thread::get_id();
+  auto const [a, b] = filch::join<S>([&] { return f(); },
+                                     [&] {
+                                       is_beside = std::this_thread::get_id() != here;
+                                       return 2;
+                                     });
+  return a + b;
+}
+
+class a_breakpoint_in_a_landing_pad : public ::testing::Test {
+ protected:
+  /// f is as long as a thief needs to see what was offered.
+  template <class F> bool run_once(F f) {
+    bool is_beside = false;
+    pool_.run([&] {
+      wait_for_thief<S>();
+      EXPECT_EQ(join_once(f, is_beside), 3);
+    });
+    return is_beside;
+  }
+  S::pool pool_{{.workers = 2}};
+};
+
+int slow_one(std::uint64_t* pad) {
+  if (pad) *pad = innermost_pad();
+  auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+  return 1;
+}
+
+TEST_F(a_breakpoint_in_a_landing_pad, sends_no_thief_there) {
+  std::uint64_t pad = 0;
+  auto const join = [&] { return run_once([&] { return slow_one(&pad); }); };
+  EXPECT_TRUE(eventually([&] { return join(); }));  // it is known, and could be read
+  ASSERT_NE(pad, 0u);
+  auto const steals = pool_.stats().steals;
+  {
+    breakpoint const here(pad);
+    for (int i = 0; i < 50; ++i) EXPECT_FALSE(join());
+    // What was known gets to a thief, which gives it back. Then each worker that was the victim knows better.
+    EXPECT_LE(pool_.stats().steals - steals, 4u);
+  }
+  EXPECT_TRUE(eventually([&] { return join(); }));
+}
+
+}  // namespace
+}  // namespace filch_test
