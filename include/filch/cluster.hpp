@@ -51,35 +51,35 @@ class FILCH_API cluster_base {
   std::unique_ptr<parts> parts_;
 };
 
-template <class T> message packed(T const& value) {
+template <class Type> message packed(Type const& value) {
   packer p;
-  packing<T>::pack(p, value);
+  packing<Type>::pack(p, value);
   return p.take();
 }
 /// A value, or the text of what its packing throws: it takes part in the reduction all the same.
-template <class T> reduction_part packed_part(T const& value) {
+template <class Type> reduction_part packed_part(Type const& value) {
   try {
     return {reduction_part::holds::value, packed(value)};
   } catch (...) {
     return failed_part();
   }
 }
-template <class T> T unpacked(message const& m) {
+template <class Type> Type unpacked(message const& m) {
   unpacker u(m);
-  return packing<T>::unpack(u);
+  return packing<Type>::unpack(u);
 }
 
 /// A rank's part of a fold, and what its shares add to it.
-template <class T, class Op> struct fold_of {
-  struct part final : partial_of<T> {
+template <class Type, class Op> struct fold_of {
+  struct part final : partial_of<Type> {
     explicit part(fold_of& whole) noexcept : whole_(whole) {}
     std::unique_ptr<partial> another() const override { return std::make_unique<part>(whole_); }
-    void add(T&& value) override { fold_of::add(seen_, std::move(value), whole_.op); }
+    void add(Type&& value) override { fold_of::add(seen_, std::move(value), whole_.op); }
     void merge() override {
       // op may fork, and go on at another thread: it is not called under the lock. What others merge meanwhile is
       // found in the next round.
       while (seen_) {
-        std::optional<T> other;
+        std::optional<Type> other;
         {
           std::lock_guard const lock(whole_.mutex);
           other.swap(whole_.sum);
@@ -91,10 +91,10 @@ template <class T, class Op> struct fold_of {
 
    private:
     fold_of& whole_;
-    std::optional<T> seen_;
+    std::optional<Type> seen_;
   };
 
-  static void add(std::optional<T>& sum, T&& value, Op const& op) {
+  static void add(std::optional<Type>& sum, Type&& value, Op const& op) {
     if (!sum) {
       sum.emplace(std::move(value));
       return;
@@ -109,7 +109,7 @@ template <class T, class Op> struct fold_of {
 
   Op const& op;
   std::mutex mutex{};  // never held across a fork
-  std::optional<T> sum{};
+  std::optional<Type> sum{};
 };
 
 }  // namespace detail
@@ -135,20 +135,20 @@ template <class T, class Op> struct fold_of {
 ///
 /// A rank that does not answer for `patience` seconds, or comes more than `arrival` seconds later than the next one,
 /// ends all of them, with a line on stderr that names it. So does a failing transport.
-template <scheduler S = default_scheduler> class cluster {
+template <scheduler Sched = default_scheduler> class cluster {
  public:
   /// Waits for all ranks to come here, options.arrival seconds at most. The transport must outlive the cluster.
   /// Throws setup_error where an option or an environment variable makes no sense, or the system refuses a thread.
-  template <transport T>
-  explicit cluster(T& carrier, cluster_options options = {})
-      : base_(std::make_unique<detail::transport_of<T>>(carrier), options), pool_([&] {
+  template <transport Carrier>
+  explicit cluster(Carrier& carrier, cluster_options options = {})
+      : base_(std::make_unique<detail::transport_of<Carrier>>(carrier), options), pool_([&] {
           unsigned workers = 0;
           if constexpr (requires { carrier.workers(); }) workers = carrier.workers();
           return detail::cluster_base::options_of(options, workers);
         }()) {
     if (ranks() == 1 || pool_.workers() == 1) return;
     recruiter_.emplace(base_.ends(), pool_.workers(),
-                       [this] { return pool_.run([this] { return detail::share::help<S>(base_.ends()); }); });
+                       [this] { return pool_.run([this] { return detail::share::help<Sched>(base_.ends()); }); });
   }
   cluster(cluster const&) = delete;
   cluster& operator=(cluster const&) = delete;
@@ -161,59 +161,60 @@ template <scheduler S = default_scheduler> class cluster {
   /// How many ranks there are, the same on all.
   int ranks() const noexcept { return base_.ends().ranks(); }
 
-  /// Runs F(rank&, arguments...) as the first task, with the arguments that rank 0 gives, and all that it spawns.
+  /// Runs Fn(rank&, arguments...) as the first task, with the arguments that rank 0 gives, and all that it spawns.
   /// Returns once all tasks have ended on all ranks. If some threw, throws task_error, on all ranks, with the text of
   /// one.
-  template <auto F, class... A> void run(A&&... arguments) {
-    work<F>(nullptr, std::forward<A>(arguments)...);
+  template <auto Fn, class... Args> void run(Args&&... arguments) {
+    work<Fn>(nullptr, std::forward<Args>(arguments)...);
     base_.finish({}, [](message, message) { return message(); });
   }
 
-  /// As run, and returns op(a, b) of all that tasks returned who have no future: F's result, and those of what it
+  /// As run, and returns op(a, b) of all that tasks returned who have no future: Fn's result, and those of what it
   /// spawned, all of the same type. Tasks that return nothing add nothing. The order is not defined; op is called by
   /// several workers at once, and may fork. What it throws leaves on every rank, as task_error.
-  template <auto F, class Op, class... A> auto fold(Op op, A&&... arguments) {
-    using T = typename detail::spawned<F>::R;
-    static_assert(!std::is_void_v<T>, "a fold is of what tasks return, and this one returns nothing: use run");
-    detail::fold_of<T, Op> whole{op};
-    work<F>(std::make_unique<typename detail::fold_of<T, Op>::part>(whole), std::forward<A>(arguments)...);
+  template <auto Fn, class Op, class... Args> auto fold(Op op, Args&&... arguments) {
+    using Type = typename detail::spawned<Fn>::Result;
+    static_assert(!std::is_void_v<Type>, "a fold is of what tasks return, and this one returns nothing: use run");
+    detail::fold_of<Type, Op> whole{op};
+    work<Fn>(std::make_unique<typename detail::fold_of<Type, Op>::part>(whole), std::forward<Args>(arguments)...);
     auto const all =
-        base_.finish(whole.sum ? detail::packed_part(*whole.sum) : detail::reduction_part(), over<T>(op));
-    return detail::unpacked<T>(all);
+        base_.finish(whole.sum ? detail::packed_part(*whole.sum) : detail::reduction_part(), over<Type>(op));
+    return detail::unpacked<Type>(all);
   }
 
   /// Folds the ranks' values with op, in no particular order. For use between runs. If op throws on one rank, throws
   /// task_error on all, with its text. Costs one reduction.
-  template <class Op, packable T> T reduce(Op op, T const& value) {
-    return detail::unpacked<T>(base_.reduce(detail::packed_part(value), over<T>(op)));
+  template <class Op, packable Type> Type reduce(Op op, Type const& value) {
+    return detail::unpacked<Type>(base_.reduce(detail::packed_part(value), over<Type>(op)));
   }
 
   /// A bound that starts at `first`. For use between runs; 64 at most, then setup_error. Costs a reduction.
   bound make_bound(std::int64_t first) { return base_.make_bound(first); }
   /// For use between runs: what it was when the last one ended, or was put back to since; the same on all ranks. A
   /// load.
-  std::int64_t value(bound b) const noexcept { return base_.ends().settled_bound(b.id); }
+  std::int64_t value(bound b) const { return base_.ends().settled_bound(base_.ends().own(b)); }
   /// Puts it back to `first`. For use between runs. Costs a reduction.
   void reset(bound b, std::int64_t first) { base_.reset(b, first); }
 
   /// This rank's pool.
-  typename S::pool& pool() noexcept { return pool_; }
+  typename Sched::pool& pool() noexcept { return pool_; }
   /// What this rank's endpoint counted. Waits while messages are read or packed.
   cluster_stats stats() const { return base_.ends().stats(); }
 
  private:
-  template <class T, class Op> static detail::fold_values over(Op const& op) {
-    return
-        [&op](message a, message b) { return detail::packed<T>(op(detail::unpacked<T>(a), detail::unpacked<T>(b))); };
+  template <class Type, class Op> static detail::fold_values over(Op const& op) {
+    return [&op](message a, message b) {
+      return detail::packed<Type>(op(detail::unpacked<Type>(a), detail::unpacked<Type>(b)));
+    };
   }
 
-  template <auto F, class... A> void work(std::unique_ptr<detail::partial> part, A&&... arguments) {
+  template <auto Fn, class... Args> void work(std::unique_ptr<detail::partial> part, Args&&... arguments) {
     pool_.run([&] {
       detail::partial const* const of_root = part.get();
       detail::share mine(base_.ends(), std::move(part));
       taking_part const here(*this, of_root);
       try {
-        if (rank() == 0) mine.spawn<F>(nullptr, std::forward<A>(arguments)...);
+        if (rank() == 0) mine.spawn<Fn>(nullptr, std::forward<Args>(arguments)...);
       } catch (...) {
         mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
       }
@@ -231,7 +232,7 @@ template <scheduler S = default_scheduler> class cluster {
     for (;;) {
       switch (mine.ends.idle(mine.tasks, pause.may_ask())) {
         case outcome::work:
-          mine.work_off<S>();
+          mine.work_off<Sched>();
           pause.reset();
           break;
         case outcome::refused: pause.refused(); [[fallthrough]];
@@ -257,7 +258,7 @@ template <scheduler S = default_scheduler> class cluster {
   };
 
   detail::cluster_base mutable base_;
-  typename S::pool pool_;
+  typename Sched::pool pool_;
   std::optional<detail::recruiter> recruiter_;  // ends before the pool
 };
 

@@ -56,41 +56,42 @@ class unpacker {
   std::span<std::byte const> left_;
 };
 
-/// How a T travels: `pack(packer&, T const&)` and `T unpack(unpacker&)`, both static. There for types that are
-/// trivially copyable and no pointers, and for strings, vectors, pairs and tuples of what travels. Specialise it for
-/// types of your own. A pointer inside a trivially copyable type can't be seen, and means nothing to another process.
+/// How a Type travels: `pack(packer&, Type const&)` and `Type unpack(unpacker&)`, both static. There for types that
+/// are trivially copyable and no pointers, and for strings, vectors, pairs and tuples of what travels. Specialise it
+/// for types of your own. A pointer inside a trivially copyable type can't be seen, and means nothing to another
+/// process.
 ///
 /// May throw, and fork. The arguments of tasks, and results that come home, are packed, unpacked, moved and destroyed
 /// while the rank answers nobody else, by any of its threads, in a filch::stay: joins in it run in order. So it must
 /// not enter a pool, nor wait for another task or thread, which may itself wait for this rank's messages.
-template <class T> struct packing;
+template <class Type> struct packing;
 
 /// May be an argument or a result of a task that runs on another rank.
-template <class T>
-concept packable = requires(packer& p, unpacker& u, T const& value) {
-  packing<T>::pack(p, value);
-  { packing<T>::unpack(u) } -> std::same_as<T>;
+template <class Type>
+concept packable = requires(packer& p, unpacker& u, Type const& value) {
+  packing<Type>::pack(p, value);
+  { packing<Type>::unpack(u) } -> std::same_as<Type>;
 };
 
-template <class T>
-  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T>)
-struct packing<T> {
-  static void pack(packer& p, T const& value) { p.put_bytes(std::addressof(value), sizeof value); }
-  static T unpack(unpacker& u) {
-    std::array<std::byte, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), u.get_bytes(sizeof(T)).data(), sizeof(T));
-    return std::bit_cast<T>(bytes);
+template <class Type>
+  requires(std::is_trivially_copyable_v<Type> && !std::is_pointer_v<Type> && !std::is_member_pointer_v<Type>)
+struct packing<Type> {
+  static void pack(packer& p, Type const& value) { p.put_bytes(std::addressof(value), sizeof value); }
+  static Type unpack(unpacker& u) {
+    std::array<std::byte, sizeof(Type)> bytes;
+    std::memcpy(bytes.data(), u.get_bytes(sizeof(Type)).data(), sizeof(Type));
+    return std::bit_cast<Type>(bytes);
   }
 };
 
-template <packable T> struct packing<std::vector<T>> {
-  static void pack(packer& p, std::vector<T> const& values) {
+template <packable Type> struct packing<std::vector<Type>> {
+  static void pack(packer& p, std::vector<Type> const& values) {
     packing<std::size_t>::pack(p, values.size());
-    for (T const& value : values) packing<T>::pack(p, value);
+    for (Type const& value : values) packing<Type>::pack(p, value);
   }
-  static std::vector<T> unpack(unpacker& u) {
-    std::vector<T> values;
-    for (auto left = packing<std::size_t>::unpack(u); left > 0; --left) values.push_back(packing<T>::unpack(u));
+  static std::vector<Type> unpack(unpacker& u) {
+    std::vector<Type> values;
+    for (auto left = packing<std::size_t>::unpack(u); left > 0; --left) values.push_back(packing<Type>::unpack(u));
     return values;
   }
 };
@@ -106,23 +107,25 @@ template <> struct packing<std::string> {
   }
 };
 
-template <packable... T>
-  requires(!std::is_trivially_copyable_v<std::tuple<T...>>)
-struct packing<std::tuple<T...>> {
-  static void pack(packer& p, std::tuple<T...> const& values) {
-    std::apply([&p](T const&... value) { (static_cast<void>(packing<T>::pack(p, value)), ...); }, values);
+template <packable... Type>
+  requires(!std::is_trivially_copyable_v<std::tuple<Type...>>)
+struct packing<std::tuple<Type...>> {
+  static void pack(packer& p, std::tuple<Type...> const& values) {
+    std::apply([&p](Type const&... value) { (static_cast<void>(packing<Type>::pack(p, value)), ...); }, values);
   }
-  static std::tuple<T...> unpack(unpacker& u) { return std::tuple<T...>{packing<T>::unpack(u)...}; }
+  static std::tuple<Type...> unpack(unpacker& u) { return std::tuple<Type...>{packing<Type>::unpack(u)...}; }
 };
 
-template <packable A, packable B>
-  requires(!std::is_trivially_copyable_v<std::pair<A, B>>)
-struct packing<std::pair<A, B>> {
-  static void pack(packer& p, std::pair<A, B> const& both) {
-    packing<A>::pack(p, both.first);
-    packing<B>::pack(p, both.second);
+template <packable First, packable Second>
+  requires(!std::is_trivially_copyable_v<std::pair<First, Second>>)
+struct packing<std::pair<First, Second>> {
+  static void pack(packer& p, std::pair<First, Second> const& both) {
+    packing<First>::pack(p, both.first);
+    packing<Second>::pack(p, both.second);
   }
-  static std::pair<A, B> unpack(unpacker& u) { return std::pair<A, B>{packing<A>::unpack(u), packing<B>::unpack(u)}; }
+  static std::pair<First, Second> unpack(unpacker& u) {
+    return std::pair<First, Second>{packing<First>::unpack(u), packing<Second>::unpack(u)};
+  }
 };
 
 }  // namespace filch::inline FILCH_ABI

@@ -3,47 +3,80 @@
 
 #include <filch/detail/cluster_share.hpp>
 
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
 namespace filch::inline FILCH_ABI {
 
 /// A number that every rank knows and any task may raise. A handle: pass it to tasks like any other argument.
 struct bound {
-  unsigned id;  ///< its number, in the order of make_bound
+  unsigned id;       ///< its number, in the order of make_bound
+  unsigned cluster;  ///< which cluster it is of: the same number on all ranks
 };
 
 /// A task of a cluster, or the op of a fold or a reduction, ended with an exception, here or on another rank. what()
 /// is that exception's.
 class FILCH_API task_error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit task_error(std::string const& what, std::string const& type = {});
   task_error(task_error const&) = default;
   task_error& operator=(task_error const&) = default;
   ~task_error() override;
+
+  /// The name of the exception's type, such as "std::out_of_range".
+  char const* type() const noexcept { return type_.what(); }
+
+  /// From the text in which it travels.
+  static task_error from(std::string_view text);
+
+ private:
+  std::runtime_error type_;  // a text whose copies can't throw
 };
 
 /// The result of a task that was spawned with rank::async. Belongs to the task that made it: only that one may wait,
 /// and it may not outlive that one.
-template <class T> class [[nodiscard]] future {
+template <class Type> class [[nodiscard]] future {
  public:
-  template <class Spawn> future(detail::share& here, Spawn spawn) : here_(here) { spawn(state_); }
-  future(future const&) = delete;
-  future& operator=(future const&) = delete;
+  template <class Spawn>
+  future(detail::share& here, Spawn spawn)
+      : here_(std::addressof(here)), state_(std::make_unique<detail::future_value<Type>>()) {
+    spawn(*state_);
+  }
+  /// `other` has no result any more: it may be destroyed, or be given another one.
+  future(future&& other) noexcept = default;
+  /// Waits as get() does for the result that it had, if that did not.
+  future& operator=(future&& other) noexcept {
+    if (this != std::addressof(other)) {
+      wait();
+      here_ = other.here_;
+      state_ = std::move(other.state_);
+    }
+    return *this;
+  }
   /// Waits as get() does, if that did not, and continues where it would.
-  ~future() { here_.wait_for(state_); }
+  ~future() { wait(); }
 
   /// Returns the result, once; waits for it, and runs other tasks of the rank meanwhile, on top of this one's stack:
   /// a lock that is held here can meet itself. Throws task_error if the task threw. Continues on the calling thread
   /// under `direct`, `channel` and `serial`, perhaps on another one under `cactus` and `implicit`.
-  T get() {
-    here_.wait_for(state_);
-    if (state_.failure) throw task_error(*state_.failure);
-    if constexpr (!std::is_void_v<T>) return std::move(*state_.value);
+  Type get() {
+    wait();
+    if (state_->failure) throw task_error::from(*state_->failure);
+    if constexpr (!std::is_void_v<Type>) return std::move(*state_->value);
   }
   /// Would get() return at once?
-  bool ready() const noexcept { return state_.ready.load(std::memory_order_acquire); }  // edge cluster-1
+  bool ready() const noexcept { return state_->ready.load(std::memory_order_acquire); }  // edge cluster-1
 
  private:
-  detail::share& here_;
-  detail::future_value<T> state_;
+  void wait() {
+    if (state_) here_->wait_for(*state_);
+  }
+
+  detail::share* here_;
+  // At an address that tasks know.
+  std::unique_ptr<detail::future_value<Type>> state_;
 };
 
 /// The rank that runs a task: the first parameter of every function that may run on another one.
@@ -66,22 +99,22 @@ class rank {
   /// How many ranks the cluster has.
   int ranks() const noexcept { return here_.ends.ranks(); }
 
-  /// Runs F(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one; the oldest
-  /// are given to others, which begin with the oldest of these. F is a function; its arguments are copied, and travel
-  /// as filch::packing says. What F returns is folded into the result of cluster::fold, or dropped by cluster::run;
-  /// what it throws leaves those on every rank, as task_error. Throws std::bad_alloc, and what copying throws; F has
-  /// not run then.
+  /// Runs Fn(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one; the
+  /// oldest are given to others, which begin with the oldest of these. Fn is a function; its arguments are copied,
+  /// and travel as filch::packing says. What Fn returns is folded into the result of cluster::fold, or dropped by
+  /// cluster::run; what it throws leaves those on every rank, as task_error. Throws std::bad_alloc, and what copying
+  /// throws; Fn has not run then.
   ///
   /// Costs some nanoseconds where the arguments are trivially copyable and of 40 bytes at most, else an allocation
   /// too.
-  template <auto F, class... A> void spawn(A&&... arguments) {
-    here_.spawn<F>(nullptr, std::forward<A>(arguments)...);
+  template <auto Fn, class... Args> void spawn(Args&&... arguments) {
+    here_.spawn<Fn>(nullptr, std::forward<Args>(arguments)...);
   }
 
-  /// As spawn, but what F returns or throws goes to the future that it returns.
-  template <auto F, class... A> auto async(A&&... arguments) {
-    return future<typename detail::spawned<F>::R>(
-        here_, [&](detail::cluster_future& state) { here_.spawn<F>(&state, std::forward<A>(arguments)...); });
+  /// As spawn, but what Fn returns or throws goes to the future that it returns. Costs an allocation more.
+  template <auto Fn, class... Args> auto async(Args&&... arguments) {
+    return future<typename detail::spawned<Fn>::Result>(
+        here_, [&](detail::cluster_future& state) { here_.spawn<Fn>(&state, std::forward<Args>(arguments)...); });
   }
 
   /// Does another rank want tasks that this one could not give? For functions that spawn only then. Two loads.
@@ -94,26 +127,28 @@ class rank {
     if (here_.poll_is_late()) here_.poll(here_.tasks.size());
   }
 
-  /// The bound as this rank knows it: the greatest value, or for some time an older one. A load.
-  std::int64_t value(bound b) const noexcept { return here_.ends.bound(b.id); }
-  /// Raises the bound to `value` if it is less: here at once, on other ranks soon. A load, an exchange where it is
-  /// less.
-  void raise(bound b, std::int64_t value) noexcept {
-    if (value > here_.ends.bound(b.id)) here_.ends.raise(b.id, value);
+  /// The bound as this rank knows it: the greatest value, or for some time an older one. Throws std::invalid_argument
+  /// for a bound of another cluster. A load.
+  std::int64_t value(bound b) const { return here_.ends.bound(here_.ends.own(b)); }
+  /// Raises the bound to `value` if it is less: here at once, on other ranks soon. Throws std::invalid_argument for
+  /// a bound of another cluster. A load, an exchange where it is less.
+  void raise(bound b, std::int64_t value) {
+    unsigned const id = here_.ends.own(b);
+    if (value > here_.ends.bound(id)) here_.ends.raise(id, value);
   }
 
  private:
   detail::share& here_;
 };
 
-template <auto F> void detail::spawned<F>::run(share& here, cluster_task& t) {
+template <auto Fn> void detail::spawned<Fn>::run(share& here, cluster_task& t) {
   auto* const future = t.future;
   int const home = t.home;
-  here.finish<R>(future, home, [&]() -> R {
-    // The deque's memory is free for others as soon as F runs.
-    auto arguments = task_arguments<F>::take(t);
+  here.finish<Result>(future, home, [&]() -> Result {
+    // The deque's memory is free for others as soon as Fn runs.
+    auto arguments = task_arguments<Fn>::take(t);
     rank r(here);
-    return std::apply([&r](auto&... a) { return F(r, std::move(a)...); }, arguments);
+    return std::apply([&r](auto&... a) { return Fn(r, std::move(a)...); }, arguments);
   });
 }
 

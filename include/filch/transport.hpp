@@ -33,8 +33,8 @@ using message = std::vector<std::byte>;
 ///
 /// Calls come from any thread, one at a time, and must not fork. Models: `filch::thread_transport`, between threads
 /// of a process, and `filch::mpi_transport`.
-template <class T>
-concept transport = requires(T& t, T const& fixed, int to, message m, std::string_view text) {
+template <class Type>
+concept transport = requires(Type& t, Type const& fixed, int to, message m, std::string_view text) {
   { fixed.rank() } noexcept -> std::same_as<int>;
   { fixed.ranks() } noexcept -> std::same_as<int>;
   { t.send(to, std::move(m)) } -> std::same_as<void>;
@@ -59,9 +59,9 @@ class any_transport {
   virtual void end_all(std::string_view text) = 0;
 };
 
-template <transport T> class transport_of final : public any_transport {
+template <transport Type> class transport_of final : public any_transport {
  public:
-  explicit transport_of(T& t) noexcept : transport_(t) {}
+  explicit transport_of(Type& t) noexcept : transport_(t) {}
   void begin_cluster() override {
     if constexpr (requires { transport_.begin_cluster(); }) transport_.begin_cluster();
   }
@@ -72,7 +72,7 @@ template <transport T> class transport_of final : public any_transport {
   void end_all(std::string_view text) override { transport_.end_all(text); }
 
  private:
-  T& transport_;
+  Type& transport_;
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #include "runtime/settings.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -35,6 +36,16 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
   }
 }
 
+/// A number that is hardly drawn twice, in this process or another one.
+unsigned drawn() noexcept {
+  static std::atomic<std::uint64_t> before{0};
+  auto const now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  // relaxed: each call needs another value, no more.
+  std::uint64_t x = now + (before.fetch_add(1, std::memory_order_relaxed) << 48);
+  x = (x ^ x >> 31) * 0x9e3779b97f4a7c15;
+  return static_cast<unsigned>(x >> 32);
+}
+
 }  // namespace
 
 reduction_part failed_part() { return failed_with(text_of_current_exception()); }
@@ -65,7 +76,9 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
   }
   carrier->begin_cluster();
   parts_ = std::make_unique<parts>(std::move(carrier), options);
-  reduce({}, [](message, message) { return message(); });
+  // A sum of what each rank draws: the same on all, and not that of another cluster.
+  auto const add = [](message a, message b) { return packed(unpacked<unsigned>(a) + unpacked<unsigned>(b)); };
+  ends().be_of(unpacked<unsigned>(reduce(packed_part(drawn()), add)));
   ends().all_are_here();
 }
 
@@ -118,7 +131,7 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
   for (;;) {
     if (auto all = ends().reduction()) {
       if (all->what != reduction_part::holds::failure) return std::move(all->bytes);
-      throw task_error(std::string(reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()));
+      throw task_error::from({reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()});
     }
     if (auto here = ends().parts_to_fold(); !here.empty()) {
       ends().hand_on(folded(std::move(here), fold));
@@ -136,13 +149,13 @@ message cluster_base::finish(reduction_part part, fold_values const& fold) {
 
 bound cluster_base::make_bound(std::int64_t first) {
   if (parts_->bounds == endpoint::k_bounds) throw setup_error("filch: a cluster has 64 bounds at most");
-  bound const b{parts_->bounds++};
+  bound const b{.id = parts_->bounds++, .cluster = ends().cluster()};
   reset(b, first);
   return b;
 }
 
 void cluster_base::reset(bound b, std::int64_t first) {
-  ends().set_bound(b.id, first);
+  ends().set_bound(ends().own(b), first);
   reduce({}, [](message, message) { return message(); });
 }
 

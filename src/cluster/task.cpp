@@ -1,3 +1,4 @@
+#include <filch/detail/caught.hpp>
 #include <filch/detail/cluster_pace.hpp>
 #include <filch/detail/cluster_share.hpp>
 #include <filch/rank.hpp>
@@ -5,19 +6,33 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/team.hpp"
 
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <thread>
 #include <unordered_map>
 
 namespace filch::inline FILCH_ABI {
 
+task_error::task_error(std::string const& what, std::string const& type) : std::runtime_error(what), type_(type) {}
 task_error::~task_error() = default;
+
+task_error task_error::from(std::string_view text) {
+  std::size_t const end = std::min(text.find('\0'), text.size());
+  return task_error(std::string(text.substr(0, end)), std::string(text.substr(std::min(end + 1, text.size()))));
+}
 
 namespace detail {
 namespace {
 
+/// A library that is loaded or unloaded while a cluster runs brings its kinds, and takes them away.
 struct known_kinds {
-  std::unordered_map<std::uint64_t, task_kind const*> by_id;
-  task_kind const* ambiguous = nullptr;
+  std::shared_mutex mutex;
+  std::unordered_multimap<std::uint64_t, task_kind const*> by_id;  // under mutex
 };
 known_kinds& kinds() {
   static known_kinds all;
@@ -38,13 +53,23 @@ std::uint64_t id_of(std::string_view name) noexcept {  // FNV-1a
 }  // namespace
 
 std::string text_of_current_exception() {
+  detail::drop_caught_exception();
+  std::string text;
   try {
     throw;
+  } catch (task_error const& e) {  // a future's: the type of the first one
+    return std::string(e.what()) + '\0' + e.type();
   } catch (std::exception const& e) {
-    return e.what();
+    text = e.what();
   } catch (...) {
-    return "an exception that is no std::exception";
+    text = "an exception that is no std::exception";
   }
+  std::type_info const* const type = abi::__cxa_current_exception_type();
+  if (!type) return text;
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> const name(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
+                                                    std::free);
+  return text + '\0' + (name ? name.get() : type->name());
 }
 
 exceptions_aside::exceptions_aside() noexcept {
@@ -56,16 +81,30 @@ exceptions_aside::~exceptions_aside() { runtime::put_exceptions_below({caught_, 
 
 task_kind::task_kind(std::string_view its_name, run_function r, pack_function p, unpack_function u, drop_function d)
     : name(its_name), id(id_of(its_name)), run(r), pack(p), unpack(u), drop(d) {
-  auto const [place, is_new] = kinds().by_id.emplace(id, this);
-  if (!is_new) kinds().ambiguous = this;
+  std::lock_guard const lock(kinds().mutex);
+  kinds().by_id.emplace(id, this);
+}
+
+task_kind::~task_kind() {
+  std::lock_guard const lock(kinds().mutex);
+  auto const [first, last] = kinds().by_id.equal_range(id);
+  auto const mine = std::find_if(first, last, [this](auto const& known) { return known.second == this; });
+  if (mine != last) kinds().by_id.erase(mine);
 }
 
 task_kind const* find_kind(std::uint64_t id) noexcept {
+  std::shared_lock const lock(kinds().mutex);
   auto const found = kinds().by_id.find(id);
   return found == kinds().by_id.end() ? nullptr : found->second;
 }
 
-task_kind const* ambiguous_kind() noexcept { return kinds().ambiguous; }
+task_kind const* ambiguous_kind() noexcept {
+  std::shared_lock const lock(kinds().mutex);
+  for (auto const& [id, kind] : kinds().by_id) {
+    if (kinds().by_id.count(id) > 1) return kind;
+  }
+  return nullptr;
+}
 
 void share::poll(std::size_t spare) {
   using clock = std::chrono::steady_clock;

@@ -1,6 +1,8 @@
 // Of the endpoint: what all ranks do together, on a binary tree of them.
 #include "cluster/messages.hpp"
 
+#include <filch/rank.hpp>
+
 namespace filch::inline FILCH_ABI::detail {
 
 // Termination
@@ -49,6 +51,14 @@ void endpoint::raise(unsigned id, std::int64_t value) noexcept {
     if (known >= value) return;
   } while (!b.value.compare_exchange_weak(known, value, std::memory_order_relaxed));
   b.improved.exchange(true, std::memory_order_release);  // edge cluster-2
+}
+
+unsigned endpoint::own(struct bound b) const {
+  if (b.cluster != cluster_ || b.id >= k_bounds) {
+    throw std::invalid_argument(
+        "filch: this bound is of another cluster: pass the one that make_bound returned here");
+  }
+  return b.id;
 }
 
 void endpoint::set_bound(unsigned id, std::int64_t value) noexcept {

@@ -195,7 +195,7 @@ TEST(cluster_fold, of_shares_that_throws_fails_the_run) {
   filch::detail::endpoint ends(carrier, 0);
   filch::detail::share mine(ends, std::make_unique<throwing>());
   mine.merge();
-  EXPECT_EQ(ends.take_failure(), "too many");
+  EXPECT_STREQ(filch::task_error::from(ends.take_failure().value_or("none")).what(), "too many");
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 #include "network.hpp"
 #include "schedulers.hpp"
 
+#include <array>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -84,6 +87,55 @@ TYPED_TEST(cluster, an_exception_leaves_on_every_rank_and_the_next_run_is_clean)
   });
 }
 
+void throws_at_77(filch::rank& here) {
+  auto bad = here.async<&throws_at>(77);
+  bad.get();
+}
+void throws_a_number(filch::rank&) { throw 77; }
+
+TYPED_TEST(cluster, an_exception_keeps_the_name_of_its_type) {
+  static_assert(std::is_nothrow_copy_constructible_v<filch::task_error>);
+  on_ranks<TypeParam>(3, 1, 3, [](auto& c) {
+    auto const type_of = [](auto const& run) -> std::string {
+      try {
+        run();
+      } catch (filch::task_error const& e) {
+        return std::string(e.type()) + ": " + e.what();
+      }
+      return "nothing thrown";
+    };
+    EXPECT_EQ(type_of([&] { c.template run<&throws_at>(0); }), "std::runtime_error: seventy-seven");
+    EXPECT_EQ(type_of([&] { c.template run<&throws_at_77>(); }), "std::runtime_error: seventy-seven")
+        << "of a future's exception";
+    EXPECT_EQ(type_of([&] { c.template run<&throws_a_number>(); }), "int: an exception that is no std::exception");
+  });
+}
+
+/// Futures may be kept in a vector, which moves them.
+long sum_of_futures(filch::rank& here, int n) {
+  std::vector<filch::future<long>> parts;
+  for (int i = 0; i < n; ++i) parts.push_back(here.async<&fib>(i % 10));
+  filch::future<long> last = std::move(parts.back());
+  parts.pop_back();
+  long sum = last.get();
+  last = here.async<&fib>(10);
+  for (auto& part : parts) sum += part.get();
+  return sum + last.get();
+}
+long sum_in_order(int n) {
+  std::array<long, 11> fibs{0, 1};
+  for (std::size_t i = 2; i < fibs.size(); ++i) fibs.at(i) = fibs.at(i - 1) + fibs.at(i - 2);
+  long sum = fibs[10];
+  for (int i = 0; i < n; ++i) sum += fibs.at(static_cast<std::size_t>(i % 10));
+  return sum;
+}
+
+TYPED_TEST(cluster, futures_move) {
+  static_assert(std::is_nothrow_move_constructible_v<filch::future<long>>);
+  on_ranks<TypeParam>(
+      3, 1, 3, [](auto& c) { EXPECT_EQ((c.template fold<&sum_of_futures>(std::plus<>(), 100)), sum_in_order(100)); });
+}
+
 long number_of(filch::rank&, brittle const& b) { return b.number; }
 
 TYPED_TEST(cluster, an_argument_that_throws_as_it_is_copied_leaves_on_every_rank) {
@@ -125,6 +177,27 @@ TYPED_TEST(cluster, a_bound_is_that_of_the_last_run_whoever_is_in_the_next_one) 
       ASSERT_EQ(c.value(b), run);
     }
   });
+}
+
+void looks_at(filch::rank& here, filch::bound b) { static_cast<void>(here.value(b)); }
+
+TYPED_TEST(cluster, a_bound_of_another_cluster_is_refused) {
+  std::array<filch::bound, 2> of_before{};
+  for (bool const is_first : {true, false}) {
+    on_ranks<TypeParam>(2, 1, 3, [&](auto& c) {
+      filch::bound const b = c.make_bound(0);
+      c.template run<&looks_at>(b);
+      if (is_first) {
+        of_before.at(static_cast<std::size_t>(c.rank())) = b;
+        return;
+      }
+      filch::bound const stranger = of_before.at(static_cast<std::size_t>(c.rank()));
+      EXPECT_EQ(stranger.cluster, of_before[0].cluster) << "the same on all ranks";
+      EXPECT_THROW(c.value(stranger), std::invalid_argument);
+      EXPECT_THROW((c.template run<&looks_at>(stranger)), filch::task_error);
+      EXPECT_THROW((c.template run<&raises_to>(stranger, 1L)), filch::task_error);
+    });
+  }
 }
 
 TYPED_TEST(cluster, reduces_values_of_all_ranks) {

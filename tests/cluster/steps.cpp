@@ -196,13 +196,49 @@ TEST(cluster_steps, arguments_that_throw_as_they_travel_spoil_no_others) {
     }
     while (!broken.ready || !whole.ready) victim.ends.poll(victim.mine.tasks, 0);
     EXPECT_EQ(both.found, 1);
-    EXPECT_EQ(broken.failure, "broken");
+    EXPECT_STREQ(filch::task_error::from(broken.failure.value_or("none")).what(), "broken");
     EXPECT_EQ(whole.value, 10);
-    EXPECT_EQ((breaks == when::packed ? victim : thief).ends.take_failure(), "broken");
+    auto const failure = (breaks == when::packed ? victim : thief).ends.take_failure();
+    EXPECT_STREQ(filch::task_error::from(failure.value_or("none")).what(), "broken");
   }
 }
 
 brittle breaks_on_the_way_home(filch::rank&) { return {1, brittle::when::unpacked}; }
+
+/// As one library is loaded and unloaded again and again.
+TEST(cluster_steps, kinds_come_and_go_while_others_are_looked_for) {
+  using filch::detail::find_kind;
+  using filch::detail::task_kind;
+  task_kind const stays("a task that stays", nullptr, nullptr, nullptr, nullptr);
+  std::atomic<bool> is_over{false};
+  std::thread libraries([&] {
+    for (int i = 0; i < 2000; ++i) {
+      std::deque<task_kind> loaded;
+      for (int k = 0; k < 20; ++k) {
+        loaded.emplace_back("a task of a library " + std::to_string(k), nullptr, nullptr, nullptr, nullptr);
+      }
+      EXPECT_EQ(find_kind(loaded.back().id), &loaded.back());
+    }
+    is_over = true;
+  });
+  while (!is_over) EXPECT_EQ(find_kind(stays.id), &stays);
+  libraries.join();
+  std::uint64_t const gone = task_kind("a task of a library", nullptr, nullptr, nullptr, nullptr).id;
+  EXPECT_EQ(find_kind(gone), nullptr);
+}
+
+TEST(cluster_steps, two_kinds_of_one_name_are_told_until_one_is_gone) {
+  using filch::detail::ambiguous_kind;
+  using filch::detail::task_kind;
+  task_kind const one("twice", nullptr, nullptr, nullptr, nullptr);
+  {
+    task_kind const other("twice", nullptr, nullptr, nullptr, nullptr);
+    ASSERT_NE(ambiguous_kind(), nullptr);
+    EXPECT_EQ(ambiguous_kind()->name, "twice");
+  }
+  EXPECT_EQ(ambiguous_kind(), nullptr);
+  EXPECT_EQ(filch::detail::find_kind(one.id), &one);
+}
 
 TEST(cluster_steps, a_result_that_throws_as_it_is_unpacked_fails_its_future) {
   victim_and_thief both;
@@ -213,7 +249,7 @@ TEST(cluster_steps, a_result_that_throws_as_it_is_unpacked_fails_its_future) {
   both.steal(1);
   thief.mine.run_newest();
   while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
-  EXPECT_EQ(result.failure, "broken");
+  EXPECT_STREQ(filch::task_error::from(result.failure.value_or("none")).what(), "broken");
 }
 
 /// What rank 0 of two hears if rank 1 has no tasks: its requests come back at once. Ends a wait after some looks.

@@ -17,6 +17,8 @@
 
 namespace filch::inline FILCH_ABI {
 
+struct bound;
+
 namespace detail {
 
 /// Waited for on the rank of the task that made the future.
@@ -45,7 +47,7 @@ struct reduction_part {
   message bytes{};
 };
 
-/// In a handler.
+/// In a handler: what() and, behind a NUL, the name of the exception's type.
 FILCH_API std::string text_of_current_exception();
 /// In a handler: that text in place of a value.
 FILCH_API reduction_part failed_part();
@@ -121,6 +123,11 @@ class FILCH_API endpoint {
 
   // Bounds
 
+  /// Of a bound of this cluster, its number. Throws std::invalid_argument for one of another cluster.
+  unsigned own(struct bound b) const;
+  /// Which cluster this is: the same number on all ranks.
+  unsigned cluster() const noexcept { return cluster_; }
+  void be_of(unsigned cluster) noexcept { cluster_ = cluster; }
   std::int64_t bound(unsigned id) const noexcept {
     return bounds_[id].value.load(std::memory_order_relaxed);  // relaxed: an old value prunes less, no more
   }
@@ -214,7 +221,7 @@ class FILCH_API endpoint {
                     message const& result);
   std::size_t move_arrived(task_deque& mine);
   void leave_in_inbox(task_deque& mine, std::size_t count);
-  template <class F> void for_each_child(F f) const {
+  template <class Fn> void for_each_child(Fn f) const {
     for (int child = 2 * me_ + 1; child <= 2 * me_ + 2 && child < ranks_; ++child) f(child);
   }
   std::size_t children() const noexcept;
@@ -239,6 +246,7 @@ class FILCH_API endpoint {
   std::atomic<bool> tick_is_due_{false};
   std::atomic<bool> heartbeat_is_due_{false};
   std::array<bound_value, k_bounds> bounds_;
+  unsigned cluster_ = 0;  // fixed after start
 
   std::mutex mutable mutex_;
 

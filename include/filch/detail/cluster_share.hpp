@@ -26,18 +26,18 @@ class partial {
  private:
   std::type_info const& type_;
 };
-template <class T> class partial_of : public partial {
+template <class Type> class partial_of : public partial {
  public:
-  partial_of() noexcept : partial(typeid(T)) {}
-  virtual void add(T&& value) = 0;
+  partial_of() noexcept : partial(typeid(Type)) {}
+  virtual void add(Type&& value) = 0;
 };
 
 /// A future's state once its result has come.
-template <class T> struct future_value : cluster_future {
-  using held = std::conditional_t<std::is_void_v<T>, bool, T>;
+template <class Type> struct future_value : cluster_future {
+  using held = std::conditional_t<std::is_void_v<Type>, bool, Type>;
   future_value() noexcept : cluster_future(&take) {}
   static void take(cluster_future& s, unpacker& u) {
-    if constexpr (!std::is_void_v<T>) static_cast<future_value&>(s).value.emplace(packing<T>::unpack(u));
+    if constexpr (!std::is_void_v<Type>) static_cast<future_value&>(s).value.emplace(packing<Type>::unpack(u));
   }
   std::optional<held> value;
 };
@@ -84,13 +84,13 @@ class share {
   share& operator=(share const&) = delete;
   ~share() = default;
 
-  template <auto F, class... A> void spawn(cluster_future* future, A&&... arguments);
+  template <auto Fn, class... Args> void spawn(cluster_future* future, Args&&... arguments);
 
-  /// Works until the deque is empty, on the pool's scheduler S.
-  template <class S> void work_off();
+  /// Works until the deque is empty, on the pool's scheduler Sched.
+  template <class Sched> void work_off();
   /// The same of tasks that were split off another share, which waits for them.
-  template <class S> void work_off_half() {
-    or_lose_tasks([this] { work_off<S>(); });
+  template <class Sched> void work_off_half() {
+    or_lose_tasks([this] { work_off<Sched>(); });
     merge();
   }
   /// Calls work(), outside of tasks. What that throws, for want of memory, takes tasks along: nobody would see the
@@ -105,7 +105,7 @@ class share {
   }
   /// For a worker of the pool that has nothing to do: works on what arrives, if something does soon. Returns whether
   /// it did.
-  template <class S> static bool help(endpoint& e);
+  template <class Sched> static bool help(endpoint& e);
   FILCH_INLINE void run_newest() {
     cluster_task& t = tasks.take_newest();
     t.kind->run(*this, t);
@@ -121,7 +121,7 @@ class share {
   FILCH_API void poll(std::size_t spare);
 
   /// Calls a task's function and hands on what it returns or throws.
-  template <class R, class Call> void finish(cluster_future* future, int home, Call call);
+  template <class Result, class Call> void finish(cluster_future* future, int home, Call call);
   /// Until the future is ready, works: on what is in the deque, what nobody has begun of the halves split off, what
   /// arrives. None of these tasks sees the waiting one's exceptions. Waits for no half that has begun: that one may
   /// wait for the task below on this stack.
@@ -137,8 +137,8 @@ class share {
 
   /// Have as many tasks begun as should take the time; or has it passed, since these are longer than those before?
   FILCH_API bool block_is_over() noexcept;
-  template <class S> void step(typename S::frame& frame);
-  template <class S> void split(typename S::frame& frame);
+  template <class Sched> void step(typename Sched::frame& frame);
+  template <class Sched> void split(typename Sched::frame& frame);
   /// Until something arrives, or nothing will soon.
   FILCH_API bool is_sent_work();
   /// The newest half that nobody has begun, back into the empty deque; false: there is none.
@@ -174,14 +174,14 @@ struct share::half {
   std::atomic<bool> is_claimed{false};
 };
 
-template <class S> bool share::help(endpoint& e) {
+template <class Sched> bool share::help(endpoint& e) {
   share mine(e, nullptr);
   if (!mine.is_sent_work()) return false;
   struct until_the_end {
     endpoint& ends;
     ~until_the_end() { ends.help_ends(); }
   } const helps{e};
-  mine.work_off_half<S>();
+  mine.work_off_half<Sched>();
   return true;
 }
 
@@ -203,40 +203,40 @@ class FILCH_API recruiter {
   std::unique_ptr<parts> parts_;
 };
 
-/// The kind of F's tasks.
-template <auto F> struct spawned {
-  using R = typename task_signature<decltype(F)>::result;
+/// The kind of Fn's tasks.
+template <auto Fn> struct spawned {
+  using Result = typename task_signature<decltype(Fn)>::result;
 
   static void run(share& here, cluster_task& t);
-  static inline task_kind const kind{typeid(task_name<F>).name(), &run, &task_arguments<F>::pack,
-                                     &task_arguments<F>::unpack, &task_arguments<F>::drop};
+  static inline task_kind const kind{typeid(task_name<Fn>).name(), &run, &task_arguments<Fn>::pack,
+                                     &task_arguments<Fn>::unpack, &task_arguments<Fn>::drop};
 };
 
-template <auto F, class... A> void share::spawn(cluster_future* future, A&&... arguments) {
-  static_assert(task_arguments<F>::template takes<A&&...>(),
+template <auto Fn, class... Args> void share::spawn(cluster_future* future, Args&&... arguments) {
+  static_assert(task_arguments<Fn>::template takes<Args&&...>(),
                 "these are not the arguments of this task, after `rank&`");
   cluster_task& t = tasks.room();
-  task_arguments<F>::make(t, std::forward<A>(arguments)...);
-  t.kind = &spawned<F>::kind;
+  task_arguments<Fn>::make(t, std::forward<Args>(arguments)...);
+  t.kind = &spawned<Fn>::kind;
   t.future = future;
   t.home = ends.rank();
   tasks.push();
 }
 
-template <class R, class Call> void share::finish(cluster_future* future, int home, Call call) {
+template <class Result, class Call> void share::finish(cluster_future* future, int home, Call call) {
   try {
     if (!future) {
-      if constexpr (std::is_void_v<R>) {
+      if constexpr (std::is_void_v<Result>) {
         call();
       } else {
-        R result = call();
+        Result result = call();
         if (!part_) return;
-        if (!part_->is_of(typeid(R))) throw std::logic_error("a task returned another type than what is folded");
-        static_cast<partial_of<R>&>(*part_).add(std::move(result));
+        if (!part_->is_of(typeid(Result))) throw std::logic_error("a task returned another type than what is folded");
+        static_cast<partial_of<Result>&>(*part_).add(std::move(result));
       }
     } else if (home == ends.rank()) {
-      auto& state = static_cast<future_value<R>&>(*future);
-      if constexpr (std::is_void_v<R>) {
+      auto& state = static_cast<future_value<Result>&>(*future);
+      if constexpr (std::is_void_v<Result>) {
         call();
       } else {
         state.value.emplace(call());
@@ -245,10 +245,10 @@ template <class R, class Call> void share::finish(cluster_future* future, int ho
       // *future may be gone
     } else {
       packer p;
-      if constexpr (std::is_void_v<R>) {
+      if constexpr (std::is_void_v<Result>) {
         call();
       } else {
-        packing<R>::pack(p, call());
+        packing<Result>::pack(p, call());
       }
       send_result(future, home, p.take());
     }
@@ -258,33 +258,33 @@ template <class R, class Call> void share::finish(cluster_future* future, int ho
 }
 
 /// One task, newest first; before it what is due: a poll, and a share for a worker of the pool that waits.
-template <class S> FILCH_INLINE void share::step(typename S::frame& frame) {
+template <class Sched> FILCH_INLINE void share::step(typename Sched::frame& frame) {
   if (poll_is_due()) [[unlikely]]
     poll(tasks.size() - 1);
-  if (S::wanted() && tasks.size() > 1) [[unlikely]]
-    split<S>(frame);
+  if (Sched::wanted() && tasks.size() > 1) [[unlikely]]
+    split<Sched>(frame);
   run_newest();
 }
 
-template <class S> void share::split(typename S::frame& frame) {
+template <class Sched> void share::split(typename Sched::frame& frame) {
   // relaxed: a hint; of those that have begun the list needs nothing.
   std::erase_if(halves_, [](auto const& h) { return h->is_claimed.load(std::memory_order_relaxed); });
   auto other = std::make_shared<half>(ends, part_ ? part_->another() : nullptr);
   halves_.push_back(other);
   other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
   frame.spawn([other = std::move(other)] {
-    if (other->claim()) other->tasks.template work_off_half<S>();
+    if (other->claim()) other->tasks.template work_off_half<Sched>();
   });
 }
 
-template <class S> void share::work_off() {
-  using frame_type = typename S::frame;
+template <class Sched> void share::work_off() {
+  using frame_type = typename Sched::frame;
   frame_type frame;
   frame_ = &frame;
-  step_ = [](share& s, void* f) { s.step<S>(*static_cast<frame_type*>(f)); };
+  step_ = [](share& s, void* f) { s.step<Sched>(*static_cast<frame_type*>(f)); };
   do {
     ends.share_begins();
-    while (!tasks.empty()) step<S>(frame);
+    while (!tasks.empty()) step<Sched>(frame);
     ends.share_ends();
     frame.sync();
     halves_.clear();

@@ -25,10 +25,12 @@ struct FILCH_API task_kind {
   using unpack_function = void (*)(unpacker&, cluster_task&);  // makes the arguments
   using drop_function = void (*)(cluster_task&) noexcept;      // ends the arguments
 
-  /// Before main(): makes itself known.
+  /// Before main(), or as its library is loaded: makes itself known.
   task_kind(std::string_view its_name, run_function, pack_function, unpack_function, drop_function);
   task_kind(task_kind const&) = delete;
   task_kind& operator=(task_kind const&) = delete;
+  /// At the program's end, or as its library is unloaded: no task of it may be left.
+  ~task_kind();
 
   std::string_view const name;
   std::uint64_t const id;  // of the name
@@ -122,38 +124,38 @@ class task_deque {
   std::size_t size_ = 0;
 };
 
-template <class F> struct task_signature {
-  static_assert(!sizeof(F), "a task of a cluster is a function, and its first parameter is filch::rank&");
+template <class Fn> struct task_signature {
+  static_assert(!sizeof(Fn), "a task of a cluster is a function, and its first parameter is filch::rank&");
   using result = void;
   using arguments = std::tuple<>;
   static constexpr bool k_in_task = true;
 };
-template <class R, class... P> struct task_signature<R (*)(rank&, P...)> {
-  static_assert((packable<std::decay_t<P>> && ...), "an argument of this task can't travel: see filch::packing");
-  static_assert(std::is_void_v<R> || packable<std::decay_t<R>>, "the result of this task can't travel");
-  using result = std::decay_t<R>;
-  using arguments = std::tuple<std::decay_t<P>...>;
-  static constexpr bool k_in_task = (std::is_trivially_copyable_v<std::decay_t<P>> && ...) &&
+template <class Result, class... Param> struct task_signature<Result (*)(rank&, Param...)> {
+  static_assert((packable<std::decay_t<Param>> && ...), "an argument of this task can't travel: see filch::packing");
+  static_assert(std::is_void_v<Result> || packable<std::decay_t<Result>>, "the result of this task can't travel");
+  using result = std::decay_t<Result>;
+  using arguments = std::tuple<std::decay_t<Param>...>;
+  static constexpr bool k_in_task = (std::is_trivially_copyable_v<std::decay_t<Param>> && ...) &&
                                     sizeof(arguments) <= cluster_task::k_room && alignof(arguments) <= 8;
 };
-template <class R, class... P>
-struct task_signature<R (*)(rank&, P...) noexcept> : task_signature<R (*)(rank&, P...)> {};
+template <class Result, class... Param>
+struct task_signature<Result (*)(rank&, Param...) noexcept> : task_signature<Result (*)(rank&, Param...)> {};
 
-/// Its type's mangled name holds F's, with namespaces, parameters and template arguments.
-template <auto F> struct task_name {};
+/// Its type's mangled name holds Fn's, with namespaces, parameters and template arguments.
+template <auto Fn> struct task_name {};
 
-/// The arguments of a task of function F.
-template <auto F> struct task_arguments {
-  using signature = task_signature<decltype(F)>;
+/// The arguments of a task of function Fn.
+template <auto Fn> struct task_arguments {
+  using signature = task_signature<decltype(Fn)>;
   using type = typename signature::arguments;
 
   /// Is it called with as many arguments as it has, each of which would do in a call?
-  template <class... A> static consteval bool takes() { return takes<A...>(static_cast<type*>(nullptr)); }
-  template <class... A> static void make(cluster_task& t, A&&... a) {
+  template <class... Args> static consteval bool takes() { return takes<Args...>(static_cast<type*>(nullptr)); }
+  template <class... Args> static void make(cluster_task& t, Args&&... a) {
     if constexpr (signature::k_in_task) {
-      ::new (static_cast<void*>(t.arguments)) type(std::forward<A>(a)...);
+      ::new (static_cast<void*>(t.arguments)) type(std::forward<Args>(a)...);
     } else {
-      ::new (static_cast<void*>(t.arguments)) type*(new type(std::forward<A>(a)...));
+      ::new (static_cast<void*>(t.arguments)) type*(new type(std::forward<Args>(a)...));
     }
   }
   static type take(cluster_task& t) {
@@ -166,23 +168,24 @@ template <auto F> struct task_arguments {
   }
   static void pack(packer& p, cluster_task& t) {
     type const arguments = take(t);
-    std::apply([&p]<class... A>(A const&... a) { (static_cast<void>(packing<A>::pack(p, a)), ...); }, arguments);
+    std::apply([&p]<class... Args>(Args const&... a) { (static_cast<void>(packing<Args>::pack(p, a)), ...); },
+               arguments);
   }
   static void unpack(unpacker& u, cluster_task& t) { unpack_each(u, t, static_cast<type*>(nullptr)); }
   static void drop(cluster_task& t) noexcept { static_cast<void>(take(t)); }
 
  private:
-  template <class... A, class... P> static consteval bool takes(std::tuple<P...>*) {
-    if constexpr (sizeof...(A) == sizeof...(P)) {
-      return (std::is_convertible_v<A, P> && ...);
+  template <class... Args, class... Param> static consteval bool takes(std::tuple<Param...>*) {
+    if constexpr (sizeof...(Args) == sizeof...(Param)) {
+      return (std::is_convertible_v<Args, Param> && ...);
     } else {
       return false;
     }
   }
-  template <class... A> static void unpack_each(unpacker& u, cluster_task& t, std::tuple<A...>*) {
+  template <class... Args> static void unpack_each(unpacker& u, cluster_task& t, std::tuple<Args...>*) {
     // Braces: read in the order in which they were written.
-    std::tuple<A...> all{packing<A>::unpack(u)...};
-    std::apply([&t](A&... a) { make(t, std::move(a)...); }, all);
+    std::tuple<Args...> all{packing<Args>::unpack(u)...};
+    std::apply([&t](Args&... a) { make(t, std::move(a)...); }, all);
   }
 };
 

@@ -52,7 +52,7 @@ class task_root {
 };
 
 /// How many of a victim's tasks an answer holds.
-enum class share : std::uint8_t {
+enum class portion : std::uint8_t {
   one,
   half,
   half_of_many,  // one where there are few
@@ -63,7 +63,7 @@ struct request {
   std::uint16_t thief;
   std::uint16_t passed_on = 0;  // so many times
   std::uint8_t is_there = 1;    // so that no request is zero
-  share wants = share::one;
+  portion wants = portion::one;
   bool stands = false;                      // is with every worker; stays where it is until it is answered
   victim_order order = victim_order::last;  // in which to look for victims
 };

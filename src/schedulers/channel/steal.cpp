@@ -84,7 +84,7 @@ channel_team::answer channel_team::answer_to(channel_member& w, request r) noexc
 /// The oldest tasks that it has.
 batch channel_team::give(channel_member& w, request r) noexcept {
   auto const share_of = [&](std::size_t n) {
-    bool const takes_half = r.wants == share::half || (r.wants == share::half_of_many && n >= k_many);
+    bool const takes_half = r.wants == portion::half || (r.wants == portion::half_of_many && n >= k_many);
     return takes_half ? (n + 1) / 2 : 1;
   };
   auto const from = static_cast<std::uint16_t>(w.index);
@@ -212,23 +212,24 @@ bool channel_team::ask_one(channel_member& w, unsigned first) noexcept {
 
 /// Adaptive: half where a message costs much beside the tasks in it, since they are short or the victim answers late.
 /// Late, but of few tasks, it wants one: each of them may hold many more.
-share channel_team::share_to_ask_for(channel_member& w) const noexcept {
+portion channel_team::portion_to_ask_for(channel_member& w) const noexcept {
   constexpr auto k_short = std::chrono::microseconds(50);
   constexpr int k_much_longer = 8;
   switch (asked_for().amount) {
-    case steal_amount::one: return share::one;
-    case steal_amount::half: return share::half;
+    case steal_amount::one: return portion::one;
+    case steal_amount::half: return portion::half;
     case steal_amount::adaptive: break;
   }
   auto const waited = w.answered - w.asked;
   w.asked = std::chrono::steady_clock::now();
   auto const ran = w.asked - w.answered;
-  if (ran < w.tasks_in_answer * k_short) return share::half;
-  return ran < k_much_longer * waited ? share::half_of_many : share::one;
+  if (ran < w.tasks_in_answer * k_short) return portion::half;
+  return ran < k_much_longer * waited ? portion::half_of_many : portion::one;
 }
 
 void channel_team::begin_request(channel_member& w) noexcept {
-  w.mine = {.thief = static_cast<std::uint16_t>(w.index), .wants = share_to_ask_for(w), .order = asked_for().victims};
+  w.mine = {
+      .thief = static_cast<std::uint16_t>(w.index), .wants = portion_to_ask_for(w), .order = asked_for().victims};
   w.is_asking = true;
   w.looks = 0;
   w.asked_for = w.root;

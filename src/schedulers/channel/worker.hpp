@@ -106,7 +106,7 @@ class channel_team final : public runtime::team {
   void ask_for_threads() noexcept;
   void withdraw_for_missing_threads() noexcept;
   void begin_request(channel_member& w) noexcept;
-  share share_to_ask_for(channel_member& w) const noexcept;
+  portion portion_to_ask_for(channel_member& w) const noexcept;
   bool stop_asking(channel_member& w) noexcept;
   void withdraw(channel_member& w) noexcept;
   void take_over(channel_member& w, batch const& message) noexcept;
