@@ -459,6 +459,7 @@ template <int Depth> [[gnu::noinline]] void nest_functions(auto const& innermost
 
 TEST(interrupts, change_nothing_that_an_unwinder_reads) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
+  if constexpr (steals_are_forced<S>) GTEST_SKIP() << "every frame is offered at its fork";
   constexpr int k_depth = 40;
   S::pool{{.workers = 2}};
   S::pool pool({.workers = 1});
