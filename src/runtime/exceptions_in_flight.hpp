@@ -3,6 +3,15 @@
 
 #include <cxxabi.h>
 
+#include <version>
+
+#if defined(_LIBCPP_VERSION)  // whose header leaves it out
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals();
+}  // namespace __cxxabiv1
+#endif
+
 namespace filch::runtime {
 
 /// What __cxa_get_globals() points to (Itanium C++ ABI, exception handling, 2.2.2).

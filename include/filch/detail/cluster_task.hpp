@@ -3,6 +3,10 @@
 
 #include <filch/packing.hpp>
 
+#if !defined(__cpp_rtti)
+#error "filch/cluster.hpp knows tasks by the names of their types: compile it without -fno-rtti"
+#endif
+
 #include <cstdint>
 #include <memory>
 #include <string_view>

@@ -14,7 +14,7 @@ class first_failure {
   void keep(std::exception_ptr& e, unsigned number) noexcept {
     if (exception_ && number_ < number) return;
     number_ = number;
-    exception_.swap(e);
+    std::swap(exception_, e);
   }
   /// And forgets it.
   void throw_if_any() {

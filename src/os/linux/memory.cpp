@@ -15,6 +15,10 @@
 #include <cstring>
 #include <utility>
 
+#if !defined(__GLIBC__)
+#error "Filch needs glibc: it asks for the bounds of threads' stacks and switches stacks as glibc allows"
+#endif
+
 namespace filch::os {
 
 std::size_t page_size() noexcept {
@@ -234,8 +238,19 @@ bool reservation::guards(void const* address) const noexcept {
 }
 
 char const* describe_errno(int error) noexcept {
+#if __GLIBC_PREREQ(2, 32)
   char const* const text = strerrordesc_np(error);
   return text ? text : "unknown error";
+#else
+  // One of few errors of few calls, perhaps under a lock or out of memory.
+  switch (error) {
+    case EAGAIN: return "Resource temporarily unavailable";
+    case EINVAL: return "Invalid argument";
+    case ENOMEM: return "Cannot allocate memory";
+    case EPERM: return "Operation not permitted";
+    default: return "unknown error";
+  }
+#endif
 }
 
 }  // namespace filch::os

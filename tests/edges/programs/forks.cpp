@@ -75,17 +75,24 @@ scenario const asked_for{"fork-in-first-asked-for", [](int) {
                            using filch::channel;
                            pid_t child = -1;
                            std::atomic<int> ran{0};
-                           while (child == -1) {
-                             channel::pool pool({.workers = 2});
-                             ran = 0;
-                             auto const f = [&] {
-                               if (pool.stats().tasks_sent != 0) return;  // it asked before the fork
-                               while (!channel::wanted()) std::this_thread::yield();
-                               child = fork_now();
-                             };
-                             auto const g = [&] { ++ran; };
-                             pool.run([&] { channel::join([&] { channel::join(f, g); }, g); });
-                           }
+                           std::atomic<bool> is_held{false};
+                           std::atomic<bool> may_ask{false};
+                           channel::pool pool({.workers = 2});
+                           auto const f = [&] {
+                             may_ask = true;
+                             while (!channel::wanted()) std::this_thread::yield();
+                             child = fork_now();
+                           };
+                           auto const g = [&] { ++ran; };
+                           pool.run([&] {
+                             // Nobody asks while the tasks below are forked.
+                             channel::detach([&] {
+                               is_held = true;
+                               while (!may_ask) std::this_thread::yield();
+                             });
+                             while (!is_held) channel::poll();
+                             channel::join([&] { channel::join(f, g); }, g);
+                           });
                            if (child == 0) std::exit(right(ran == 2));
                            wait_for(child);
                          }};
