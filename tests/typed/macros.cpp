@@ -91,6 +91,7 @@
 #include <filch/implicit.hpp>
 #endif
 #include <filch/channel.hpp>
+#include <filch/cluster.hpp>
 #include <filch/direct.hpp>
 #include <filch/pool_stats.hpp>
 #include <filch/serial.hpp>

@@ -67,7 +67,7 @@ class task_deque {
  public:
   task_deque() = default;
   task_deque(task_deque&& other) noexcept
-      : slots_(std::move(other.slots_)),
+      : places_(std::move(other.places_)),
         capacity_(std::exchange(other.capacity_, 0)),
         oldest_(other.oldest_),
         size_(std::exchange(other.size_, 0)) {}
@@ -112,17 +112,17 @@ class task_deque {
   }
 
  private:
-  cluster_task& at(std::size_t i) noexcept { return slots_[(oldest_ + i) & (capacity_ - 1)]; }
+  cluster_task& at(std::size_t i) noexcept { return places_[(oldest_ + i) & (capacity_ - 1)]; }
   FILCH_COLD void grow() {
     std::size_t const wider = capacity_ ? 2 * capacity_ : 64;
-    auto slots = std::make_unique_for_overwrite<cluster_task[]>(wider);
-    for (std::size_t i = 0; i < size_; ++i) slots[i] = at(i);
-    slots_ = std::move(slots);
+    auto places = std::make_unique_for_overwrite<cluster_task[]>(wider);
+    for (std::size_t i = 0; i < size_; ++i) places[i] = at(i);
+    places_ = std::move(places);
     capacity_ = wider;
     oldest_ = 0;
   }
 
-  std::unique_ptr<cluster_task[]> slots_;
+  std::unique_ptr<cluster_task[]> places_;
   std::size_t capacity_ = 0;  // a power of two
   std::size_t oldest_ = 0;
   std::size_t size_ = 0;
