@@ -1,11 +1,22 @@
 // Libraries that bring Filch along, or use it while they are loaded and unloaded.
 #include "edges/process.hpp"
 
+#include <algorithm>
+
 namespace filch_test {
 namespace {
 
 TEST(a_library, may_use_pools_while_it_is_initialised_and_go_when_threads_have_used_them) {
   expect_quiet_end(run_program(EDGE_HOST, {EDGE_GUEST, std::to_string(scaled(20))}), 0, "done\n");
+}
+
+TEST(a_library, may_bring_a_copy_of_filch_of_its_own) {
+  auto const e = run_program(EDGE_FIRST_COPY, {EDGE_SECOND_COPY, std::to_string(scaled(20))});
+  EXPECT_EQ(e.exit_code, 0);
+  EXPECT_EQ(e.out, "right\n");
+  // The copy that came first has one line to say, at most: the second one's handler is there since.
+  EXPECT_LE(std::count(e.err.begin(), e.err.end(), '\n'), 1) << e.err;
+  EXPECT_TRUE(e.err.empty() || e.err.find("SIGURG") != e.err.npos) << e.err;
 }
 
 }  // namespace
