@@ -42,7 +42,9 @@ class breakpoint {
       [](_Unwind_Context* context, void* found) {
         auto& to = *static_cast<std::uint64_t*>(found);
         filch::detail::call_frame_scratch scratch;
-        if (to == 0) to = filch::detail::find_call_frame(_Unwind_GetIP(context), true, scratch).pad;
+        auto const f = filch::detail::find_call_frame(_Unwind_GetIP(context), true, scratch);
+        // Others have pads, too, that no thief lands in.
+        if (to == 0 && f.pad_is != filch::detail::pad_use::unfit) to = f.pad;
         return _URC_NO_REASON;
       },
       &pad);
@@ -90,8 +92,11 @@ TEST_F(a_breakpoint_in_a_landing_pad, sends_no_thief_there) {
   auto const steals = pool_.stats().steals;
   {
     breakpoint const here(pad);
-    for (int i = 0; i < 50; ++i) EXPECT_FALSE(join());
-    // What was known gets to a thief, which gives it back. Then each worker that was the victim knows better.
+    unsigned beside = 0;
+    for (int i = 0; i < 50; ++i) beside += join() ? 1 : 0;
+    // What was known gets to a thief, which gives it back: the code may go on at the thief's thread. Then each worker
+    // that was the victim knows better.
+    EXPECT_LE(beside, 4u);
     EXPECT_LE(pool_.stats().steals - steals, 4u);
   }
   EXPECT_TRUE(eventually([&] { return join(); }));
