@@ -7,6 +7,8 @@
 #include "schedulers/implicit/pad_scanner.hpp"
 #include "schedulers/implicit/worker.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -572,28 +574,25 @@ implicit_polled_as implicit_polled() {
 
 namespace {
 
+using outside_frames = sized_call_frame_cache<16>;
 /// What a thread outside all pools remembers of the frames that its joins are in. On the heap: few threads join
 /// there.
-class outside_frames {
- public:
-  constexpr outside_frames() noexcept = default;
-  outside_frames(outside_frames const&) = delete;
-  outside_frames& operator=(outside_frames const&) = delete;
-  ~outside_frames() {
-    delete std::exchange(cache_, nullptr);
-    is_over_ = true;
-  }
-  /// Null without memory, and while the thread ends: then frames are worked out anew.
-  call_frame_cache* get() noexcept {
-    if (!cache_ && !is_over_) cache_ = new (std::nothrow) sized_call_frame_cache<16>;
-    return cache_;
-  }
+constinit thread_local outside_frames* frames_outside = nullptr;
 
- private:
-  sized_call_frame_cache<16>* cache_ = nullptr;
-  bool is_over_ = false;
-};
-thread_local outside_frames frames_outside;
+void forget_frames(void*) { delete std::exchange(frames_outside, nullptr); }
+
+/// Null without memory: then frames are worked out anew. A thread-local's destructor would need the dynamic loader's
+/// lock.
+call_frame_cache* frames_of_thread_outside() noexcept {
+  static struct end_of_thread {
+    pthread_key_t key{};
+    bool const is_there = pthread_key_create(&key, forget_frames) == 0;
+  } const at_end;
+  if (frames_outside || !at_end.is_there) return frames_outside;
+  frames_outside = new (std::nothrow) outside_frames;
+  if (frames_outside && pthread_setspecific(at_end.key, frames_outside) != 0) forget_frames(nullptr);
+  return frames_outside;
+}
 
 }  // namespace
 
@@ -604,7 +603,7 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   // Of the stack no more is known.
   std::uint64_t const low = here[frame_registers::rsp];
   constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
-  if (!join_frame_walk(here, true, low, k_anywhere, k_anywhere, frames_outside.get()).next_of_any_use(frame)) {
+  if (!join_frame_walk(here, true, low, k_anywhere, k_anywhere, frames_of_thread_outside()).next_of_any_use(frame)) {
     return nullptr;
   }
   if (frame.pad_is == pad_use::unfit) return nullptr;
