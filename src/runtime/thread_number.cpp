@@ -1,7 +1,7 @@
 // Numbers of threads, from zero on: a bit for each that is taken.
 #include <filch/worker_local.hpp>
 
-#include <pthread.h>
+#include "os/linux/thread_end.hpp"
 
 #include <array>
 #include <atomic>
@@ -44,11 +44,8 @@ void give_back(void*) {
 
 /// Where the system has no key left, or no memory for one, numbers are not given back: nobody gets them twice.
 void give_back_at_end() {
-  static struct end_of_thread {
-    pthread_key_t key{};
-    bool const is_there = pthread_key_create(&key, give_back) == 0;
-  } const at_end;
-  if (at_end.is_there) pthread_setspecific(at_end.key, &number);
+  static os::at_thread_end const at_end(give_back);
+  static_cast<void>(at_end.pass(&number));
 }
 
 [[gnu::noinline]] unsigned first_number() {

@@ -1,6 +1,7 @@
 #include "os/linux/overflow.hpp"
 
 #include "os/linux/earlier_handler.hpp"
+#include "os/linux/thread_end.hpp"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -61,7 +62,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 struct alignas(64) signal_stack {
   static constexpr std::size_t k_bytes = 64 * 1024;  // of both
 
-  pthread_key_t key;
+  at_thread_end const* at_end;
   int looks = 0;  // at the end of its thread
 
   void* low() noexcept { return this + 1; }
@@ -77,30 +78,25 @@ void take_signal_stack_away(void* memory) {
     stack_t off{};
     off.ss_flags = SS_DISABLE;
     if (sigaltstack(&off, nullptr) != 0) return;
-  } else if (++mine.looks < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(mine.key, memory) == 0) {
+  } else if (++mine.looks < PTHREAD_DESTRUCTOR_ITERATIONS && mine.at_end->pass(memory)) {
     return;  // whoever set another one may put this one back, in a destructor that comes later
   }
   mine.give_back();
 }
 
-/// A thread-local's destructor would need the dynamic loader's lock: a new thread would wait for who loads or unloads
-/// a library, and that may wait for the thread, where a pool comes or goes with the library.
 void give_signal_stack() noexcept {
-  static struct end_of_thread {
-    pthread_key_t key{};
-    bool const is_there = pthread_key_create(&key, take_signal_stack_away) == 0;
-  } const at_end;
+  static at_thread_end const at_end(take_signal_stack_away);
   stack_t now{};
-  if (!at_end.is_there || sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  if (!at_end.is_there() || sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
   void* const p = mmap(nullptr, signal_stack::k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return;
-  auto& mine = *::new (p) signal_stack{at_end.key};
+  auto& mine = *::new (p) signal_stack{&at_end};
   now = {};
   now.ss_sp = mine.low();
   now.ss_size = signal_stack::k_bytes - sizeof mine;
   if (sigaltstack(&now, nullptr) != 0) {
     mine.give_back();
-  } else if (pthread_setspecific(at_end.key, p) != 0) {
+  } else if (!at_end.pass(p)) {
     take_signal_stack_away(p);
   }
 }

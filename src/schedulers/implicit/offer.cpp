@@ -2,12 +2,11 @@
 #include <filch/detail/caught.hpp>
 #include <filch/detail/implicit_trial.hpp>
 
+#include "os/linux/thread_end.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/pad_reader.hpp"
 #include "schedulers/implicit/pad_scanner.hpp"
 #include "schedulers/implicit/worker.hpp"
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <csignal>
@@ -581,16 +580,12 @@ constinit thread_local outside_frames* frames_outside = nullptr;
 
 void forget_frames(void*) { delete std::exchange(frames_outside, nullptr); }
 
-/// Null without memory: then frames are worked out anew. A thread-local's destructor would need the dynamic loader's
-/// lock.
+/// Null without memory: then frames are worked out anew.
 call_frame_cache* frames_of_thread_outside() noexcept {
-  static struct end_of_thread {
-    pthread_key_t key{};
-    bool const is_there = pthread_key_create(&key, forget_frames) == 0;
-  } const at_end;
-  if (frames_outside || !at_end.is_there) return frames_outside;
+  static os::at_thread_end const at_end(forget_frames);
+  if (frames_outside || !at_end.is_there()) return frames_outside;
   frames_outside = new (std::nothrow) outside_frames;
-  if (frames_outside && pthread_setspecific(at_end.key, frames_outside) != 0) forget_frames(nullptr);
+  if (frames_outside && !at_end.pass(frames_outside)) forget_frames(nullptr);
   return frames_outside;
 }
 

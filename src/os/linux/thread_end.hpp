@@ -1,0 +1,24 @@
+// Something to be done at the end of a thread.
+#pragma once
+
+#include <pthread.h>
+
+namespace filch::os {
+
+/// As a static of the code that needs it. A thread-local's destructor would need the dynamic loader's lock: a new
+/// thread would wait for who loads or unloads a library, and that may wait for the thread, where a pool comes or goes
+/// with the library.
+class at_thread_end {
+ public:
+  explicit at_thread_end(void (*call)(void*)) noexcept : is_there_(pthread_key_create(&key_, call) == 0) {}
+  /// False where the system has no key left.
+  bool is_there() const noexcept { return is_there_; }
+  /// At the end of the calling thread, call(p); p is not null. False without memory.
+  [[nodiscard]] bool pass(void* p) const noexcept { return is_there_ && pthread_setspecific(key_, p) == 0; }
+
+ private:
+  pthread_key_t key_{};
+  bool is_there_;
+};
+
+}  // namespace filch::os
