@@ -209,6 +209,21 @@ scenario const near_end{"interrupt-near-the-end-of-a-stack", [](int left) {
                           std::puts("stolen");
                         }};
 
+/// In a run: calls first(), then forks nothing until the task beside it was stolen, which only an interrupt offers.
+template <class First> void be_stolen_from(First first) {
+  std::atomic<bool> stolen{false};
+  filch::join<S>(
+      [&] {
+        filch::join<S>(
+            [&] {
+              first();
+              while (!stolen.load()) __builtin_ia32_pause();
+            },
+            [&] { stolen.store(true); });
+      },
+      [] {});
+}
+
 /// The victim has a signal stack of its own, with 4 KiB more than the kernel needs of it.
 scenario const small_signal_stack{
     "interrupt-on-a-small-signal-stack", [](int) {
@@ -224,18 +239,7 @@ scenario const small_signal_stack{
       sigaltstack(&mine, nullptr);
       S::pool pool({.workers = 2});
       for (int i = 0; i < 20; ++i) {
-        pool.run([&] {
-          std::atomic<bool> stolen{false};
-          filch::join<S>(
-              [&] {
-                filch::join<S>(
-                    [&] {
-                      while (!stolen.load()) __builtin_ia32_pause();
-                    },
-                    [&] { stolen.store(true); });
-              },
-              [] {});
-        });
+        pool.run([] { be_stolen_from([] {}); });
       }
       std::puts("stolen");
     }};
@@ -248,18 +252,7 @@ scenario const nameless{"interrupt-without-its-sender", [](int) {
                           on(SIGURG, [](int) { say("handled\n"); }, SA_RESTART);
                           S::pool pool({.workers = 2});
                           for (int i = 0; i < 5; ++i) {
-                            pool.run([&] {
-                              std::atomic<bool> stolen{false};
-                              filch::join<S>(
-                                  [&] {
-                                    filch::join<S>(
-                                        [&] {
-                                          while (!stolen.load()) __builtin_ia32_pause();
-                                        },
-                                        [&] { stolen.store(true); });
-                                  },
-                                  [] {});
-                            });
+                            pool.run([] { be_stolen_from([] {}); });
                           }
                           std::puts("stolen");
                         }};
@@ -269,25 +262,17 @@ scenario const at_once{"urgent-while-urgent-is-pending", [](int) {
                          on(SIGURG, [](int) { say("handled\n"); }, SA_RESTART);
                          S::pool pool({.workers = 2});
                          pool.run([&] {
-                           std::atomic<bool> stolen{false};
-                           filch::join<S>(
-                               [&] {
-                                 filch::join<S>(
-                                     [&] {
-                                       sigset_t urgent;
-                                       sigemptyset(&urgent);
-                                       sigaddset(&urgent, SIGURG);
-                                       pthread_sigmask(SIG_BLOCK, &urgent, nullptr);
-                                       pthread_sigqueue(pthread_self(), SIGURG, {});
-                                       // The thief has insisted when it sleeps.
-                                       auto const before = pool.stats().sleeps;
-                                       while (pool.stats().sleeps == before) std::this_thread::yield();
-                                       pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
-                                       while (!stolen.load()) __builtin_ia32_pause();
-                                     },
-                                     [&] { stolen.store(true); });
-                               },
-                               [] {});
+                           be_stolen_from([&] {
+                             sigset_t urgent;
+                             sigemptyset(&urgent);
+                             sigaddset(&urgent, SIGURG);
+                             pthread_sigmask(SIG_BLOCK, &urgent, nullptr);
+                             pthread_sigqueue(pthread_self(), SIGURG, {});
+                             // The thief has insisted when it sleeps.
+                             auto const before = pool.stats().sleeps;
+                             while (pool.stats().sleeps == before) std::this_thread::yield();
+                             pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
+                           });
                          });
                          std::puts("stolen");
                        }};
