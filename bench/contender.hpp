@@ -41,7 +41,7 @@ class running_pool {
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;
-  /// What the pool's stacks hold, of schedulers whose strands have stacks of their own.
+  /// What the pool's stacks hold, of schedulers whose fibers have stacks of their own.
   virtual std::optional<std::size_t> written_stack_bytes() const = 0;
 };
 
@@ -50,7 +50,7 @@ struct contender {
   std::string_view about;
   bool is_peer;
   bool has_workers;  // else one, whatever is asked for
-  bool has_strands;  // with stacks of their own
+  bool has_fibers;   // with stacks of their own
   std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
 };
 

@@ -110,11 +110,11 @@ void show_micro(options const& o) {
   run_micro(each, o.as_json());
 }
 
-/// Pages of stack, of the schedulers whose strands have stacks of their own. False if the bound does not hold.
+/// Pages of stack, of the schedulers whose fibers have stacks of their own. False if the bound does not hold.
 bool show_space(options const& o) {
   auto const workloads = wanted_workloads(o);
   auto const measured =
-      wanted_schedulers(o, {[](contender const& c) { return c.has_strands; }, "--space is for cactus and implicit"});
+      wanted_schedulers(o, {[](contender const& c) { return c.has_fibers; }, "--space is for cactus and implicit"});
   auto const workers = wanted_workers(o);
   check_pools(measured, most(workers));
 
@@ -272,7 +272,7 @@ void show_loops(options const& o) {
 }
 
 #if FILCH_HAS_CACTUS
-/// Steals of `implicit`, and the latency of steals of both schedulers whose strands have stacks.
+/// Steals of `implicit`, and the latency of steals of both schedulers whose fibers have stacks.
 void show_stealing(options const& o) {
   auto const workloads = wanted_workloads(o);
   auto const workers = wanted_workers_that_steal(o);
@@ -283,7 +283,7 @@ void show_stealing(options const& o) {
   auto rows = nlohmann::ordered_json::array();
   auto latency = nlohmann::ordered_json::object();
   for (contender const& c : contenders()) {
-    if (!c.has_strands) continue;
+    if (!c.has_fibers) continue;
     steal_latency const l = measure_steal_latency(c);
     latency[std::string(c.name)] = to_json(l);
     if (!o.as_json()) print(l, c.name);

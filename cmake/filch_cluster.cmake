@@ -15,7 +15,7 @@ elseif(NOT with_mpi MATCHES "^(OFF|NO|FALSE|N|0)$")
 endif()
 
 add_library(filch_cluster src/cluster/cluster.cpp src/cluster/endpoint.cpp src/cluster/heartbeats.cpp
-  src/cluster/recruiter.cpp
+  src/cluster/helper_thread.cpp
   src/cluster/stealing.cpp src/cluster/task.cpp src/cluster/threads.cpp src/cluster/tree.cpp)
 add_library(filch::cluster ALIAS filch_cluster)
 target_link_libraries(filch_cluster PUBLIC filch PRIVATE $<BUILD_INTERFACE:filch_warnings>)

@@ -34,8 +34,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/arch/x86_64/continuation.S
     src/arch/x86_64/switch_stack.S
     src/os/linux/interrupt.cpp
-    src/runtime/strand_stack.cpp
-    src/runtime/strand_team.cpp
+    src/runtime/fiber_stack.cpp
+    src/runtime/fiber_team.cpp
     src/schedulers/cactus/frame.cpp
     src/schedulers/cactus/join.cpp
     src/schedulers/cactus/pool.cpp

@@ -171,7 +171,7 @@ look:
   atomic { DRAINED(me) -> mem[TAKEN] = mem[TAKEN] + 1 };
 #endif
   d_step { assert(task != 0); assert(!stolen[task]); stolen[task] = true; run_once(task) };
-  /* Arrives at the meeting. */
+  /* Arrives at the join counter. */
   atomic {
     DRAINED(me) ->
     assert(mem[BALANCE(task)] == ZERO || mem[BALANCE(task)] == ZERO + 1);

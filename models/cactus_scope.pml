@@ -19,7 +19,7 @@
 #define BEGUN (TASKS)
 #define TAIL (TASKS + 1)
 #define SPLIT (TASKS + 2)
-#define ARRIVED (TASKS + 3)  /* thieves at the meeting */
+#define ARRIVED (TASKS + 3)  /* thieves at the join counter */
 #define WORDS (TASKS + 4)
 
 #include "tso.pml"

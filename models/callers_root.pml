@@ -1,19 +1,19 @@
-/* A caller sleeps while parts of its call are elsewhere, and a worker takes up a strand of that call: edge idle-4 of
-   src/runtime/idle.md. The caller asks the workers alone whose strand is of its root. README.md says what is checked. */
+/* A caller sleeps while parts of its call are elsewhere, and a worker takes up a fiber of that call: edge idle-4 of
+   src/runtime/idle.md. The caller asks the workers alone whose fiber is of its root. README.md says what is checked. */
 
 #define CALLER 0
 #define WORKER 1
 #define PROCS 2
 #define DEPTH 2
-#define ROOT 0      /* of the worker's strand: 1 is the caller's */
+#define ROOT 0      /* of the worker's fiber: 1 is the caller's */
 #define REQUEST 1   /* at the worker */
-#define PUBLIC 2    /* a task of the worker's strand; its root goes with it */
+#define PUBLIC 2    /* a task of the worker's fiber; its root goes with it */
 #define ANNOUNCED 3 /* the caller sleeps, or is about to */
 #define WORDS 4
 #include "tso.pml"
 
-#ifndef STRANDS
-#define STRANDS 2
+#ifndef FIBERS
+#define FIBERS 2
 #endif
 
 bool sleeps;
@@ -47,13 +47,13 @@ inline look_for_caller() {
 #endif
 }
 
-/* It takes up strands, of the caller's root or of another one, and stays with the last. */
+/* It takes up fibers, of the caller's root or of another one, and stays with the last. */
 active proctype worker() {
   byte found;
   byte root;
   byte n;
   do
-  :: n < STRANDS ->
+  :: n < FIBERS ->
      n++;
      if
      :: root = 0
@@ -133,7 +133,7 @@ awake:
 
 init { atomic { run drain(CALLER); run drain(WORKER) } }
 
-/* While the caller sleeps, a worker that stays with a strand of its root has a request. */
+/* While the caller sleeps, a worker that stays with a fiber of its root has a request. */
 active proctype observer() {
 end:
   atomic {

@@ -1,4 +1,4 @@
-/* The last messages of a cluster: heartbeats to the next rank until the watchman stops, then a farewell with their number.
+/* The last messages of a cluster: heartbeats to the next rank until the watchdog stops, then a farewell with their number.
    Messages arrive in any order. What is checked: README.md. */
 
 #ifndef RANKS
@@ -18,7 +18,7 @@ proctype rank(byte me) {
   byte expected = NONE;  /* the farewell has come, with this number */
   bool has_stopped;
   do
-  :: atomic { !has_stopped && sent < HEARTBEATS ->   /* the watchman */
+  :: atomic { !has_stopped && sent < HEARTBEATS ->   /* the watchdog */
        assert(!gone[(me + 1) % RANKS]);
        sent++; heartbeats[(me + 1) % RANKS]++
      }

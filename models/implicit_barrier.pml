@@ -1,5 +1,5 @@
 /* The implicit scheduler's return barrier: frames that are offered from polls, handlers of interrupts and the barrier
-   itself, children that return and throw, thieves that land in frames. One strand, which two workers run in turn, and
+   itself, children that return and throw, thieves that land in frames. One fiber, which two workers run in turn, and
    two thieves. Memory is sequentially consistent here: who else reads what in which order is implicit_offers.pml's.
    What is checked, and what is not: README.md. */
 
@@ -27,11 +27,11 @@ byte returns_to[DEEP];  /* the slot with the return address of a join frame's ch
 byte tail, head;
 byte record[DEEP];      /* which frame, by its place */
 bool landed[DEEP];      /* a record's */
-bool arrived[DEEP];     /* its thief, at the meeting */
+bool arrived[DEEP];     /* its thief, at the join counter */
 byte barrier_slot = NOWHERE;
 byte hidden_return;
 
-bit runner;             /* which of the two workers the strand is on */
+bit runner;             /* which of the two workers the fiber is on */
 bool busy[2];           /* is_busy */
 bool in_handler;
 bool uncaught;          /* an exception is on its way */
@@ -187,7 +187,7 @@ inline child_is_done() {
 #ifndef MUTANT_DOES_NOT_WAIT
      arrived[head - 1];
 #endif
-     if  /* whoever comes last goes on with the strand */
+     if  /* whoever comes last goes on with the fiber */
      :: skip
      :: runner = 1 - runner
      fi;
@@ -227,7 +227,7 @@ inline child_is_done() {
   d_step { me = 0; is_stolen = false }
 }
 
-proctype strand() provided (!in_handler) {
+proctype fiber() provided (!in_handler) {
   byte next = 1, top, whose, j;
   bit me;
   bool threw, is_stolen, is_done;
@@ -329,7 +329,7 @@ proctype strand() provided (!in_handler) {
 #define MAY_PUBLISH !busy[runner] && (!uncaught || at_poll)
 #endif
 
-/* A poll, or an interrupt: on the strand's own thread, which does nothing else meanwhile. */
+/* A poll, or an interrupt: on the fiber's own thread, which does nothing else meanwhile. */
 proctype handler() {
   byte j, k, n, newest_join;
 
@@ -367,7 +367,7 @@ proctype profiler() {
 
 init {
   atomic {
-    run strand();
+    run fiber();
     run handler();
     run thief();
     run thief();

@@ -17,7 +17,7 @@
 #define OPEN 1  /* how many are offered */
 #define INTERRUPTED 2
 #define ASLEEP(p) (2 + (p))
-#define THREAD 5  /* whether it runs a strand */
+#define THREAD 5  /* whether it runs a fiber */
 #define WORDS 6
 
 #include "tso.pml"
@@ -179,7 +179,7 @@ inline insist_on() {
         :: atomic { DRAINED(me) && mem[INTERRUPTED] == 0 -> mem[INTERRUPTED] = 1 };
            if
            :: mem[THREAD] == 1 -> pending = true
-           :: mem[THREAD] == 0  /* as if it had not been marked, once it takes up a strand */
+           :: mem[THREAD] == 0  /* as if it had not been marked, once it takes up a fiber */
            fi
         :: atomic { DRAINED(me) && mem[INTERRUPTED] == 1 -> skip }
         fi

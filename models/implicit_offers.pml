@@ -1,5 +1,5 @@
 /* The implicit scheduler's offers: fork, poll, offer, take back, wait, steal, sleep, under total store order.
-   One strand, which two workers run in turn, and two thieves. Words as in src/schedulers/implicit/protocol.md. What is checked, and what is not:
+   One fiber, which two workers run in turn, and two thieves. Words as in src/schedulers/implicit/protocol.md. What is checked, and what is not:
    README.md. */
 
 #ifndef DEEP
@@ -35,7 +35,7 @@ bool arrived[FORKS + 1];
 bool stolen[FORKS + 1];
 bool sleeps[THIEVES + 1];  /* for good, until somebody wakes it */
 bool finished;
-bit runner;           /* which of the two workers the strand is on; it is the owner */
+bit runner;           /* which of the two workers the fiber is on; it is the owner */
 bit publisher[DEEP];  /* of a record: who offered it, a part of it */
 byte tripping;  /* thieves between the last offer and their request */
 
@@ -151,7 +151,7 @@ proctype owner() {
         /* I1: who waits holds nothing that a thief could have. */
         assert(offered == frames);
         arrived[id];
-        if  /* whoever comes last goes on with the strand */
+        if  /* whoever comes last goes on with the fiber */
         :: skip
         :: atomic { DRAINED(OWNER) -> runner = 1 - runner }
         fi;

@@ -20,7 +20,7 @@ using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::cha
 using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel>;
 #endif
 
-/// Those whose code may go on at another thread after a join.
+/// Those whose code may continue on another thread after a join.
 #if FILCH_HAS_CACTUS
 using moving_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 #endif

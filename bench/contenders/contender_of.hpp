@@ -12,9 +12,9 @@
 
 namespace bench {
 
-/// Whose strands have stacks of their own.
+/// Whose fibers have stacks of their own.
 template <class Pool>
-concept pool_of_strands = requires(Pool const& p) { p.written_stack_bytes(); };
+concept pool_of_fibers = requires(Pool const& p) { p.written_stack_bytes(); };
 
 /// Whose every thread may fork, without a pool.
 template <class S>
@@ -55,7 +55,7 @@ template <class S> class pool_of final : public running_pool {
     return std::nullopt;
   }
   std::optional<std::size_t> written_stack_bytes() const override {
-    if constexpr (pool_of_strands<pool>) return pool_.written_stack_bytes();
+    if constexpr (pool_of_fibers<pool>) return pool_.written_stack_bytes();
     return std::nullopt;
   }
 
@@ -81,7 +81,7 @@ template <class S> contender contender_of(std::string_view about, bool is_peer, 
       about,
       is_peer,
       has_workers,
-      pool_of_strands<typename S::pool>,
+      pool_of_fibers<typename S::pool>,
       [](filch::pool_options const& o) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(o); }};
 }
 

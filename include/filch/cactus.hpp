@@ -40,23 +40,23 @@ struct cactus {
 
   /// See filch::scheduler.
   static bool wanted() noexcept {
-    auto const& w = detail::strand_self();
+    auto const& w = detail::fiber_self();
     // relaxed: a hint; what it leads to synchronises.
-    return w.split.load(std::memory_order_relaxed) == detail::strand_raised() &&
-           w.kind == detail::strand_kind::cactus;
+    return w.split.load(std::memory_order_relaxed) == detail::fiber_requested() &&
+           w.kind == detail::fiber_kind::cactus;
   }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]
-      detail::strand_poll_slow();
+      detail::fiber_poll_slow();
   }
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
-    return detail::strand_self().kind == detail::strand_kind::cactus ||
-           detail::strand_self().kind == detail::strand_kind::staying;
+    return detail::fiber_self().kind == detail::fiber_kind::cactus ||
+           detail::fiber_self().kind == detail::fiber_kind::staying;
   }
   /// See filch::scheduler. Does not throw; a load or two.
-  static unsigned worker_index() noexcept { return detail::strand_worker_index(detail::strand_kind::cactus); }
+  static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::fiber_kind::cactus); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();

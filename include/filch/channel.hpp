@@ -36,12 +36,12 @@ struct channel {
   /// See filch::scheduler; costs some more while somebody asks.
   static bool wanted() noexcept {
     detail::channel_worker& w = *detail::channel_self;
-    return w.bell.has_rung() && detail::channel_wanted_slow(w);
+    return w.doorbell.has_rung() && detail::channel_wanted_slow(w);
   }
   /// See filch::poll.
   static void poll() noexcept {
     detail::channel_worker& w = *detail::channel_self;
-    if (w.bell.has_rung()) detail::channel_poll_slow(w);
+    if (w.doorbell.has_rung()) detail::channel_poll_slow(w);
   }
 
   /// Runs f() some time before the next barrier() of the same call returns, or the pool ends, perhaps on another

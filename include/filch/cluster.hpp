@@ -24,7 +24,7 @@ struct cluster_options {
 
 namespace detail {
 
-/// A rank's endpoint and its watchman.
+/// A rank's endpoint and its watchdog.
 class FILCH_API cluster_base {
  public:
   cluster_base(std::unique_ptr<any_transport> carrier, cluster_options const& options);
@@ -76,7 +76,7 @@ template <class Type, class Op> struct fold_of {
     std::unique_ptr<partial> another() const override { return std::make_unique<part>(whole_); }
     void add(Type&& value) override { fold_of::add(seen_, std::move(value), whole_.op); }
     void merge() override {
-      // op may fork, and go on at another thread: it is not called under the lock. What others merge meanwhile is
+      // op may fork, and continue on another thread: it is not called under the lock. What others merge meanwhile is
       // found in the next round.
       while (seen_) {
         std::optional<Type> other;
@@ -147,8 +147,8 @@ template <scheduler Sched = default_scheduler> class cluster {
           return detail::cluster_base::options_of(options, workers);
         }()) {
     if (ranks() == 1 || pool_.workers() == 1) return;
-    recruiter_.emplace(base_.ends(), pool_.workers(),
-                       [this] { return pool_.run([this] { return detail::share::help<Sched>(base_.ends()); }); });
+    helper_thread_.emplace(base_.ends(), pool_.workers(),
+                           [this] { return pool_.run([this] { return detail::share::help<Sched>(base_.ends()); }); });
   }
   cluster(cluster const&) = delete;
   cluster& operator=(cluster const&) = delete;
@@ -246,12 +246,12 @@ template <scheduler Sched = default_scheduler> class cluster {
   struct taking_part {
     taking_part(cluster& c, detail::partial const* of_root) : whose(c) {
       whose.base_.ends().begin_run(of_root);
-      if (whose.recruiter_) whose.recruiter_->begin_run();
+      if (whose.helper_thread_) whose.helper_thread_->begin_run();
     }
     taking_part(taking_part const&) = delete;
     taking_part& operator=(taking_part const&) = delete;
     ~taking_part() {
-      if (whose.recruiter_) whose.recruiter_->end_run();
+      if (whose.helper_thread_) whose.helper_thread_->end_run();
       for (detail::idle_pause pause; !whose.base_.ends().leave_run();) pause.wait();
     }
     cluster& whose;
@@ -259,7 +259,7 @@ template <scheduler Sched = default_scheduler> class cluster {
 
   detail::cluster_base mutable base_;
   typename Sched::pool pool_;
-  std::optional<detail::recruiter> recruiter_;  // ends before the pool
+  std::optional<detail::helper_thread> helper_thread_;  // ends before the pool
 };
 
 }  // namespace filch::inline FILCH_ABI

@@ -41,7 +41,7 @@ struct direct {
   /// See filch::scheduler.
   static bool wanted() noexcept {
     // relaxed: a hint; what it leads to synchronises.
-    return detail::direct_self->split.load(std::memory_order_relaxed) == detail::direct_raised() && inside();
+    return detail::direct_self->split.load(std::memory_order_relaxed) == detail::direct_requested() && inside();
   }
   /// See filch::poll.
   static void poll() noexcept {

@@ -48,22 +48,22 @@ struct implicit {
 
   /// See filch::scheduler.
   static bool wanted() noexcept {
-    auto const& w = detail::strand_self();
+    auto const& w = detail::fiber_self();
     // relaxed: a hint; what it leads to synchronises.
-    return w.poll.load(std::memory_order_relaxed) == detail::k_asked && w.kind == detail::strand_kind::implicit;
+    return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::fiber_kind::implicit;
   }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]
-      detail::strand_poll_slow();
+      detail::fiber_poll_slow();
   }
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
-    auto const kind = detail::strand_self().kind;
-    return kind == detail::strand_kind::implicit || kind == detail::strand_kind::staying;
+    auto const kind = detail::fiber_self().kind;
+    return kind == detail::fiber_kind::implicit || kind == detail::fiber_kind::staying;
   }
   /// See filch::scheduler. Does not throw; a load or two.
-  static unsigned worker_index() noexcept { return detail::strand_worker_index(detail::strand_kind::implicit); }
+  static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::fiber_kind::implicit); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();

@@ -37,7 +37,7 @@ struct pool_stats {
   std::uint64_t updates = 0;        ///< of `channel`: times that a worker was counted since it gets detached tasks
   std::uint64_t tasks_sent = 0;     ///< of `channel`: tasks in the answers, of which `publications` is the number
   std::uint64_t page_faults = 0;    ///< minor ones, of the whole process, since the pool was made
-  std::size_t stacks_in_use = 0;    ///< with a strand on them, or at hand for one: all but the free ones
+  std::size_t stacks_in_use = 0;    ///< with a fiber on them, or at hand for one: all but the free ones
   std::size_t stacks_peak = 0;      ///< the most of them at once
   std::size_t kept_stack_pages = 0;  ///< of stack, for each worker, that are kept though nothing is in them
   std::size_t stack_bytes = 0;       ///< bytes of stack that are reserved for each worker

@@ -25,7 +25,7 @@ template <class Fn> decltype(auto) stay(Fn&& f) {
   detail::direct_staying const in_direct;
   detail::channel_staying const in_channel;
 #if FILCH_HAS_CACTUS
-  detail::strand_staying const in_strands;
+  detail::fiber_staying const in_fibers;
 #endif
   return std::invoke(std::forward<Fn>(f));
 }

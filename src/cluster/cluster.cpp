@@ -56,7 +56,7 @@ struct cluster_base::parts {
   parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
       : transport(std::move(carrier)),
         ends(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
-        guard("a cluster's watchman", k_tick,
+        guard("a cluster's watchdog", k_tick,
               [this] {
                 ends.tick();
                 return k_tick;

@@ -1,16 +1,16 @@
-// Of the endpoint: the watchman's ticks, heartbeats, and how a rank leaves its cluster.
+// Of the endpoint: the watchdog's ticks, heartbeats, and how a rank leaves its cluster.
 #include "cluster/messages.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
 constexpr unsigned k_ticks_a_heartbeat = 5;
-// The watchman looks so often, where nobody else looks, while there are more messages than a look takes.
+// The watchdog looks so often, where nobody else looks, while there are more messages than a look takes.
 constexpr int k_looks_a_tick = 64;
 
 }  // namespace
 
-// The watchman
+// The watchdog
 
 void endpoint::all_are_here() {
   std::lock_guard const lock(mutex_);

@@ -178,7 +178,7 @@ void share::wait_for(cluster_future& future) {
   };
   idle_pause pause;
   while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
-    answer_workers();
+    serve_all_thieves();
     if (!tasks.empty() || take_back()) {
       waits_no_more();
       step_(*this, frame_);

@@ -3,7 +3,7 @@
 // the worker that began it, the join's frame is handed over too. So a program that can't bear it fails in its tests.
 #pragma once
 
-#include <filch/detail/strand.hpp>
+#include <filch/detail/fiber.hpp>
 
 #include "runtime/places.hpp"
 
@@ -28,8 +28,8 @@ inline constexpr std::size_t k_most_stacks_to_force = 1024;
 class handed_over {
  public:
   struct work {
-    strand_stack* stack = nullptr;        // null: nothing
-    detail::strand_task* task = nullptr;  // to begin on the stack; null: the strand on it goes on
+    fiber_stack* stack = nullptr;        // null: nothing
+    detail::fiber_task* task = nullptr;  // to begin on the stack; null: the fiber on it goes on
     unsigned from = 0;
     bool comes_last = false;  // after all that is there
     std::uint16_t root = k_any_root;

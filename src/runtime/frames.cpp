@@ -8,7 +8,7 @@ namespace filch::runtime {
 namespace {
 
 constexpr unsigned k_most_frames = 1000;
-// Bytes above the frame address of the first function on a stack, at most: src/arch, and strand_stack's constructor.
+// Bytes above the frame address of the first function on a stack, at most: src/arch, and fiber_stack's constructor.
 // Less than that function's own frame, so that no stack inside one of those that it calls comes so near.
 constexpr std::uintptr_t k_near_top = 64;
 

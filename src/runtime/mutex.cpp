@@ -3,15 +3,15 @@
 #include "os/linux/futex.hpp"
 #include "runtime/team.hpp"
 #if FILCH_HAS_CACTUS
-#include "runtime/strand_team.hpp"
+#include "runtime/fiber_team.hpp"
 #endif
 
 namespace filch::inline FILCH_ABI {
 
 void mutex::lock_slow() noexcept {
 #if FILCH_HAS_CACTUS
-  // Where steals are forced, a strand that has it may wait for the very worker that would sleep here.
-  while (runtime::strand_gives_way()) {
+  // Where steals are forced, a fiber that has it may wait for the very worker that would sleep here.
+  while (runtime::fiber_gives_way()) {
     if (try_lock()) return;
   }
 #endif
@@ -22,7 +22,7 @@ void mutex::lock_slow() noexcept {
     if (state == k_awaited) break;
     if (state == k_free && try_lock()) return;
   }
-  detail::answer_workers();  // who has it may wait for what would lie here
+  detail::serve_all_thieves();  // who has it may wait for what would lie here
   // Who has it from here on says "awaited", for there may be more sleepers: at worst a wake that nobody needs.
   // edge mutex-1: acquire, as in try_lock().
   while (state_.exchange(k_awaited, std::memory_order_acquire) != k_free) os::futex_wait(state_, k_awaited);

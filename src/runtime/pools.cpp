@@ -47,7 +47,7 @@ void forget_in_child(std::atomic<void*>& place) {
 }
 
 void not_the_scope_s_owner() noexcept {
-  std::fputs("filch: a scope was synced by a strand that does not own it, or inside a stay\n", stderr);
+  std::fputs("filch: a scope was synced by a fiber that does not own it, or inside a stay\n", stderr);
   std::abort();
 }
 

@@ -11,7 +11,7 @@ namespace filch::runtime {
 std::mutex& making_pools();
 /// One line on stderr, exit code 2.
 [[noreturn]] void no_default_pool(std::exception const& why) noexcept;
-/// sync() of a scope by a strand that does not own it, or inside a stay that the scope is outside of: one line on
+/// sync() of a scope by a fiber that does not own it, or inside a stay that the scope is outside of: one line on
 /// stderr, and the end.
 [[noreturn]] void not_the_scope_s_owner() noexcept;
 /// Its parent has what it waits for: one line on stderr, and the end.

@@ -8,7 +8,7 @@
 #include "runtime/team.hpp"
 
 #if FILCH_HAS_CACTUS
-#include <filch/detail/strand.hpp>
+#include <filch/detail/fiber.hpp>
 #endif
 
 #include <memory>
@@ -60,14 +60,14 @@ template <class Stack, class Member> class task_places {
     }
     worker* const inner = Stack::self();
 #if FILCH_HAS_CACTUS
-    // From a strand of another pool inside this one: it stays on its thread, whose worker this is.
-    std::optional<strand_staying> stays;
-    if (auto const kind = strand_self().kind; kind == strand_kind::cactus || kind == strand_kind::implicit) {
+    // From a fiber of another pool inside this one: it stays on its thread, whose worker this is.
+    std::optional<fiber_staying> stays;
+    if (auto const kind = fiber_self().kind; kind == fiber_kind::cactus || kind == fiber_kind::implicit) {
       stays.emplace();
     }
 #endif
     // Of workers further in, which look at nothing meanwhile.
-    if (inner != here) answer_workers();
+    if (inner != here) serve_all_thieves();
     worker* const during = is_staying(inner) ? inner : here;
     Stack::self() = during;
     call(argument);
@@ -86,13 +86,13 @@ template <class Stack, class Member> class task_places {
   static void begin_stay(staying& s) {
     [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, answer, block}), true);
     s.outer = Stack::self();
-    answer_who_asks();
+    serve_own_thieves();
     s.top = s.end = &no_room;
     Stack::self() = &s;
   }
   static void end_stay(staying& s) noexcept {
     go_back(&s, s.outer);
-    answer_who_asks();
+    serve_own_thieves();
   }
 
   /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
@@ -102,8 +102,8 @@ template <class Stack, class Member> class task_places {
   }
 
   /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep. In a poll.
-  static void answer_who_asks() noexcept {
-    if (Member* const m = member_or_null(Stack::self())) m->team->give_to_who_asks(*m);
+  static void serve_own_thieves() noexcept {
+    if (Member* const m = member_or_null(Stack::self())) m->team->serve_thieves(*m);
   }
 
  private:
@@ -140,7 +140,7 @@ template <class Stack, class Member> class task_places {
     auto* const hiding = std::launder(static_cast<screen*>(room));
     go_back(hiding, hiding->outer);
     std::destroy_at(hiding);
-    answer_who_asks();
+    serve_own_thieves();
   }
   /// In a wait for what others run: some of what it forked, and the tasks that it took over and did not begin, under
   /// schedulers that have such.
@@ -153,7 +153,7 @@ template <class Stack, class Member> class task_places {
   static void answer() noexcept {
     Member* const m = member_or_null(Stack::self());
     if (!m) return;
-    m->team->give_to_who_asks(*m);
+    m->team->serve_thieves(*m);
     if constexpr (requires { m->team->give_back_received(*m); }) m->team->give_back_received(*m);
   }
 };

@@ -521,7 +521,7 @@ void team::stand_in(unsigned number) noexcept {
 
 namespace filch::inline FILCH_ABI::detail {
 
-void answer_workers() noexcept {
+void serve_all_thieves() noexcept {
   using namespace runtime;
   unsigned const n = hideables.load(std::memory_order_acquire);
   for (unsigned i = 0; i < n; ++i) all_hideable[i].answer();

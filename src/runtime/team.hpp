@@ -228,13 +228,13 @@ class team {
   std::unique_ptr<stand_ins> stand_ins_;
 };
 
-/// A pool's run stays on its thread. A scheduler whose strands move from thread to thread hides its worker while
+/// A pool's run stays on its thread. A scheduler whose fibers move from thread to thread hides its worker while
 /// one of them is in such a run: hide() leaves in the room what show() needs; false if there was nothing to hide.
 struct hideable {
   static constexpr std::size_t k_room = 256;  // aligned to 64
   bool (*hide)(void* room) noexcept;
   void (*show)(void* room) noexcept;
-  void (*answer)() noexcept;  // see detail::answer_workers(); hide() does it, too
+  void (*answer)() noexcept;  // see detail::serve_all_thieves(); hide() does it, too
   // The calling thread's innermost worker is about to wait in the system: offers all that it has. Its team; null:
   // none.
   team* (*block)() noexcept;
@@ -269,6 +269,6 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// The calling thread waits where no scheduler sees it, perhaps for code that waits for tasks which its worker has
 /// and has not begun: gives those back that it took over, and some of those that it forked to who asks for them.
-FILCH_API void answer_workers() noexcept;
+FILCH_API void serve_all_thieves() noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -404,7 +404,7 @@ TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others
   EXPECT_EQ(above.ends.parts_to_fold().size(), 2u);
 }
 
-/// A rank whose watchman is the test.
+/// A rank whose watchdog is the test.
 struct watched {
   watched(network& net, int rank, unsigned silence, unsigned arrival = 0)
       : here(net, rank), carrier(here), ends(carrier, silence, arrival) {}
@@ -527,12 +527,12 @@ struct two_ordered_ranks {
   task_deque none;
 };
 
-/// The watchman of a rank, whose mutex the caller has.
+/// The watchdog of a rank, whose mutex the caller has.
 void tick_elsewhere(ordered_rank& r) {
-  std::thread watchman([&r] {
+  std::thread watchdog([&r] {
     for (int i = 0; i < 5; ++i) r.ends.tick();
   });
-  watchman.join();
+  watchdog.join();
 }
 
 calls_on_its_way same(filch::rank&, calls_on_its_way c) { return c; }

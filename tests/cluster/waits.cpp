@@ -213,7 +213,7 @@ class holding_port : public port {
 
   bool may_go(std::byte kind) const {
     if (rank() == 0) return kind == k_request ? links->x_began.is_open() : links->x_looks_no_more.is_open();
-    // Rank 0 asks once. The watchman has no tasks to give.
+    // Rank 0 asks once. The watchdog has no tasks to give.
     return kind == k_tasks || (links->y_began.is_open() && std::this_thread::get_id() == links->of_y);
   }
 
@@ -374,7 +374,7 @@ TEST(cluster_polls, of_a_long_task_after_many_short_ones_look_at_once) {
   network net(1, 1);
   counting_port here(net, 0);
   filch::cluster<filch::direct> ranks(here, {.workers = 1, .patience = 0});
-  // More than one where the watchman looks at that moment.
+  // More than one where the watchdog looks at that moment.
   EXPECT_LE((ranks.fold<&short_ones_before_a_long_one>(std::plus<>())), 5);
 }
 

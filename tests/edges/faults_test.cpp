@@ -102,14 +102,14 @@ TEST_F(system_faults, of_address_space_leave_smaller_stacks_where_none_were_aske
 }
 
 #if FILCH_HAS_CACTUS
-TEST_F(system_faults, of_address_space_for_strands_leave_the_home_stack) {
-  expect_quiet_end(run("no-stacks-for-strands"), 0, "610 610 ");
+TEST_F(system_faults, of_address_space_for_fibers_leave_the_home_stack) {
+  expect_quiet_end(run("no-stacks-for-fibers"), 0, "610 610 ");
 }
 
-TEST_F(system_faults, of_address_space_leave_strands_smaller_stacks) {
-  expect_quiet_end(run("address-space-strands", 20'000), 0,
+TEST_F(system_faults, of_address_space_leave_fibers_smaller_stacks) {
+  expect_quiet_end(run("address-space-fibers", 20'000), 0,
                    "665, with steals, all the stack, 665, with steals, all the stack, ");
-  expect_quiet_end(run("address-space-strands", 1'000), 0,
+  expect_quiet_end(run("address-space-fibers", 1'000), 0,
                    "665, with steals, less stack, 665, with steals, less stack, ");
 }
 #endif

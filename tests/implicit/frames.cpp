@@ -313,9 +313,9 @@ TEST(frames, do_not_go_on_without_the_result_of_a_child_that_no_cpp_exception_le
       "what left a task is no C\\+\\+ exception");
 }
 
-/// The worker that a strand left still leads thieves to its stack: who takes the last offer there asks the one that
+/// The worker that a fiber left still leads thieves to its stack: who takes the last offer there asks the one that
 /// offered it, or others sleep while that one forks.
-TEST(frames, of_a_strand_that_moved_get_every_worker_to_work) {
+TEST(frames, of_a_fiber_that_moved_get_every_worker_to_work) {
   S::pool pool({.workers = 3});
   for (std::size_t round = 0; round < scaled(40); ++round) {
     pool.run([&] {

@@ -91,7 +91,7 @@ TYPED_TEST(nested_pools, serve_scopes_and_loops_on_both_sides_of_the_wall) {
       for (int i = 0; i < 20; ++i) {
         outer.spawn([&] {
           b.run([&] {
-            // Of this scope's strand, but from another pool: it runs in place.
+            // Of this scope's fiber, but from another pool: it runs in place.
             filch::for_index<TypeParam>(0, 10, [&](int) { ++sum; });
             filch::scope<TypeParam>([&](auto& s) {
               for (int k = 0; k < 10; ++k) s.spawn([&] { ++sum; });
@@ -171,7 +171,7 @@ template <class S, class T> void mixes() {
             auto const before = filch::current_worker<S>();
             auto const [g, h] = filch::join<T>(
                 [&] {
-                  // The other one's pool may move its strands: joins of this one are complete in themselves.
+                  // The other one's pool may move its fibers: joins of this one are complete in themselves.
                   auto const [i, j] = filch::join<S>([&] { return filch::join<T>(fib_t, fib_t).first; }, fib_s);
                   return i + j;
                 },

@@ -1,4 +1,4 @@
-// Profilers: in a signal handler, at 2 kHz, while tasks are stolen and strands change threads, a walk over the stack
+// Profilers: in a signal handler, at 2 kHz, while tasks are stolen and fibers change threads, a walk over the stack
 // gets from each task to the function that entered the pool, or to the beginning of the worker's thread. One walk is
 // the unwinder's, one goes by frame pointers.
 #include "stealing.hpp"
@@ -182,7 +182,7 @@ TYPED_TEST(profiled, tasks_are_traced_to_where_their_threads_begin) {
     typename TypeParam::pool pool({.workers = 3});
     profiler const at_work;
     EXPECT_TRUE(eventually([&] {
-      // Many short calls: strands begin, are stolen, wait and go on. Nothing of gtest, which has no frame pointers.
+      // Many short calls: fibers begin, are stolen, wait and go on. Nothing of gtest, which has no frame pointers.
       long sum = 0;
       long calls = 0;
       in_known_frame([&] {

@@ -195,7 +195,7 @@ TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
         filch::join<TypeParam>([&] { ++sum; },
                                [&] { filch::scope<TypeParam>([&](auto& t) { t.spawn([&] { ++sum; }); }); });
         filch::for_index<TypeParam>(0, 3, [&](int) { ++sum; });
-        // From under a join of the same strand it runs in place, or later: either way before the scope ends.
+        // From under a join of the same fiber it runs in place, or later: either way before the scope ends.
         filch::join<TypeParam>([&] { s.spawn([&] { ++sum; }); }, [] {});
       }
     });
@@ -337,7 +337,7 @@ TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_is_destroyed_in_par
   });
 }
 
-TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_strand) {
+TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_fiber) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     std::atomic<int> ran{0};
@@ -365,7 +365,7 @@ TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_strand) {
     EXPECT_EQ(ran, 102);
     EXPECT_EQ(caught, 7);
   } else {
-    GTEST_SKIP() << "has one strand only";
+    GTEST_SKIP() << "has one fiber only";
   }
 }
 
@@ -384,7 +384,7 @@ TYPED_TEST(scope, ends_the_program_where_it_is_synced_inside_a_join) {
           });
         });
       },
-      "filch: a scope was synced by a strand that does not own it");
+      "filch: a scope was synced by a fiber that does not own it");
 }
 
 TYPED_TEST(scope, syncs_in_its_body_after_joins_and_in_tasks_that_it_runs) {

@@ -51,7 +51,7 @@ template <class S, int N> void come_from_many_tasks() {
 }
 
 TYPED_TEST(statics, may_be_initialised_by_joins_while_many_tasks_come_to_them) {
-  if (steals_are_forced<TypeParam>) GTEST_SKIP() << "all workers may wait for a strand that none has taken up";
+  if (steals_are_forced<TypeParam>) GTEST_SKIP() << "all workers may wait for a fiber that none has taken up";
   []<int... N>(std::integer_sequence<int, N...>) {
     (come_from_many_tasks<TypeParam, N>(), ...);
   }(std::make_integer_sequence<int, 30>());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filch/detail/cactus_join.hpp>
-#include <filch/detail/strand_frame.hpp>
+#include <filch/detail/fiber_frame.hpp>
 
 #include <array>
 #include <atomic>
@@ -12,10 +12,10 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct cactus_member;
 
-/// For each spawned task a ticket lies among the worker's tasks, of whatever worker the strand is on. Whoever takes a
+/// For each spawned task a ticket lies among the worker's tasks, of whatever worker the fiber is on. Whoever takes a
 /// ticket, a thief the oldest or sync() the newest, runs the oldest task that nobody has begun. Then sync() meets the
 /// thieves. A spawn under a fork that is newer than the tickets (in f of a join, say) runs in place.
-class cactus_frame : public strand_frame<cactus_frame> {
+class cactus_frame : public fiber_frame<cactus_frame> {
  public:
   cactus_frame() noexcept : ticket_(*this) { begin(); }
   cactus_frame(cactus_frame const&) = delete;
@@ -32,13 +32,13 @@ class cactus_frame : public strand_frame<cactus_frame> {
   }
 
  private:
-  friend class strand_frame<cactus_frame>;
+  friend class fiber_frame<cactus_frame>;
   static constexpr unsigned k_pending_most = 4096;
 
-  struct waiting : strand_task {
+  struct waiting : fiber_task {
     cactus_frame& frame;
     unsigned number = 0;
-    waiting(strand_meeting& (*r)(strand_task&) noexcept, cactus_frame& f) noexcept : strand_task{r}, frame(f) {}
+    waiting(join_counter& (*r)(fiber_task&) noexcept, cactus_frame& f) noexcept : fiber_task{r}, frame(f) {}
   };
   /// As many of one as there are tasks: all their places point to it.
   struct ticket : cactus_task {
@@ -55,18 +55,18 @@ class cactus_frame : public strand_frame<cactus_frame> {
   FILCH_API where place_for_next() noexcept;
   FILCH_API void push(waiting&) noexcept;
   FILCH_API void drain() noexcept;
-  FILCH_API static strand_meeting& run_oldest(strand_task& ticket) noexcept;
+  FILCH_API static join_counter& run_oldest(fiber_task& ticket) noexcept;
   bool forget_stolen() noexcept;
   bool has_place_for_next() noexcept;
   waiting*& place_of(unsigned number) noexcept;
   unsigned next_number(cactus_member const&) noexcept;
   void begin_anew() noexcept;
 
-  strand_meeting meeting_{};
-  runtime::strand_stack* strand_ = nullptr;  // on whose stack it lies
-  strand_worker* worker_ = nullptr;          // on whose stack it lies, where that is no strand's
-  std::uint64_t forks_ = 0;                  // open ones of the strand, where none is newer than this frame's
-  unsigned pending_ = 0;                     // tickets that are not taken back, stolen ones too
+  join_counter counter_{};
+  runtime::fiber_stack* fiber_ = nullptr;  // on whose stack it lies
+  fiber_worker* worker_ = nullptr;         // on whose stack it lies, where that is no fiber's
+  std::uint64_t forks_ = 0;                // open ones of the fiber, where none is newer than this frame's
+  unsigned pending_ = 0;                   // tickets that are not taken back, stolen ones too
   // since there was none:
   unsigned pushed_ = 0;             // tasks
   std::atomic<unsigned> begun_{0};  // of them, by anybody: the next to run is this number

@@ -1,14 +1,14 @@
 // The cactus stack: types, and the fast path of a fork. The protocol is argued in
 // src/schedulers/cactus/protocol.md; the edge ids below are its.
 //
-//   task      the rest of a join up to its meeting, or a spawned task
+//   task      the rest of a join up to its join counter, or a spawned task
 //   private   a task at or above `split`: only its owner touches it
-//   raised    `split` holds k_raised: a thief asks the owner to make more tasks public
+//   raised    `split` holds k_requested: a thief asks the owner to make more tasks public
 #pragma once
 
+#include <filch/detail/fiber.hpp>
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
-#include <filch/detail/strand.hpp>
 
 #include <atomic>
 #include <exception>
@@ -16,15 +16,13 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-struct cactus_task : strand_task {
-  strand_meeting meeting;  // a join's; made ready by who makes the task public, so that other forks pay nothing
+struct cactus_task : fiber_task {
+  join_counter counter;  // a join's; made ready by who makes the task public, so that other forks pay nothing
 
-  /// Owner: where the task was pushed, if its join keeps that. In the meeting's room, so null once it has been
+  /// Owner: where the task was pushed, if its join keeps that. In the join counter's room, so null once it has been
   /// public.
-  void keep_place(strand_task** place) noexcept {
-    meeting.suspended = reinterpret_cast<runtime::strand_stack*>(place);
-  }
-  strand_task** place() const noexcept { return reinterpret_cast<strand_task**>(meeting.suspended); }
+  void keep_place(fiber_task** place) noexcept { counter.suspended = reinterpret_cast<runtime::fiber_stack*>(place); }
+  fiber_task** place() const noexcept { return reinterpret_cast<fiber_task**>(counter.suspended); }
 };
 
 enum class [[nodiscard]] cactus_outcome { run_it, met };
@@ -33,7 +31,7 @@ enum class [[nodiscard]] cactus_outcome { run_it, met };
 FILCH_API void cactus_pushed_slow() noexcept;
 /// A join whose compare failed. run_it: the task is the owner's again. met: a thief ran it, and it is done; the
 /// caller may be on another thread than before.
-FILCH_API cactus_outcome cactus_join_slow(strand_meeting&) noexcept;
+FILCH_API cactus_outcome cactus_join_slow(join_counter&) noexcept;
 /// Runs call(argument) as a worker of the default pool. `call` must not throw.
 FILCH_API void cactus_enter_default(void (*call)(void*), void* argument);
 
@@ -71,7 +69,7 @@ template <class Gn> struct cactus_second : cactus_task {
     }
   }
 
-  static strand_meeting& run_stolen(strand_task& task) noexcept {
+  static join_counter& run_stolen(fiber_task& task) noexcept {
     auto& self = static_cast<cactus_second&>(task);
     std::exception_ptr failure;
     try {
@@ -80,7 +78,7 @@ template <class Gn> struct cactus_second : cactus_task {
       failure = detail::caught_exception();
     }
     self.failure.make([&failure] { return std::move(failure); });
-    return self.meeting;
+    return self.counter;
   }
   /// What the thief left.
   FILCH_COLD Result take() {
@@ -94,12 +92,12 @@ template <class Gn> struct cactus_second : cactus_task {
 
 /// Takes the newest task back from the worker one is on, or meets its thief.
 template <bool KeepsPlace> FILCH_INLINE cactus_outcome cactus_take_back(cactus_task& task) noexcept {
-  strand_worker& w = strand_self();
+  fiber_worker& w = fiber_self();
   // A kept place is right: a task that was never public is the newest one of this worker (I4 in protocol.md).
-  strand_task** const place = KeepsPlace ? task.place() : w.head - 1;
+  fiber_task** const place = KeepsPlace ? task.place() : w.head - 1;
   // relaxed: whether the place is public is known from this worker's own stores; a thief's is only a request.
   if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]]
-    return cactus_join_slow(task.meeting);
+    return cactus_join_slow(task.counter);
   w.head = place;
   return cactus_outcome::run_it;
 }
@@ -127,7 +125,7 @@ std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, trave
 /// No worker, or one that stays: the call is not forked here.
 template <class Fn, class Gn>
 FILCH_COLD std::pair<result_of<Fn>, result_of<Gn>> cactus_join_unforked(travels_as<Fn> f, travels_as<Gn> g) {
-  if (strand_self().kind == strand_kind::staying)
+  if (fiber_self().kind == fiber_kind::staying)
     return detail::join_in_order(static_cast<Fn&&>(f), static_cast<Gn&&>(g));
   return detail::call_through(&cactus_enter_default, [&] {
     return detail::cactus_fork_join<Fn, Gn>(static_cast<Fn&&>(f), static_cast<Gn&&>(g));
@@ -141,12 +139,12 @@ FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join_here(std::
   constexpr bool k_keeps_place = cactus_keeps_place<Fn, Gn>;
   cactus_second<Gn> second(g);
   {
-    strand_worker& w = strand_self();
-    strand_task** const place = w.head;
+    fiber_worker& w = fiber_self();
+    fiber_task** const place = w.head;
     if constexpr (k_keeps_place) second.keep_place(place);
     // relaxed: as in cactus_take_back.
     if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
-      if (w.kind != strand_kind::cactus) {
+      if (w.kind != fiber_kind::cactus) {
         if constexpr (is_small_closure<Fn>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.
           Fn copy(f);

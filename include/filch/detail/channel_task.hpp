@@ -53,13 +53,14 @@ struct alignas(k_cache_line) channel_worker {
   std::uint64_t forks = 0;      // where forks are counted
 
   // owner; others ring
-  alignas(k_cache_line) channel_bell bell;  // of its request channel; its place: all tasks below are sent away
+  alignas(k_cache_line)
+      channel_doorbell doorbell;  // of its request channel; its place: all tasks below are sent away
 
-  explicit constexpr channel_worker(channel_task* quiet) noexcept : bell(quiet) {}
+  explicit constexpr channel_worker(channel_task* quiet) noexcept : doorbell(quiet) {}
 };
 static_assert(sizeof(channel_worker) == 2 * k_cache_line, "what others touch is apart from what the owner writes");
 
-/// The calling thread's worker. Outside all pools: a worker without room, whose bell never rings.
+/// The calling thread's worker. Outside all pools: a worker without room, whose doorbell never rings.
 extern FILCH_API constinit thread_local channel_worker* channel_self __attribute__((tls_model("initial-exec")));
 
 /// What an emptied task runs.
@@ -72,7 +73,7 @@ struct FILCH_API channel_stack {
 
   FILCH_INLINE static worker*& self() noexcept { return channel_self; }
   /// Was t sent away, or does somebody ask for work?
-  FILCH_INLINE static bool is_slow(worker const& w, task const* t) noexcept { return w.bell.is_above(t); }
+  FILCH_INLINE static bool is_slow(worker const& w, task const* t) noexcept { return w.doorbell.is_above(t); }
   /// After a push when somebody asks: answers.
   static void pushed_slow(worker&, task&) noexcept;
   /// A join whose compare failed: answers, or waits for the task's future.
@@ -95,9 +96,9 @@ using channel_staying = task_staying<channel_stack>;
 template <> FILCH_API channel_staying::task_staying();
 template <> FILCH_API channel_staying::~task_staying();
 
-/// The bell has rung: does a thief wait for an answer?
+/// The doorbell has rung: does a thief wait for an answer?
 FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
-/// The bell has rung: answers requests, and passes on those that it has nothing for.
+/// The doorbell has rung: answers requests, and passes on those that it has nothing for.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;
 /// No worker's, or staying: what is detached runs in place.
 FILCH_API bool channel_has_no_list(channel_worker&) noexcept;

@@ -14,12 +14,12 @@ struct channel_task;
 /// Tells the receiver of a request channel that there may be something in it. The word holds a place in the
 /// receiver's task array, or *kept*: there is something that the receiver left where it is, or *rung*: something may
 /// have come since. Both are greater than every place: one compare of a fork's place asks all questions.
-class channel_bell {
+class channel_doorbell {
  public:
-  constexpr explicit channel_bell(channel_task* quiet) noexcept : word_(quiet) {}
+  constexpr explicit channel_doorbell(channel_task* quiet) noexcept : word_(quiet) {}
 
-  /// Receiver. Is t below the place, or has the bell rung? relaxed: the place is the receiver's own store; a ring may
-  /// as well be seen at the next fork.
+  /// Receiver. Is t below the place, or has the doorbell rung? relaxed: the place is the receiver's own store; a ring
+  /// may as well be seen at the next fork.
   FILCH_INLINE bool is_above(channel_task const* t) const noexcept {
     return t < word_.load(std::memory_order_relaxed);
   }
@@ -38,7 +38,7 @@ class channel_bell {
   /// Receiver, which hushed it at that place, and left some messages: unless it has rung since. relaxed: for the
   /// receiver alone.
   void keep(channel_task* at) noexcept { move(at, kept()); }
-  /// Receiver: moves the place, unless the bell has rung. relaxed: the place is for the receiver alone.
+  /// Receiver: moves the place, unless the doorbell has rung. relaxed: the place is for the receiver alone.
   void move(channel_task* from, channel_task* to) noexcept {
     word_.compare_exchange_strong(from, to, std::memory_order_relaxed, std::memory_order_relaxed);
   }

@@ -58,7 +58,7 @@ class FILCH_API endpoint {
   static constexpr unsigned k_bounds = 64;
   enum class outcome { work, nothing, refused, ended };
 
-  /// Of the watchman; of some ten years, where they are more.
+  /// Of the watchdog; of some ten years, where they are more.
   static constexpr unsigned ticks_in(unsigned seconds) noexcept {
     return std::min(seconds, std::numeric_limits<unsigned>::max() / k_ticks_per_second) * k_ticks_per_second;
   }
@@ -147,9 +147,9 @@ class FILCH_API endpoint {
   void hand_on(reduction_part sum);
   std::optional<std::string> take_failure();
 
-  // The watchman
+  // The watchdog
 
-  /// All ranks have a watchman: from now on the rank before must not be silent.
+  /// All ranks have a watchdog: from now on the rank before must not be silent.
   void all_are_here();
   /// Ten times a second. Looks for messages if nobody did since the last tick; every fifth time sends a heartbeat.
   /// Waits for nobody: who has the mutex does it in its place.
@@ -295,7 +295,7 @@ class FILCH_API endpoint {
   counters counted_{};                            // messages but those of reductions, heartbeats, farewells
   cluster_stats stats_;
 
-  unsigned ticks_ = 0;  // the watchman's own
+  unsigned ticks_ = 0;  // the watchdog's own
 };
 
 }  // namespace detail

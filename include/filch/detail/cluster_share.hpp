@@ -62,8 +62,8 @@ class FILCH_API idle_pause {
   unsigned refusals_ = 0;
 };
 
-/// Sets the calling strand's exceptions aside, those in flight and those that are handled: what it runs meanwhile has
-/// none but its own. The strand may go on at another thread.
+/// Sets the calling fiber's exceptions aside, those in flight and those that are handled: what it runs meanwhile has
+/// none but its own. The fiber may continue on another thread.
 class FILCH_API exceptions_aside {
  public:
   exceptions_aside() noexcept;
@@ -76,7 +76,7 @@ class FILCH_API exceptions_aside {
   unsigned uncaught_;
 };
 
-/// Used by its worker alone. Under schedulers that migrate that is a strand, perhaps on changing threads.
+/// Used by its worker alone. Under schedulers that migrate that is a fiber, perhaps on changing threads.
 class share {
  public:
   share(endpoint& e, std::unique_ptr<partial> part) noexcept : ends(e), part_(std::move(part)) {}
@@ -187,13 +187,13 @@ template <class Sched> bool share::help(endpoint& e) {
 
 /// A thread of a rank with several workers that otherwise sleeps. While the main loop's share is at work, for long
 /// perhaps, it calls `help` on such of the pool's workers as have nothing to do.
-class FILCH_API recruiter {
+class FILCH_API helper_thread {
  public:
   /// `help` returns whether there was any. Throws setup_error where the system refuses a thread.
-  recruiter(endpoint& ends, unsigned workers, std::function<bool()> help);
-  recruiter(recruiter const&) = delete;
-  recruiter& operator=(recruiter const&) = delete;
-  ~recruiter();
+  helper_thread(endpoint& ends, unsigned workers, std::function<bool()> help);
+  helper_thread(helper_thread const&) = delete;
+  helper_thread& operator=(helper_thread const&) = delete;
+  ~helper_thread();
 
   void begin_run();
   void end_run();

@@ -4,7 +4,7 @@
 //   task         a descriptor: one stealable sibling, stored in an array that its owner uses as a stack
 //   private      a task above `public_end`: only its owner touches it, its state is empty
 //   public       a task below `public_end`: its state word says who may run it
-//   raised       `split` holds k_raised: a thief asks the owner to make more tasks public
+//   raised       `split` holds k_requested: a thief asks the owner to make more tasks public
 #pragma once
 
 #include <filch/detail/task_stack.hpp>
@@ -29,14 +29,14 @@ struct alignas(k_cache_line) direct_task {
 static_assert(sizeof(direct_task) == k_cache_line, "a descriptor is a cache line: one transfer a steal");
 
 /// The part of a worker that the fast path touches. Equations: base <= bot <= public_end;
-/// bot <= top <= end between the owner's steps; split == public_end or split == k_raised.
+/// bot <= top <= end between the owner's steps; split == public_end or split == k_requested.
 struct alignas(k_cache_line) direct_worker {
   // owner
   direct_task* top = nullptr;  // the next free descriptor
   direct_task* end = nullptr;  // the array ends here
   std::uint64_t forks = 0;     // where forks are counted
 
-  // owner; thieves store k_raised only
+  // owner; thieves store k_requested only
   alignas(k_cache_line) std::atomic<direct_task*> split;
   // owner
   std::atomic<direct_task*> public_end{nullptr};
@@ -49,7 +49,7 @@ struct alignas(k_cache_line) direct_worker {
 static_assert(sizeof(direct_worker) == 2 * k_cache_line, "what thieves read is apart from what the owner writes");
 
 /// Greater than every descriptor's address: makes the owner's compare fail.
-inline direct_task* direct_raised() noexcept { return reinterpret_cast<direct_task*>(~std::uintptr_t{0}); }
+inline direct_task* direct_requested() noexcept { return reinterpret_cast<direct_task*>(~std::uintptr_t{0}); }
 
 /// The calling thread's worker. Outside all pools: a worker that is raised and never changes, so that the
 /// same compare that looks for requests finds threads that are no workers.

@@ -1,8 +1,8 @@
 // Many forks on one frame: filch::implicit's `frame`.
 #pragma once
 
+#include <filch/detail/fiber_frame.hpp>
 #include <filch/detail/implicit_join.hpp>
-#include <filch/detail/strand_frame.hpp>
 
 #include <atomic>
 
@@ -15,7 +15,7 @@ struct implicit_member;
 /// Spawned tasks wait in a list of the frame's own. Thieves get the oldest when they ask, in the order in which they
 /// and the join frames of the stack came about; sync() runs the rest, the oldest first, and meets the thieves. A
 /// spawn into a frame that is not the newest thing on its stack any more, or from elsewhere, runs in place.
-class implicit_frame : public strand_frame<implicit_frame> {
+class implicit_frame : public fiber_frame<implicit_frame> {
  public:
   FILCH_INLINE implicit_frame() noexcept { begin(); }
   implicit_frame(implicit_frame const&) = delete;
@@ -32,16 +32,16 @@ class implicit_frame : public strand_frame<implicit_frame> {
   }
 
  private:
-  friend class strand_frame<implicit_frame>;
+  friend class fiber_frame<implicit_frame>;
   friend class implicit_team;
   static constexpr unsigned k_pending_most = 4096;
 
-  struct waiting : strand_task {
+  struct waiting : fiber_task {
     waiting* older = nullptr;  // in the frame's list
     waiting* newer = nullptr;
     implicit_frame& frame;
     unsigned number = 0;
-    waiting(strand_meeting& (*r)(strand_task&) noexcept, implicit_frame& f) noexcept : strand_task{r}, frame(f) {}
+    waiting(join_counter& (*r)(fiber_task&) noexcept, implicit_frame& f) noexcept : fiber_task{r}, frame(f) {}
   };
 
   /// The handler of an interrupt moves tasks from the list to the records, so the list is looked at first.
@@ -65,8 +65,8 @@ class implicit_frame : public strand_frame<implicit_frame> {
   void enlist() noexcept;
   void leave_list() noexcept;
 
-  strand_meeting meeting_{};
-  strand_worker* worker_ = nullptr;  // where it began
+  join_counter counter_{};
+  fiber_worker* worker_ = nullptr;   // where it began
   implicit_stack* stack_ = nullptr;  // on which it lies; null: outside implicit's pools
   std::uint64_t position_ = 0;       // on that stack, below the frame of who began it
   std::uint64_t rank_ = 0;           // its place among join frames

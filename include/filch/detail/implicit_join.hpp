@@ -11,8 +11,8 @@
 // barrier sees to that.
 #pragma once
 
+#include <filch/detail/fiber.hpp>
 #include <filch/detail/packet.hpp>
-#include <filch/detail/strand.hpp>
 
 // Whether a join is a call, or part of the function that joins: the faster one depends on the compiler, and is
 // measured in docs/decisions/0005-implicit.md.
@@ -99,10 +99,10 @@ struct implicit_outcome {
   alignas(16) std::byte g[k_storage];  // g's result where it fits
 };
 
-struct implicit_offer : strand_task {
+struct implicit_offer : fiber_task {
   std::uint64_t words[2];  // g, or its address
   void* g_slot;            // null: in the outcome
-  strand_meeting meeting;
+  join_counter counter;
   implicit_outcome outcome;
 };
 
@@ -239,7 +239,7 @@ template <class Gn> struct implicit_second {
       return *static_cast<result_slot<Result>*>(g_slot);
     }
   }
-  static strand_meeting& run_stolen(strand_task& task) noexcept {
+  static join_counter& run_stolen(fiber_task& task) noexcept {
     auto& offer = static_cast<implicit_offer&>(task);
     auto* const room =
         ::new (static_cast<void*>(std::addressof(slot(offer.outcome, offer.g_slot)))) result_slot<Result>;
@@ -254,7 +254,7 @@ template <class Gn> struct implicit_second {
     } catch (...) {
       offer.outcome.g_threw = detail::caught_exception();
     }
-    return offer.meeting;
+    return offer.counter;
   }
 };
 
@@ -313,7 +313,7 @@ FILCH_COLD child_returns<FnResult> implicit_child_polled(travels_as<Fn> f, Slot&
 /// Does this worker's poll word ask for something?
 FILCH_INLINE bool is_polled() noexcept {
   // relaxed: a request may as well be seen at the next fork.
-  return strand_self().poll.load(std::memory_order_relaxed) != 0;
+  return fiber_self().poll.load(std::memory_order_relaxed) != 0;
 }
 
 /// f of a join, in a call of its own: while it runs, its caller is a join frame.

@@ -1,4 +1,4 @@
-// frame: many spawned tasks, one meeting.
+// frame: many spawned tasks, one join counter.
 #include "runtime/pools.hpp"
 #include "schedulers/cactus/worker.hpp"
 
@@ -9,21 +9,21 @@
 namespace filch::inline FILCH_ABI::detail {
 
 void cactus_frame::begin() noexcept {
-  worker_ = &strand_self();
-  if (worker_->kind != strand_kind::cactus) return;
+  worker_ = &fiber_self();
+  if (worker_->kind != fiber_kind::cactus) return;
   auto& m = static_cast<cactus_member&>(*worker_);
-  strand_ = m.stack;
+  fiber_ = m.stack;
   forks_ = open_forks(m);
 }
 
-/// Where the next task goes: to the worker, or it runs here; on a strand that is not the frame's, here too, and
+/// Where the next task goes: to the worker, or it runs here; on a fiber that is not the frame's, here too, and
 /// nothing of the frame is touched.
 cactus_frame::where cactus_frame::place_for_next() noexcept {
-  strand_worker& w = strand_self();
-  // Of a strand's frame only that strand may look at more.
-  if (w.kind != strand_kind::cactus) return !strand_ && &w == worker_ ? where::here : where::foreign;
+  fiber_worker& w = fiber_self();
+  // Of a fiber's frame only that fiber may look at more.
+  if (w.kind != fiber_kind::cactus) return !fiber_ && &w == worker_ ? where::here : where::foreign;
   auto& m = static_cast<cactus_member&>(w);
-  if (m.stack != strand_) return where::foreign;
+  if (m.stack != fiber_) return where::foreign;
   if (open_forks(m) != forks_) return where::here;
   if (pushed_ == k_pending_most && !forget_stolen()) return where::here;
   return team_of(m).has_room(m) && has_place_for_next() ? where::for_others : where::here;
@@ -69,7 +69,7 @@ unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
 }
 
 /// For whoever has taken a ticket. As many tickets were taken as tasks have begun, so there is one.
-strand_meeting& cactus_frame::run_oldest(strand_task& t) noexcept {
+join_counter& cactus_frame::run_oldest(fiber_task& t) noexcept {
   cactus_frame& frame = static_cast<ticket&>(t).frame;
   // edge cactus-5: acquire, the task; release, what is known here of tasks to those that take a ticket later.
   waiting& task = *frame.place_of(frame.begun_.fetch_add(1, std::memory_order_acq_rel));
@@ -79,8 +79,8 @@ strand_meeting& cactus_frame::run_oldest(strand_task& t) noexcept {
 /// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
 /// runs in place.
 bool cactus_frame::forget_stolen() noexcept {
-  auto& w = static_cast<cactus_member&>(strand_self());
-  if (runtime::strand_team::have_met(meeting_, pending_)) {
+  auto& w = static_cast<cactus_member&>(fiber_self());
+  if (runtime::fiber_team::have_arrived(counter_, pending_)) {
     close_forks(w, pending_);
     forks_ -= std::exchange(pending_, 0);
     begin_anew();
@@ -92,7 +92,7 @@ bool cactus_frame::forget_stolen() noexcept {
 }
 
 void cactus_frame::push(waiting& task) noexcept {
-  strand_worker& w = strand_self();
+  fiber_worker& w = fiber_self();
   // edge cactus-5: written before the ticket, whose publication is a release (cactus-1).
   place_of(pushed_++) = &task;
   *w.head++ = &ticket_;
@@ -103,8 +103,8 @@ void cactus_frame::push(waiting& task) noexcept {
 }
 
 void cactus_frame::drain() noexcept {
-  runtime::strand_member* const self = runtime::member_of_strand();
-  if (!self || self->kind != strand_kind::cactus || self->stack != strand_) runtime::not_the_scope_s_owner();
+  runtime::fiber_member* const self = runtime::member_of_fiber();
+  if (!self || self->kind != fiber_kind::cactus || self->stack != fiber_) runtime::not_the_scope_s_owner();
   while (pending_) {
     auto& w = static_cast<cactus_member&>(runtime::this_member());
     // What was newer has come to its end, so the newest is the frame's; or else we are in f of a join.
@@ -117,8 +117,8 @@ void cactus_frame::drain() noexcept {
     } else {
       unsigned const stolen = std::exchange(pending_, 0);
       forks_ -= stolen;
-      meeting_.begun_on = w.index;
-      team_of(w).meet_thieves(meeting_, stolen);
+      counter_.begun_on = w.index;
+      team_of(w).wait_for_thieves(counter_, stolen);
     }
   }
   begin_anew();

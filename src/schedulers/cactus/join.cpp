@@ -13,23 +13,23 @@ constexpr std::uint32_t k_publish_most = 32;
 // A request stands until so many tasks in a row were taken back. Then forks are private again.
 constexpr unsigned k_taken_back_until_private = 8;
 
-cactus_member& member(strand_worker& w) noexcept { return static_cast<cactus_member&>(w); }
+cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_member&>(w); }
 
 std::uint32_t index_of_head(cactus_member const& w) noexcept { return static_cast<std::uint32_t>(w.head - w.base); }
 
-bool is_raised(strand_worker const& w) noexcept {
+bool is_requested(fiber_worker const& w) noexcept {
   // relaxed: a request may as well be seen at the next fork.
-  return runtime::k_steals_are_forced || w.split.load(std::memory_order_relaxed) == strand_raised();
+  return runtime::k_steals_are_forced || w.split.load(std::memory_order_relaxed) == fiber_requested();
 }
 
 /// Are forks public, whatever their places?
-bool stands(strand_worker const& w) noexcept {
-  // relaxed: as in is_raised().
-  return w.split.load(std::memory_order_relaxed) >= strand_standing();
+bool stands(fiber_worker const& w) noexcept {
+  // relaxed: as in is_requested().
+  return w.split.load(std::memory_order_relaxed) >= fiber_still_requested();
 }
 
 /// One more task was taken back while a request stood.
-bool goes_on_standing(cactus_member& w) noexcept {
+bool keeps_request(cactus_member& w) noexcept {
   w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % k_taken_back_until_private;
   return w.taken_back_in_a_row != 0;
 }
@@ -37,20 +37,20 @@ bool goes_on_standing(cactus_member& w) noexcept {
 }  // namespace
 
 void cactus_pushed_slow() noexcept {
-  cactus_member& w = member(strand_self());
+  cactus_member& w = member(fiber_self());
   team_of(w).publish(w, index_of_head(w));
 }
 
-cactus_outcome cactus_join_slow(strand_meeting& meeting) noexcept {
+cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
   cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // which fork() may have hidden
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
-  team_of(w).meet_thieves(meeting, 1);
+  team_of(w).wait_for_thieves(counter, 1);
   return cactus_outcome::met;
 }
 
-void cactus_team::meet_thieves(strand_meeting& m, unsigned stolen) noexcept {
+void cactus_team::wait_for_thieves(join_counter& m, unsigned stolen) noexcept {
   close_forks(static_cast<cactus_member&>(runtime::this_member()), stolen);
-  wait_at(m, stolen);
+  wait_for_parts(m, stolen);
   // Another worker has just come to the end of what it took, and the next fork may come before it asks.
   ask(runtime::this_member());
 }
@@ -72,9 +72,9 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
     std::uint32_t const place = head - 1;
     if (place >= now.split) {  // private: nobody else can have it; but a thief asks, or did
       w.head = w.base + place;
-      if (is_raised(w)) {
+      if (is_requested(w)) {
         if (place > now.split) publish(w, place);
-      } else if (stands(w) && !goes_on_standing(w)) {
+      } else if (stands(w) && !keeps_request(w)) {
         take_request_away(w, quiet(w.base + now.split));
       }
       return true;
@@ -85,13 +85,13 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
       continue;
     }
     w.head = w.base + place;
-    take_request_away(w, stands(w) && goes_on_standing(w) ? strand_standing() : quiet(w.head));
+    take_request_away(w, stands(w) && keeps_request(w) ? fiber_still_requested() : quiet(w.head));
     return true;
   }
 }
 
 /// Nothing is offered for it. While somebody sleeps, or is on the way, it is made anew.
-void cactus_team::take_request_away(cactus_member& w, strand_task** leaves) noexcept {
+void cactus_team::take_request_away(cactus_member& w, fiber_task** leaves) noexcept {
   // edge cactus-4: before the look for sleepers.
   static_cast<void>(w.split.exchange(leaves, std::memory_order_seq_cst));
   if (should_ask_itself(w)) ask(w);
@@ -105,12 +105,12 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) {
     // With it the task's place is gone: its join asks take_back().
-    static_cast<cactus_task*>(w.base[i])->meeting = {0, w.index, nullptr};
+    static_cast<cactus_task*>(w.base[i])->counter = {0, w.index, nullptr};
   }
-  bool const was_asked = is_raised(w);
+  bool const was_asked = is_requested(w);
   if (was_asked) {
     // edge cactus-4: before the offer: who asks when all of it is taken already asks anew.
-    static_cast<void>(w.split.exchange(strand_standing(), std::memory_order_seq_cst));
+    static_cast<void>(w.split.exchange(fiber_still_requested(), std::memory_order_seq_cst));
     w.taken_back_in_a_row = 0;
   }
   // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
@@ -137,7 +137,7 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   take_request_away(w, quiet(w.base));
 }
 
-void cactus_team::takes_up(runtime::strand_member& m) noexcept {
+void cactus_team::takes_up(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
   w.counted = w.head;
   // Nothing is public (I2), so no thief changes the word.
@@ -147,7 +147,7 @@ void cactus_team::takes_up(runtime::strand_member& m) noexcept {
   w.open.store(now.word(), std::memory_order_seq_cst);  // edge idle-4: before the look whether its caller sleeps
 }
 
-void cactus_team::gives_up(runtime::strand_member& m) noexcept {
+void cactus_team::gives_up(runtime::fiber_member& m) noexcept {
   static_cast<void>(open_forks(static_cast<cactus_member&>(m)));
 }
 

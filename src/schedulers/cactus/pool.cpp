@@ -8,33 +8,33 @@ namespace filch::inline FILCH_ABI {
 namespace detail {
 
 cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
-    : strand_team(std::move(s), tolerate_missing_threads, nullptr) {
+    : fiber_team(std::move(s), tolerate_missing_threads, nullptr) {
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   start();
 }
 
 void cactus_team::make_place(unsigned place) noexcept {
   auto* const m = make_member<cactus_member>(place);
-  m->base = reinterpret_cast<strand_task**>(m + 1);
+  m->base = reinterpret_cast<fiber_task**>(m + 1);
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(m->base));
-  m->places = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(strand_task*), cactus_public::k_most));
+  m->places = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(fiber_task*), cactus_public::k_most));
   m->head = m->base;
   // A request stands for workers whose threads have yet to come. relaxed: nobody has seen the place.
-  m->split.store(workers() > 1 ? strand_standing() : quiet(m->base), std::memory_order_relaxed);
+  m->split.store(workers() > 1 ? fiber_still_requested() : quiet(m->base), std::memory_order_relaxed);
   add(*m, place);
 }
 
 cactus_team::~cactus_team() { stop(); }
 
 /// What the task forked here would wait for its return, so thieves that ask get some of it now.
-void cactus_team::give_to_who_asks(runtime::strand_member& m) noexcept {
+void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
-  bool const asked = w.split.load(std::memory_order_relaxed) == strand_raised();
+  bool const asked = w.split.load(std::memory_order_relaxed) == fiber_requested();
   auto const head = static_cast<std::uint32_t>(w.head - w.base);
   if (asked && head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
 }
 
-void cactus_team::offer_all(runtime::strand_member& m) noexcept {
+void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
   if (!alive()) return;
   auto& w = static_cast<cactus_member&>(m);
   auto const head = static_cast<std::uint32_t>(w.head - w.base);

@@ -4,13 +4,13 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// Asks the victim to make tasks public. seq_cst, both: see edge cactus-4.
-void cactus_team::ask(runtime::strand_member& victim) noexcept {
-  if (victim.split.load(std::memory_order_seq_cst) == strand_raised()) return;
-  victim.split.store(strand_raised(), std::memory_order_seq_cst);
+void cactus_team::ask(runtime::fiber_member& victim) noexcept {
+  if (victim.split.load(std::memory_order_seq_cst) == fiber_requested()) return;
+  victim.split.store(fiber_requested(), std::memory_order_seq_cst);
 }
 
-strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_member& me,
-                                     std::uint16_t& root) noexcept {
+fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_member& me,
+                                    std::uint16_t& root) noexcept {
   auto& victim = static_cast<cactus_member&>(v);
   // edge cactus-1: acquire.
   std::uint64_t word = victim.open.load(std::memory_order_acquire);
@@ -26,7 +26,7 @@ strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_
     counted(me.index).backoffs.bump();
     return nullptr;
   }
-  strand_task* const task = victim.base[now.tail];
+  fiber_task* const task = victim.base[now.tail];
   // edge cactus-2: the place is the owner's to write again.
   victim.taken.fetch_add(1, std::memory_order_release);
   // The trip wire: the last public task went, the owner should publish more.
@@ -37,7 +37,7 @@ strand_task* cactus_team::steal_from(runtime::strand_member& v, runtime::strand_
   return task;
 }
 
-runtime::strand_offers cactus_team::offers_of(runtime::strand_member const& victim) const noexcept {
+runtime::fiber_offers cactus_team::offers_of(runtime::fiber_member const& victim) const noexcept {
   // edge idle-1: in order after the announcement.
   auto const now = cactus_public::of(static_cast<cactus_member const&>(victim).open.load(std::memory_order_seq_cst));
   return {now.split - now.tail, now.root};

@@ -3,7 +3,7 @@
 
 #include <filch/cactus.hpp>
 
-#include "runtime/strand_team.hpp"
+#include "runtime/fiber_team.hpp"
 
 #include <utility>
 
@@ -33,31 +33,31 @@ struct cactus_public {
 };
 
 /// In `split`: a request was answered, and forks go on being public. Greater than every place's address, too.
-inline strand_task** strand_standing() noexcept { return strand_raised() - 1; }
+inline fiber_task** fiber_still_requested() noexcept { return fiber_requested() - 1; }
 
 /// What `split` holds while nobody wants more tasks. Where steals are forced: makes an owner's compare fail all the
 /// same.
-inline strand_task** quiet(strand_task** split) noexcept {
-  return runtime::k_steals_are_forced ? strand_standing() : split;
+inline fiber_task** quiet(fiber_task** split) noexcept {
+  return runtime::k_steals_are_forced ? fiber_still_requested() : split;
 }
 
-struct alignas(64) cactus_member : runtime::strand_member {
-  cactus_member() noexcept : strand_member(strand_kind::cactus, 1, nullptr) {}
+struct alignas(64) cactus_member : runtime::fiber_member {
+  cactus_member() noexcept : fiber_member(fiber_kind::cactus, 1, nullptr) {}
 
   // fixed after start
-  strand_task** base = nullptr;
+  fiber_task** base = nullptr;
   std::uint32_t places = 0;
 
   // owner
   alignas(64) unsigned taken_back_in_a_row = 0;  // tasks, while a request stands, since it came or one was stolen
-  strand_task** counted = nullptr;               // stack->open_forks has those below
+  fiber_task** counted = nullptr;                // stack->open_forks has those below
 
   // owner and thieves
   alignas(64) std::atomic<std::uint64_t> open{cactus_public{}.word()};
   std::atomic<std::uint32_t> taken{0};  // places whose task a thief has read, of those below tail
 };
 
-/// How many forks of the worker's strand are open, stolen ones too, counted from where it began.
+/// How many forks of the worker's fiber are open, stolen ones too, counted from where it began.
 inline std::uint64_t open_forks(cactus_member& w) noexcept {
   return w.stack->open_forks += static_cast<std::uint64_t>(w.head - std::exchange(w.counted, w.head));
 }
@@ -67,7 +67,7 @@ inline void close_forks(cactus_member& w, unsigned stolen) noexcept {
   w.stack->open_forks -= stolen;
 }
 
-class cactus_team final : public runtime::strand_team {
+class cactus_team final : public runtime::fiber_team {
  public:
   cactus_team(runtime::settings s, bool tolerate_missing_threads);
   ~cactus_team() override;
@@ -76,24 +76,24 @@ class cactus_team final : public runtime::strand_team {
   void publish(cactus_member& w, std::uint32_t below) noexcept;
   bool take_back(cactus_member& w) noexcept;
   /// Waits until so many stolen parts have arrived. Continues on any thread.
-  void meet_thieves(strand_meeting& m, unsigned stolen) noexcept;
+  void wait_for_thieves(join_counter& m, unsigned stolen) noexcept;
   void start_over_if_far(cactus_member& w) noexcept;
   bool has_room(cactus_member& w) noexcept;
 
-  void give_to_who_asks(runtime::strand_member& w) noexcept override;
-  void offer_all(runtime::strand_member& w) noexcept override;
+  void serve_thieves(runtime::fiber_member& w) noexcept override;
+  void offer_all(runtime::fiber_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "cactus"; }
 
  private:
   void make_place(unsigned place) noexcept override;
-  void take_request_away(cactus_member& w, strand_task** leaves) noexcept;
-  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me,
-                          std::uint16_t& root) noexcept override;
-  void ask(runtime::strand_member& victim) noexcept override;
-  runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
-  void takes_up(runtime::strand_member&) noexcept override;
-  void gives_up(runtime::strand_member&) noexcept override;
+  void take_request_away(cactus_member& w, fiber_task** leaves) noexcept;
+  fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
+                         std::uint16_t& root) noexcept override;
+  void ask(runtime::fiber_member& victim) noexcept override;
+  runtime::fiber_offers offers_of(runtime::fiber_member const& victim) const noexcept override;
+  void takes_up(runtime::fiber_member&) noexcept override;
+  void gives_up(runtime::fiber_member&) noexcept override;
 };
 
 inline cactus_team& team_of(cactus_member& w) noexcept { return static_cast<cactus_team&>(*w.team); }

@@ -1,6 +1,6 @@
 // The channels between workers, and what travels in them: all that two workers of a channel team share, but for who
-// sleeps. The bell and the future, which fast paths touch, are in channel_words.hpp. Edges: protocol.md beside this
-// file.
+// sleeps. The doorbell and the future, which fast paths touch, are in channel_words.hpp. Edges: protocol.md beside
+// this file.
 #pragma once
 
 #include <filch/detail/channel_task.hpp>
@@ -74,11 +74,11 @@ struct request {
 class request_channel {
  public:
   explicit request_channel(unsigned workers) : places_(std::make_unique<std::atomic<std::uint64_t>[]>(workers)) {}
-  /// The receiver's place has its memory now. What was left here before is there, so the bell has rung.
-  void belongs_to(channel_bell& bell) noexcept {
-    bell.ring();
-    // edge channel-7: release, the bell. seq_cst: whoever still rings the other one has left its note before.
-    bell_.store(&bell, std::memory_order_seq_cst);
+  /// The receiver's place has its memory now. What was left here before is there, so the doorbell has rung.
+  void belongs_to(channel_doorbell& doorbell) noexcept {
+    doorbell.ring();
+    // edge channel-7: release, the doorbell. seq_cst: whoever still rings the other one has left its note before.
+    doorbell_.store(&doorbell, std::memory_order_seq_cst);
   }
 
   /// The thief: in the place of what it left here before, which was of an earlier request or is the same one.
@@ -128,12 +128,12 @@ class request_channel {
     return std::bit_cast<request>(word);
   }
 
-  /// edge channel-7: acquire, the bell. edge channel-1: seq_cst, after the note.
-  void ring() noexcept { bell_.load(std::memory_order_seq_cst)->ring(); }
+  /// edge channel-7: acquire, the doorbell. edge channel-1: seq_cst, after the note.
+  void ring() noexcept { doorbell_.load(std::memory_order_seq_cst)->ring(); }
 
   std::unique_ptr<std::atomic<std::uint64_t>[]> const places_;  // by thief; zero: nothing
-  channel_bell nobodys_{nullptr};                               // until the receiver's place has its memory
-  std::atomic<channel_bell*> bell_{&nobodys_};
+  channel_doorbell nobodys_{nullptr};                           // until the receiver's place has its memory
+  std::atomic<channel_doorbell*> doorbell_{&nobodys_};
   alignas(k_cache_line) std::atomic<bool> open_{false};
 };
 

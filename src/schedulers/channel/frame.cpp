@@ -14,7 +14,7 @@ channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noe
   if (&t < w.bottom) return nullptr;
   // Not this one: if it is sent away with others, nothing is in it.
   channel_run const run = std::exchange(t.run, &channel_run_nothing);
-  if (w.bell.has_rung()) w.team->serve(w);
+  if (w.doorbell.has_rung()) w.team->serve(w);
   return run;
 }
 
@@ -28,7 +28,7 @@ channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* b
     w.top = --w.bottom;
     w.top->future.clear();
   }
-  if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
+  if (w.bottom != bottom) w.doorbell.move(bottom, w.bottom);
   return w.top;
 }
 

@@ -19,7 +19,7 @@ join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) no
   channel_member& w = member(owner);
   if (&t < w.bottom) return w.team->wait_for_outcome(w, t);
   // t is off the stack: it is not given away.
-  if (w.bell.has_rung()) w.team->serve(w);
+  if (w.doorbell.has_rung()) w.team->serve(w);
   return join_outcome::run_it;
 }
 
@@ -27,7 +27,7 @@ bool channel_stack::is_orphan(channel_worker& owner) noexcept { return !member(o
 
 void channel_stack::answer(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
-  w.team->give_to_who_asks(w);
+  w.team->serve_thieves(w);
 }
 
 void channel_poll_slow(channel_worker& owner) noexcept {
@@ -47,9 +47,9 @@ bool channel_team::take_back(channel_member& w, channel_task& t, unsigned thief)
   if (!first) return false;
   for (channel_task* i = first; i <= &t; ++i) i->future.clear();
   w.bottom = first;
-  w.bell.move(&t + 1, first);
+  w.doorbell.move(&t + 1, first);
   counted(w.index).backoffs.bump();
-  if (w.bell.has_rung()) serve(w);
+  if (w.doorbell.has_rung()) serve(w);
   // Each fork until the thief comes would be for it.
   constexpr runtime::cycles k_between_notes = 10'000;
   if (runtime::cycles const now = runtime::time_stamp(); now - w.noted_late >= k_between_notes) {
@@ -82,7 +82,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
       looks = 0;
       continue;
     }
-    if (w.bell.has_rung()) serve(w);
+    if (w.doorbell.has_rung()) serve(w);
     if (has_room) {
       ask(w, thief);
     } else {
@@ -103,7 +103,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   w.floor = floor_before;
   t.future.clear();
   own_declined(w);
-  w.bell.move(&t + 1, w.bottom);
+  w.doorbell.move(&t + 1, w.bottom);
   if (state == future_state::declined) return join_outcome::run_it;
   return state == future_state::returned ? join_outcome::returned : join_outcome::threw;
 }
@@ -157,7 +157,7 @@ void channel_team::detach(channel_member& w, channel_detached& t) noexcept {
     w.is_counted = true;
     add_to_census(w);
   }
-  if (w.bell.has_rung()) serve(w);
+  if (w.doorbell.has_rung()) serve(w);
 }
 
 void channel_barrier(channel_worker& owner) noexcept {
@@ -178,7 +178,7 @@ void channel_team::barrier(channel_member& w) noexcept {
       continue;
     }
     if (is_over()) break;
-    if (w.bell.has_rung()) serve(w);
+    if (w.doorbell.has_rung()) serve(w);
     ask(w, w.last_victim);
     if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
       pause_between_looks(looks);
@@ -203,7 +203,7 @@ void channel_team::has_tasks_of(channel_member& w, task_root root) noexcept {
   if (w.root == root) return;
   w.root = root;
   // Those that asked for tasks of this root among others, while it had some of another one.
-  if (std::exchange(w.sets_aside, false)) w.bell.ring();
+  if (std::exchange(w.sets_aside, false)) w.doorbell.ring();
 }
 
 /// Is it counted where it has detached tasks? Not those that a caller has itself, nor those that nobody waits for.

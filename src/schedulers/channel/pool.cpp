@@ -42,12 +42,12 @@ void channel_team::make_place(unsigned place) noexcept {
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
   m->top = m->bottom = m->floor = base;
   m->end = base + room / sizeof(channel_task);
-  m->bell.hush(base);
+  m->doorbell.hush(base);
   m->team = this;
   m->index = place;
   m->random = runtime::random_numbers(place);
   members_[place] = m;
-  requests_[place].belongs_to(m->bell);
+  requests_[place].belongs_to(m->doorbell);
 }
 
 channel_team::~channel_team() { stop(); }
@@ -122,14 +122,14 @@ void channel_team::run_in_order(void (*call)(void*), void* argument) {
 
 /// Before its worker waits in the system: who asks gets tasks now. Others it could not answer later.
 void channel_team::offer_all(channel_member& w) noexcept {
-  give_to_who_asks(w);
+  serve_thieves(w);
   give_back_received(w);
 }
 
 /// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
 /// thieves that ask get some of it now.
-void channel_team::give_to_who_asks(channel_member& w) noexcept {
-  if (w.bell.has_rung()) serve(w);
+void channel_team::serve_thieves(channel_member& w) noexcept {
+  if (w.doorbell.has_rung()) serve(w);
 }
 
 void channel_stack::enter_default(void (*call)(void*), void* argument) {

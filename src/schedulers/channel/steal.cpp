@@ -23,11 +23,11 @@ bool has_nothing(channel_member const& w) noexcept {
 void channel_team::serve(channel_member& w) noexcept {
   if (!alive()) return;  // in a child of fork() there are no thieves
   own_declined(w);
-  if (w.bell.is_kept() && has_nothing(w)) return;
+  if (w.doorbell.is_kept() && has_nothing(w)) return;
   channel_task* const bottom = w.bottom;
   request_channel& mine = requests_[w.index];
   // edge channel-1: before the looks.
-  w.bell.hush(bottom);
+  w.doorbell.hush(bottom);
   bool keeps_some = false;
   w.sets_aside = false;
   all().each_in_use_from(w.random.next(), [&](unsigned thief) {
@@ -41,11 +41,11 @@ void channel_team::serve(channel_member& w) noexcept {
     // Forks look again at what is kept: their tasks may be for it. What is set aside waits for another root.
     (given == answer::nothing_to_give ? keeps_some : w.sets_aside) = true;
   });
-  if (keeps_some) w.bell.keep(bottom);
-  if (w.bottom != bottom) w.bell.move(bottom, w.bottom);
+  if (keeps_some) w.doorbell.keep(bottom);
+  if (w.bottom != bottom) w.doorbell.move(bottom, w.bottom);
 }
 
-/// Tasks right below `bottom` that came back declined are private again. The caller hushes or moves the bell.
+/// Tasks right below `bottom` that came back declined are private again. The caller hushes or moves the doorbell.
 void channel_team::own_declined(channel_member& w) noexcept {
   while (w.bottom != w.floor && w.bottom[-1].future.peek() == future_state::declined) (--w.bottom)->future.clear();
 }
@@ -53,10 +53,10 @@ void channel_team::own_declined(channel_member& w) noexcept {
 /// Before it runs a task of those that it was given, which may last: who asks gets some of the rest.
 void channel_team::share_rest(channel_member& w) noexcept {
   bool const has_rest = !w.received.is_empty() || !w.detached.is_empty();
-  if (has_rest && w.bell.has_rung()) serve(w);
+  if (has_rest && w.doorbell.has_rung()) serve(w);
 }
 
-/// The oldest tasks, where a scope has run them: they are passed over. The caller moves the bell.
+/// The oldest tasks, where a scope has run them: they are passed over. The caller moves the doorbell.
 void channel_team::pass_emptied(channel_member& w) noexcept {
   while (w.bottom < w.top && w.bottom->run == &channel_run_nothing) (w.bottom++)->future.pass();
 }
@@ -153,7 +153,7 @@ void channel_team::note_late_thieves(channel_member& w) noexcept {
     requests_[w.index].put_back({.thief = static_cast<std::uint16_t>(thief), .stands = true});
     is_any = true;
   }
-  if (is_any) w.bell.ring();
+  if (is_any) w.doorbell.ring();
 }
 
 bool channel_team::is_asked(channel_member& w) noexcept {
@@ -165,12 +165,12 @@ bool channel_team::is_asked(channel_member& w) noexcept {
       return wanted && wanted->admits(w.root);
     });
   };
-  if (w.bell.is_kept() && somebody_asks()) return true;
+  if (w.doorbell.is_kept() && somebody_asks()) return true;
   // edge channel-1: before the looks.
-  w.bell.hush(w.bottom);
+  w.doorbell.hush(w.bottom);
   w.sets_aside = true;  // perhaps
   if (!somebody_asks()) return false;
-  w.bell.ring();  // some may have to be passed on
+  w.doorbell.ring();  // some may have to be passed on
   return true;
 }
 
@@ -343,7 +343,7 @@ bool channel_team::steal_and_run(unsigned me) {
   if (run_received(w) || run_detached(w)) return true;
   w.root = task_root::any();
   if (take_left(w)) return run_detached(w);
-  if (w.bell.has_rung()) serve(w);
+  if (w.doorbell.has_rung()) serve(w);
   ask(w, w.last_victim);
   counted(me).failed_steals.bump();
   return false;

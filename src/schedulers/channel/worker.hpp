@@ -19,8 +19,8 @@ class channel_team;
 inline constexpr unsigned k_nobody = ~0u;
 
 /// All its own. Equations, between its steps: the tasks in [bottom, top) are private, those below bottom were sent
-/// away and are not joined; the bell's place is bottom, or it has rung, or is kept; all tasks that it has are of one
-/// root.
+/// away and are not joined; the doorbell's place is bottom, or it has rung, or is kept; all tasks that it has are of
+/// one root.
 struct alignas(k_cache_line) channel_member : channel_worker {
   channel_member() noexcept : channel_worker(nullptr) {}
 
@@ -66,7 +66,7 @@ class channel_team final : public runtime::team {
   void barrier(channel_member& w) noexcept;
   void detach(channel_member& w, channel_detached& t) noexcept;
 
-  void give_to_who_asks(channel_member& w) noexcept;
+  void serve_thieves(channel_member& w) noexcept;
   void give_back_received(channel_member& w) noexcept;
   void offer_all(channel_member& w) noexcept;
   channel_member* place_of_caller() const noexcept;

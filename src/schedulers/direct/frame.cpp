@@ -17,7 +17,7 @@ direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcep
     return t.run;
   }
   direct_run const run = t.run;
-  bool const is_asked = w.split.load(std::memory_order_relaxed) == direct_raised();
+  bool const is_asked = w.split.load(std::memory_order_relaxed) == direct_requested();
   if (is_asked && &t + 1 < w.top) {
     // The owner has it, and others get what comes next. Whoever takes this one does not look at what lies in it.
     t.run = &direct_run_nothing;

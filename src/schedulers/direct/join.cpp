@@ -33,7 +33,7 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
     // edge direct-1, and idle-1: seq_cst, before the look for sleepers.
     t.state.store(k_task, std::memory_order_seq_cst);
     w.team->answer_in_place(w, &t + 1);
-  } else if (w.split.load(std::memory_order_relaxed) == direct_raised()) {
+  } else if (w.split.load(std::memory_order_relaxed) == direct_requested()) {
     w.team->publish(w, &t + 1);
   }
 }
@@ -42,7 +42,7 @@ bool direct_stack::is_orphan(direct_worker& owner) noexcept { return !member(own
 
 void direct_stack::answer(direct_worker& owner) noexcept {
   direct_member& w = member(owner);
-  w.team->give_to_who_asks(w);
+  w.team->serve_thieves(w);
 }
 
 join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexcept {
@@ -51,7 +51,7 @@ join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexc
   direct_task* const public_end = w.public_end.load(std::memory_order_relaxed);
   if (&t < public_end) return w.team->join_public(w, t);
   // Private, so nobody else can have it; but a thief may want the ones below it.
-  if (&t > public_end && w.split.load(std::memory_order_relaxed) == direct_raised()) w.team->publish(w, &t);
+  if (&t > public_end && w.split.load(std::memory_order_relaxed) == direct_requested()) w.team->publish(w, &t);
   return join_outcome::run_it;
 }
 
@@ -84,7 +84,7 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
 
 /// Tasks up to `end` are public, the newest because of its place. That answers a request, if there is one.
 void direct_team::answer_in_place(direct_member& w, direct_task const* end) noexcept {
-  bool const was_asked = w.split.load(std::memory_order_relaxed) == direct_raised();
+  bool const was_asked = w.split.load(std::memory_order_relaxed) == direct_requested();
   // edge direct-5: as in publish().
   if (was_asked) {
     static_cast<void>(w.split.exchange(w.public_end.load(std::memory_order_relaxed), std::memory_order_seq_cst));

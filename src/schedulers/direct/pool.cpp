@@ -16,7 +16,7 @@ constinit thread_local direct_worker* direct_self = &direct_places::outside;
 template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) { direct_places::begin_stay(*this); }
 template <> task_staying<direct_stack>::~task_staying() { direct_places::end_stay(*this); }
 
-void direct_poll_slow() noexcept { direct_places::answer_who_asks(); }
+void direct_poll_slow() noexcept { direct_places::serve_own_thieves(); }
 
 unsigned direct_worker_index() noexcept {
   direct_member const* const w = direct_places::member_or_null(direct_self);
@@ -41,7 +41,7 @@ void direct_team::make_place(unsigned place) noexcept {
   m->bot.store(base, std::memory_order_relaxed);
   m->public_end.store(base, std::memory_order_relaxed);
   // A request stands from the start, for workers that have yet to come.
-  m->split.store(workers() > 1 ? direct_raised() : base, std::memory_order_relaxed);
+  m->split.store(workers() > 1 ? direct_requested() : base, std::memory_order_relaxed);
   m->team = this;
   m->index = place;
   m->random = runtime::random_numbers(place);
@@ -80,8 +80,8 @@ void direct_team::run_in_order(void (*call)(void*), void* argument) {
 
 /// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
 /// thieves that ask get some of it now.
-void direct_team::give_to_who_asks(direct_member& w) noexcept {
-  bool const asked = w.split.load(std::memory_order_relaxed) == direct_raised();
+void direct_team::serve_thieves(direct_member& w) noexcept {
+  bool const asked = w.split.load(std::memory_order_relaxed) == direct_requested();
   if (asked && w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
 }
 

@@ -6,8 +6,8 @@ namespace filch::inline FILCH_ABI::detail {
 /// Asks the victim to make tasks public. A store only where no request stands, so that many thieves share
 /// the line. seq_cst, both: see edge direct-5.
 void direct_team::ask(direct_member& victim) noexcept {
-  if (victim.split.load(std::memory_order_seq_cst) == direct_raised()) return;
-  victim.split.store(direct_raised(), std::memory_order_seq_cst);
+  if (victim.split.load(std::memory_order_seq_cst) == direct_requested()) return;
+  victim.split.store(direct_requested(), std::memory_order_seq_cst);
 }
 
 steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {

@@ -51,7 +51,7 @@ class direct_team final : public runtime::team {
   void emptied(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
-  void give_to_who_asks(direct_member& w) noexcept;
+  void serve_thieves(direct_member& w) noexcept;
   void offer_all(direct_member& w) noexcept;
   direct_member* place_of_caller() const noexcept;
   void enter_or_nest(void (*call)(void*), void* argument);

@@ -1,4 +1,4 @@
-// frame: many spawned tasks, one meeting.
+// frame: many spawned tasks, one join counter.
 #include "runtime/pools.hpp"
 #include "schedulers/implicit/worker.hpp"
 
@@ -8,8 +8,8 @@ namespace filch::inline FILCH_ABI::detail {
 
 // Never inlined, as optimisers of whole programs do: its own frame says where its caller's calls are.
 [[gnu::noinline]] void implicit_frame::begin() noexcept {
-  worker_ = &strand_self();
-  if (worker_->kind != strand_kind::implicit) return;
+  worker_ = &fiber_self();
+  if (worker_->kind != fiber_kind::implicit) return;
   auto& w = static_cast<implicit_member&>(*worker_);
   auto const address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
   position_ = address(__builtin_frame_address(0));
@@ -23,11 +23,11 @@ namespace filch::inline FILCH_ABI::detail {
   sequence_ = stack_->scopes++;
 }
 
-/// Where the next task goes: into the list, or it runs here; on a strand that is not the frame's, here too, and
+/// Where the next task goes: into the list, or it runs here; on a fiber that is not the frame's, here too, and
 /// nothing of the frame is touched.
 implicit_frame::where implicit_frame::place_for_next() noexcept {
-  strand_worker& w = strand_self();
-  if (w.kind != strand_kind::implicit) return &w == worker_ ? where::here : where::foreign;
+  fiber_worker& w = fiber_self();
+  if (w.kind != fiber_kind::implicit) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.load(std::memory_order_relaxed) != stack_) return where::foreign;
   if (!may_follow_newest()) return where::here;
   return waiting_ + offered_ < k_pending_most || make_room() ? where::for_others : where::here;
@@ -68,14 +68,14 @@ bool implicit_frame::make_room() noexcept {
   forget_stolen();
   bool const has_room = waiting_ + offered_ < k_pending_most;
   w.end_change();
-  if (!has_room) team_of(w).give_to_who_asks(w);
+  if (!has_room) team_of(w).serve_thieves(w);
   return has_room;
 }
 
 /// If all that were offered were stolen and are done, their records are free again.
 void implicit_frame::forget_stolen() noexcept {
   // Where it may follow the newest offer, and has offers, that one is its own.
-  if (offered_ != 0 && may_follow_newest() && runtime::strand_team::have_met(meeting_, offered_))
+  if (offered_ != 0 && may_follow_newest() && runtime::fiber_team::have_arrived(counter_, offered_))
     stack_->forget_stolen(std::exchange(offered_, 0));
 }
 
@@ -146,9 +146,9 @@ bool implicit_frame::take_offers_back(implicit_team& team, implicit_member& w) n
 }
 
 void implicit_frame::drain() noexcept {
-  runtime::strand_member* const self = runtime::member_of_strand();
+  runtime::fiber_member* const self = runtime::member_of_fiber();
   // relaxed: the worker's own.
-  if (!self || self->kind != strand_kind::implicit ||
+  if (!self || self->kind != fiber_kind::implicit ||
       static_cast<implicit_member*>(self)->offers.load(std::memory_order_relaxed) != stack_) {
     runtime::not_the_scope_s_owner();
   }
@@ -161,8 +161,8 @@ void implicit_frame::drain() noexcept {
       // relaxed: as at a join's fork. The task may be a long one. In a child of fork() nobody asks.
       if (w.poll.load(std::memory_order_relaxed) != 0 && team_of(w).alive()) team_of(w).publish(w);
       task->run(*task);
-      // edge strand-1: arrives as its thief would; the frame goes on here.
-      if (is_offer) std::atomic_ref(meeting_.balance).fetch_sub(1, std::memory_order_acq_rel);
+      // edge fiber-1: arrives as its thief would; the frame goes on here.
+      if (is_offer) std::atomic_ref(counter_.balance).fetch_sub(1, std::memory_order_acq_rel);
       continue;
     }
     if (offered_ == 0) {
@@ -182,9 +182,9 @@ void implicit_frame::drain() noexcept {
     } else {
       unsigned const stolen = std::exchange(offered_, 0);
       w.end_change();
-      meeting_.begun_on = w.index;
+      counter_.begun_on = w.index;
       runtime::cycles const begin = runtime::time_stamp();
-      team.wait_at(meeting_, stolen);
+      team.wait_for_parts(counter_, stolen);
       // Who ran them was paid; of a longer wait that would be a part.
       w.account.settle_steal(runtime::time_stamp() - begin);
       implicit_member& now = this_member();

@@ -23,10 +23,10 @@ frame_registers registers_of(ucontext_t const& c) noexcept {
 }
 
 /// The thread may have been another implicit pool's worker when the signal was sent. True if it was sent.
-bool forget_interrupt(strand_worker& innermost) noexcept {
+bool forget_interrupt(fiber_worker& innermost) noexcept {
   bool was_sent = false;
-  for (strand_worker* w = &innermost; w; w = w->outer) {
-    if (w->kind != strand_kind::implicit) continue;
+  for (fiber_worker* w = &innermost; w; w = w->outer) {
+    if (w->kind != fiber_kind::implicit) continue;
     was_sent |= static_cast<implicit_member*>(w)->is_interrupted.exchange(false, std::memory_order_relaxed);
   }
   return was_sent;
@@ -50,9 +50,9 @@ constexpr runtime::cycles k_patience = runtime::cycles{1} << 17;
 
 /// True if a thief has sent a signal.
 bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
-  strand_worker& self = strand_self();
+  fiber_worker& self = fiber_self();
   // In another pool's run, or a stay: once that is over the request is looked at. relaxed: the next thief may try.
-  if (self.kind != strand_kind::implicit) return forget_interrupt(self);
+  if (self.kind != fiber_kind::implicit) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
   bool was_sent = w.is_interrupted.load(std::memory_order_relaxed);
   if (w.outer) was_sent |= forget_interrupt(*w.outer);
@@ -68,7 +68,7 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
     std::uint64_t const rsp = there[frame_registers::rsp];
     refuses = rsp < low || rsp >= high;
   }
-  // The unwinder may be on its way to a frame, which may not become another one meanwhile. On the strand's own stack
+  // The unwinder may be on its way to a frame, which may not become another one meanwhile. On the fiber's own stack
   // the worker has taken it up, so it knows its thread's exceptions.
   refuses = refuses || w.exceptions->uncaught != 0;
   if (refuses) {
@@ -91,7 +91,7 @@ bool answer_interrupts() noexcept {
 std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
   constexpr auto k_never = std::numeric_limits<runtime::cycles>::max();
   runtime::cycles soonest = k_never;
-  runtime::strand_member const& thief = member(me);
+  runtime::fiber_member const& thief = member(me);
   all().each_in_use([&](unsigned i) {
     if (i == me || !may_take_from(thief, member(i))) return;
     auto& victim = static_cast<implicit_member&>(member(i));
@@ -111,10 +111,10 @@ runtime::cycles implicit_team::insist_on(implicit_member& victim) noexcept {
   // It may not have been asked for longer.
   if (runtime::cycles const in = runtime::time_until(victim.may_be_asked_at() + k_patience)) return in;
   if (runtime::cycles const in = runtime::time_until(victim.refused_until.load(std::memory_order_relaxed))) return in;
-  if (victim.poll.load(std::memory_order_relaxed) != k_asked || !os::can_interrupt()) return 0;
+  if (victim.poll.load(std::memory_order_relaxed) != k_requested || !os::can_interrupt()) return 0;
   // edge implicit-5: once until the victim has offered something, or could not.
   if (victim.is_interrupted.exchange(true, std::memory_order_seq_cst)) return 0;
-  // After the exchange: who takes up a strand on another thread meanwhile takes the mark away later than it says so.
+  // After the exchange: who takes up a fiber on another thread meanwhile takes the mark away later than it says so.
   if (pid_t const thread = victim.thread.load(std::memory_order_relaxed)) os::interrupt(thread);
   return 0;
 }
@@ -123,7 +123,7 @@ runtime::cycles implicit_team::insist_on(implicit_member& victim) noexcept {
 bool implicit_team::is_owed(unsigned worker) const noexcept {
   auto const& w = static_cast<implicit_member const&>(member(worker));
   // relaxed: who put it off looked for sleepers after that, and woke one: this worker, or one that passes it on, too.
-  return w.poll.load(std::memory_order_relaxed) != k_asked;
+  return w.poll.load(std::memory_order_relaxed) != k_requested;
 }
 
 /// Who insisted, or saw that somebody had, may sleep by now: one sleeper has to come again.

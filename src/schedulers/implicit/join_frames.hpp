@@ -92,7 +92,7 @@ class join_frame_walk {
 };
 
 /// The oldest join frames that a walk came across. Too large to lie on the stacks that are walked: pages that offers
-/// alone touch would be given back and come again whenever a strand waits.
+/// alone touch would be given back and come again whenever a fiber waits.
 class oldest_join_frames {
  public:
   static constexpr std::size_t k_most = 32;

@@ -53,7 +53,7 @@ class timed {
   runtime::counter& counter_;
   std::uint64_t begin_;
 };
-// Where a strand's first frame, at which every walk ends, has its stack pointer: so far from the stack's high end.
+// Where a fiber's first frame, at which every walk ends, has its stack pointer: so far from the stack's high end.
 constexpr std::uint64_t k_above_first_frame = 64;
 // So far from the newest frame, in bytes, is a join's child that was just called. A walk over no more costs what all
 // do.
@@ -97,7 +97,7 @@ void keep_marker(_Unwind_Reason_Code, _Unwind_Exception*) {}
 void make_ready(implicit_record& r, implicit_record::kind what) noexcept {
   ::new (static_cast<void*>(&r)) implicit_record;
   r.what = what;
-  r.meeting.balance = 0;
+  r.counter.balance = 0;
 }
 
 /// Is the landing pad to be run, not read?
@@ -251,7 +251,7 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
   std::uint64_t stop = high;
   if (newest) stop = newest->what == implicit_record::kind::join ? newest->rank : newest->rank + 1;
   // Where steals are forced every fork is offered at once, and older ones need not be looked for unless a thief asks.
-  if (runtime::k_steals_are_forced && w.poll.load(std::memory_order_relaxed) != k_asked) {
+  if (runtime::k_steals_are_forced && w.poll.load(std::memory_order_relaxed) != k_requested) {
     stop = std::min(stop, begin[frame_registers::rsp] + k_near);
   }
   return {begin, begins_after_call, low, high, stop, &w.frames};
@@ -286,7 +286,7 @@ void implicit_team::wait_for_thief(implicit_stack const& s) noexcept {
 void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept {
   std::uint64_t word = s.open.load(std::memory_order_relaxed);
   std::uint32_t const first = implicit_public::of(word).head;
-  for (std::uint32_t i = 0; i != count; ++i) s.record(first + i).meeting.begun_on = w.index;
+  for (std::uint32_t i = 0; i != count; ++i) s.record(first + i).counter.begun_on = w.index;
   s.known_end = &s.record(first + count);
   for (std::uint32_t i = count; i-- > 0;) {
     implicit_record& r = s.record(first + i);
@@ -298,7 +298,7 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
     break;
   }
   // edge implicit-4: takes the request away, before the offer: who asks when this is taken already asks anew.
-  bool const was_asked = w.poll.exchange(k_not_asked, std::memory_order_seq_cst) == k_asked;
+  bool const was_asked = w.poll.exchange(k_not_requested, std::memory_order_seq_cst) == k_requested;
   // edge implicit-1, and idle-1: the records are written before they are offered. Thieves move the tail meanwhile.
   while (!s.open.compare_exchange_weak(word, implicit_public::of(word).with_head(first + count).word(),
                                        std::memory_order_seq_cst, std::memory_order_relaxed)) {
@@ -332,7 +332,7 @@ void implicit_team::put_off(implicit_member& w, runtime::cycles due) noexcept {
   // edge implicit-5: as in refuse().
   w.is_interrupted.store(false, std::memory_order_release);
   // edge implicit-6: who sees that the request is gone sees until when; and before the look for sleepers.
-  static_cast<void>(w.poll.exchange(k_not_asked, std::memory_order_seq_cst));
+  static_cast<void>(w.poll.exchange(k_not_requested, std::memory_order_seq_cst));
   task_is_public(w.index, root_of(w));
 }
 
@@ -404,7 +404,7 @@ void implicit_team::ask_itself(implicit_member& w) noexcept {
 }
 
 void implicit_team::settle(implicit_record const& r, runtime::cycles waited) noexcept {
-  static_cast<implicit_member&>(member(r.meeting.begun_on)).account.settle_steal(waited - r.lasted);
+  static_cast<implicit_member&>(member(r.counter.begun_on)).account.settle_steal(waited - r.lasted);
 }
 
 void implicit_stack::put_barrier(implicit_record& r) noexcept {
@@ -426,7 +426,7 @@ void implicit_stack::pop() noexcept {
 }
 
 /// What a task forked here would wait for its return, so thieves that ask get some of it now.
-void implicit_team::give_to_who_asks(runtime::strand_member& m) noexcept {
+void implicit_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   // Where no stack is to be had a call comes here that is on none.
   if (w.stack && w.poll.load(std::memory_order_relaxed) != 0) publish_at_any_cost(w);
@@ -440,7 +440,7 @@ void implicit_team::publish_at_any_cost(implicit_member& w) noexcept {
 }
 
 /// Each walk offers the oldest of what is left.
-void implicit_team::offer_all(runtime::strand_member& m) noexcept {
+void implicit_team::offer_all(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   if (!w.stack || !alive()) return;
   implicit_stack const& s = *w.offers.load(std::memory_order_relaxed);
@@ -463,9 +463,9 @@ namespace {
 }
 
 /// To leave a stack and come back to it costs two workers more than this.
-void wait_a_little(strand_meeting& m) noexcept {
+void wait_a_little(join_counter& m) noexcept {
   constexpr int k_looks = 32;
-  // relaxed: wait_at() looks again.
+  // relaxed: wait_for_parts() looks again.
   for (int i = 0; i < k_looks && std::atomic_ref(m.balance).load(std::memory_order_relaxed) == 0; ++i)
     runtime::relax();
 }
@@ -485,7 +485,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
   auto& s = *reinterpret_cast<implicit_stack*>(header);
   implicit_record& r = s.record(s.number_of_records() - 1);
   bool is_stolen = false;
-  if (strand_self().kind != strand_kind::implicit) {
+  if (fiber_self().kind != fiber_kind::implicit) {
     take_back_in_child_of_fork(s);
   } else {
     implicit_member& w = this_member();
@@ -495,8 +495,8 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
     if (is_stolen) {
       w.end_change();
       runtime::cycles const begin = runtime::time_stamp();
-      wait_a_little(r.meeting);
-      team.wait_at(r.meeting, 1);
+      wait_a_little(r.counter);
+      team.wait_for_parts(r.counter, 1);
       team.settle(r, runtime::time_stamp() - begin);
       this_member().begin_change();
       s.forget_stolen(1);
@@ -506,7 +506,7 @@ implicit_state* child_is_done(void const* on_stack, unsigned bits, implicit_retu
   if (returned && !r.has_landed) {
     r.~implicit_record();
     s.pop();
-    if (strand_self().kind == strand_kind::implicit) {
+    if (fiber_self().kind == fiber_kind::implicit) {
       implicit_member& w = this_member();
       go_on(team_of(w), w, *returned);
     }
@@ -547,10 +547,10 @@ implicit_outcome implicit_resumed() noexcept {
     implicit_stack& s = *r.stack;
     r.~implicit_record();
     s.pop();
-    if (strand_self().kind == strand_kind::implicit) {
+    if (fiber_self().kind == fiber_kind::implicit) {
       implicit_member& w = this_member();
       w.end_change();
-      // Who asked while the strand waited sleeps, perhaps.
+      // Who asked while the fiber waited sleeps, perhaps.
       if (w.poll.load(std::memory_order_relaxed) != 0) team_of(w).publish(w);
     }
   }
@@ -560,13 +560,13 @@ implicit_outcome implicit_resumed() noexcept {
 implicit_polled_as implicit_polled() {
   // Never: but no compiler, not even one that sees the whole program, may find that a child throws nothing.
   if (throws_indeed) throw continuation{};
-  strand_worker& w = strand_self();
-  if (w.kind == strand_kind::implicit) {
+  fiber_worker& w = fiber_self();
+  if (w.kind == fiber_kind::implicit) {
     auto& m = static_cast<implicit_member&>(w);
     team_of(m).publish(m);
     return implicit_polled_as::worker;
   }
-  return w.kind == strand_kind::staying ? implicit_polled_as::worker : implicit_polled_as::outside;
+  return w.kind == fiber_kind::staying ? implicit_polled_as::worker : implicit_polled_as::outside;
 }
 
 // ---- outside all pools ------------------------------------------------------------------------

@@ -33,7 +33,7 @@ pid_t calling_thread() noexcept {
 }  // namespace
 
 implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
-    : strand_team(std::move(s), tolerate_missing_threads, header_bytes) {
+    : fiber_team(std::move(s), tolerate_missing_threads, header_bytes) {
   std::size_t const whole = os::reservation::whole_bytes_for(stack_size(), header_bytes(stack_size()));
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
   places_ = static_cast<std::uint32_t>(std::min<std::size_t>(
@@ -48,7 +48,7 @@ implicit_team::~implicit_team() { stop(); }
 void implicit_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   // The pool's own threads have the mask of who made it. A caller's is its own affair.
   if (interrupts_ && !all().is_callers(me)) os::admit_interrupts();
-  strand_team::be_worker(me, call, argument);
+  fiber_team::be_worker(me, call, argument);
 }
 
 void implicit_team::make_place(unsigned place) noexcept { add(*make_member<implicit_member>(place), place); }
@@ -60,11 +60,11 @@ void implicit_team::waits_in_system(bool begins) noexcept {
   if (w) w->thread.store(begins ? 0 : calling_thread(), std::memory_order_relaxed);
 }
 
-void implicit_team::takes_up(runtime::strand_member& m) noexcept {
+void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   w.exceptions = runtime::exceptions_here();
   // Zeroed by the kernel, which is what an empty header is.
-  // edge implicit-2: release, what the strand's owner before wrote in it.
+  // edge implicit-2: release, what the fiber's owner before wrote in it.
   // relaxed: who interrupts the wrong thread interrupts in vain.
   w.thread.store(calling_thread(), std::memory_order_relaxed);
   // edge implicit-5: before the next look at `poll`. A thief that takes this worker for free, or for interrupted, has
@@ -72,7 +72,7 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   static_cast<void>(w.is_interrupted.exchange(false, std::memory_order_seq_cst));
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
-  // No record is offered where a strand begins, so no thief changes the word.
+  // No record is offered where a fiber begins, so no thief changes the word.
   implicit_public now = implicit_public::of(s->open.load(std::memory_order_relaxed));
   if (now.root != w.stack->root) {
     now.root = w.stack->root;
@@ -82,7 +82,7 @@ void implicit_team::takes_up(runtime::strand_member& m) noexcept {
   w.offers.store(s, std::memory_order_seq_cst);
 }
 
-void implicit_team::is_free(runtime::strand_member& m) noexcept {
+void implicit_team::is_free(runtime::fiber_member& m) noexcept {
   static_cast<implicit_member&>(m).thread.store(0, std::memory_order_relaxed);  // relaxed: as above
 }
 

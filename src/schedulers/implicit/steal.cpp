@@ -6,15 +6,15 @@ namespace filch::inline FILCH_ABI::detail {
 /// Asks the victim to offer something, if thieves may. seq_cst, both: see edge implicit-4.
 runtime::cycles implicit_team::ask_if_due(implicit_member& victim) noexcept {
   // edge implicit-6: who put a request off said before until when.
-  if (victim.poll.load(std::memory_order_seq_cst) == k_asked) return 0;
+  if (victim.poll.load(std::memory_order_seq_cst) == k_requested) return 0;
   if constexpr (!runtime::k_steals_are_forced) {
     if (runtime::cycles const in = runtime::time_until(victim.may_be_asked_at())) return in;
   }
-  victim.poll.store(k_asked, std::memory_order_seq_cst);
+  victim.poll.store(k_requested, std::memory_order_seq_cst);
   return 0;
 }
 
-void implicit_team::ask(runtime::strand_member& victim) noexcept {
+void implicit_team::ask(runtime::fiber_member& victim) noexcept {
   static_cast<void>(ask_if_due(static_cast<implicit_member&>(victim)));
 }
 
@@ -24,7 +24,7 @@ namespace {
 std::uint64_t wait_for_offer(implicit_member& victim, implicit_stack& s) noexcept {
   constexpr unsigned k_looks = 16;
   std::uint64_t word = 0;
-  // relaxed: a hint. Who runs no strand answers nobody.
+  // relaxed: a hint. Who runs no fiber answers nobody.
   unsigned const looks = victim.thread.load(std::memory_order_relaxed) != 0 ? k_looks : 1;
   for (unsigned i = 0; i < looks; ++i) {
     runtime::relax();
@@ -47,16 +47,17 @@ void implicit_team::ask_for_sleepers(implicit_member const& me, implicit_member&
   }
   constexpr unsigned k_looks = 32;  // a microsecond or two: forking victims have answered by then
   // relaxed: a hint.
-  for (unsigned i = 0; i < k_looks && victim.poll.load(std::memory_order_relaxed) == k_asked; ++i) runtime::relax();
+  for (unsigned i = 0; i < k_looks && victim.poll.load(std::memory_order_relaxed) == k_requested; ++i)
+    runtime::relax();
   // Or one of them has to come again.
   if (insist_on(victim) != 0) task_is_public(me.index, root);
 }
 
 /// Who offered it may wait for just this, and fork as soon as it goes on: it is asked for more before that.
-strand_meeting& implicit_team::run_and_ask(strand_task& task) noexcept {
+join_counter& implicit_team::run_and_ask(fiber_task& task) noexcept {
   auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
   runtime::cycles const begin = runtime::time_stamp();
-  strand_meeting& m = r.run_g(r);
+  join_counter& m = r.run_g(r);
   r.lasted = runtime::time_stamp() - begin;
   this_member().account.pay(r.lasted);
   team_of(*r.publisher).ask(*r.publisher);
@@ -64,10 +65,10 @@ strand_meeting& implicit_team::run_and_ask(strand_task& task) noexcept {
 }
 
 /// What it lasted is paid at once: the scope may have more for long.
-strand_meeting& implicit_team::run_spawned(strand_task& task) noexcept {
+join_counter& implicit_team::run_spawned(fiber_task& task) noexcept {
   auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
   runtime::cycles const begin = runtime::time_stamp();
-  strand_meeting& m = r.task->run(*r.task);
+  join_counter& m = r.task->run(*r.task);
   runtime::cycles const lasted = runtime::time_stamp() - begin;
   this_member().account.pay(lasted);
   if (r.pays) r.publisher->account.pay(lasted);
@@ -75,14 +76,14 @@ strand_meeting& implicit_team::run_spawned(strand_task& task) noexcept {
 }
 
 /// Of a frame in which nobody can land: its owner goes on with it as if it had not been offered.
-strand_meeting& implicit_team::run_nothing(strand_task& task) noexcept {
-  return static_cast<implicit_offer&>(task).meeting;
+join_counter& implicit_team::run_nothing(fiber_task& task) noexcept {
+  return static_cast<implicit_offer&>(task).counter;
 }
 
-strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::strand_member& me,
-                                       std::uint16_t& root) noexcept {
+fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_member& me,
+                                      std::uint16_t& root) noexcept {
   auto& victim = static_cast<implicit_member&>(v);
-  // edge implicit-2: acquire, the header. It stays one, whatever becomes of the strand.
+  // edge implicit-2: acquire, the header. It stays one, whatever becomes of the fiber.
   implicit_stack* const s = victim.offers.load(std::memory_order_acquire);
   if (!s) return nullptr;
   // edge implicit-1: acquire.
@@ -103,8 +104,8 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   }
   root = now.root;
   implicit_record& r = s->record(now.tail);
-  // Who offered it: the strand may have left the worker through which it was found.
-  auto& publisher = static_cast<implicit_member&>(member(r.meeting.begun_on));
+  // Who offered it: the fiber may have left the worker through which it was found.
+  auto& publisher = static_cast<implicit_member&>(member(r.counter.begun_on));
   bool const is_last = now.tail + 1 == now.head && &publisher != &me;
   bool const is_spawned = r.what == implicit_record::kind::spawned;
   if (is_last && anybody_sleeps(root)) {
@@ -121,7 +122,7 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   self.account.inherit(publisher.account, begin);
   if constexpr (!runtime::k_steals_are_forced) {
     // relaxed: the first fork would find out.
-    bool const is_asked = self.poll.load(std::memory_order_relaxed) == k_asked;
+    bool const is_asked = self.poll.load(std::memory_order_relaxed) == k_requested;
     if (is_asked && self.account.paid_at() > begin) put_off(self, self.account.paid_at());
   }
   if (is_spawned) {
@@ -139,7 +140,7 @@ strand_task* implicit_team::steal_from(runtime::strand_member& v, runtime::stran
   return &r;
 }
 
-runtime::strand_offers implicit_team::offers_of(runtime::strand_member const& victim) const noexcept {
+runtime::fiber_offers implicit_team::offers_of(runtime::fiber_member const& victim) const noexcept {
   implicit_stack const* const s = static_cast<implicit_member const&>(victim).offers.load(std::memory_order_seq_cst);
   if (!s) return {};
   // edge idle-1: in order after the announcement.

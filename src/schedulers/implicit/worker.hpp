@@ -5,7 +5,7 @@
 
 #include "runtime/account.hpp"
 #include "runtime/exceptions_in_flight.hpp"
-#include "runtime/strand_team.hpp"
+#include "runtime/fiber_team.hpp"
 #include "schedulers/implicit/join_frames.hpp"
 
 #include <unwind.h>
@@ -13,7 +13,7 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// What `poll` holds while no thief asks.
-inline constexpr std::uint64_t k_not_asked = runtime::k_steals_are_forced ? k_asked + 1 : 0;
+inline constexpr std::uint64_t k_not_requested = runtime::k_steals_are_forced ? k_requested + 1 : 0;
 
 /// The registers with which an offered frame goes on. Laid out for src/arch/x86_64/continuation.S.
 struct implicit_state {
@@ -44,14 +44,14 @@ struct alignas(64) implicit_record : implicit_offer {
     join_frame frame{};    // how it would come to its landing pad
   };
   std::uint64_t* return_slot = nullptr;         // join: where f's return address lies
-  runtime::exceptions_in_flight exceptions{};   // of the strand, from its resumption to the frame's
+  runtime::exceptions_in_flight exceptions{};   // of the fiber, from its resumption to the frame's
   _Unwind_Exception marker;                     // what the landing pad takes for the exception
-  decltype(strand_task::run) run_g = nullptr;   // join: in the thief
+  decltype(fiber_task::run) run_g = nullptr;    // join: in the thief
   struct implicit_member* publisher = nullptr;  // who that thief asks for more, or pays
   runtime::cycles lasted = 0;                   // join: its g, in the thief
   union {
     std::uint64_t hidden_return = 0;  // join: the address in whose place the barrier may stand
-    strand_task* task;                // spawned: what to run
+    fiber_task* task;                 // spawned: what to run
   };
   bool pays = false;                       // spawned: the publisher has little credit
   std::uint64_t rank = 0;                  // its place on the stack: the higher the older
@@ -59,7 +59,7 @@ struct alignas(64) implicit_record : implicit_offer {
   struct implicit_stack* stack = nullptr;  // join: that it is a record of
 };
 
-/// Which of a stack's records are public: [tail, head), and the root of its strand. One word, so that every change is
+/// Which of a stack's records are public: [tail, head), and the root of its fiber. One word, so that every change is
 /// one exchange, and a thief takes nothing of another root than it saw.
 struct implicit_public {
   static constexpr unsigned k_bits = 24;
@@ -83,7 +83,7 @@ struct implicit_public {
 class implicit_frame;
 
 /// The header of a stack: what was offered of it, the oldest first. All of it but `open` is its owner's, who is the
-/// worker that runs the strand.
+/// worker that runs the fiber.
 struct implicit_stack {
   alignas(64) std::atomic<std::uint64_t> open;  // an implicit_public
   alignas(64) std::uint64_t hidden_return;      // the return address that the barrier took away
@@ -125,16 +125,16 @@ static_assert(sizeof(implicit_record) == 384 && offsetof(implicit_record, return
               offsetof(implicit_record, hidden_return) == 344 && sizeof(implicit_record) > sizeof(implicit_stack));
 #pragma GCC diagnostic pop
 
-struct alignas(64) implicit_member : runtime::strand_member {
+struct alignas(64) implicit_member : runtime::fiber_member {
   // Some 100 microseconds: where an exception is on its way, say.
   static constexpr runtime::cycles k_first_pause = runtime::cycles{1} << 18;
   static constexpr runtime::cycles k_longest_pause = runtime::cycles{1} << 29;
   static constexpr std::uint64_t k_first_walk_cost = 512;
 
-  implicit_member() noexcept : strand_member(strand_kind::implicit, k_not_asked, strand_raised()) {}
+  implicit_member() noexcept : fiber_member(fiber_kind::implicit, k_not_requested, fiber_requested()) {}
 
   // owner writes, thieves read
-  alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the strand that it runs
+  alignas(64) std::atomic<implicit_stack*> offers{nullptr};  // of the fiber that it runs
 
   std::atomic<pid_t> thread{0};  // that it is; 0: none
   // thieves set, owner clears
@@ -173,7 +173,7 @@ struct alignas(64) implicit_member : runtime::strand_member {
   }
 };
 
-class implicit_team final : public runtime::strand_team {
+class implicit_team final : public runtime::fiber_team {
  public:
   implicit_team(runtime::settings s, bool tolerate_missing_threads);
   ~implicit_team() override;
@@ -198,8 +198,8 @@ class implicit_team final : public runtime::strand_team {
   void settle(implicit_record const& r, runtime::cycles waited) noexcept;
 
   bool somebody_sleeps(implicit_member const& w) noexcept { return anybody_sleeps(w.stack->root); }
-  void give_to_who_asks(runtime::strand_member& w) noexcept override;
-  void offer_all(runtime::strand_member& w) noexcept override;
+  void serve_thieves(runtime::fiber_member& w) noexcept override;
+  void offer_all(runtime::fiber_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "implicit"; }
 
@@ -207,17 +207,17 @@ class implicit_team final : public runtime::strand_team {
   void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
   void waits_in_system(bool begins) noexcept override;
-  strand_task* steal_from(runtime::strand_member& victim, runtime::strand_member& me,
-                          std::uint16_t& root) noexcept override;
-  void ask(runtime::strand_member& victim) noexcept override;
-  static strand_meeting& run_and_ask(strand_task& task) noexcept;
-  static strand_meeting& run_spawned(strand_task& task) noexcept;
-  static strand_meeting& run_nothing(strand_task& task) noexcept;
+  fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
+                         std::uint16_t& root) noexcept override;
+  void ask(runtime::fiber_member& victim) noexcept override;
+  static join_counter& run_and_ask(fiber_task& task) noexcept;
+  static join_counter& run_spawned(fiber_task& task) noexcept;
+  static join_counter& run_nothing(fiber_task& task) noexcept;
   /// Asks, or returns in how many cycles it may.
   runtime::cycles ask_if_due(implicit_member& victim) noexcept;
-  runtime::strand_offers offers_of(runtime::strand_member const& victim) const noexcept override;
-  void takes_up(runtime::strand_member& w) noexcept override;
-  void is_free(runtime::strand_member& w) noexcept override;
+  runtime::fiber_offers offers_of(runtime::fiber_member const& victim) const noexcept override;
+  void takes_up(runtime::fiber_member& w) noexcept override;
+  void is_free(runtime::fiber_member& w) noexcept override;
   std::chrono::nanoseconds insist(unsigned me) noexcept override;
   /// Interrupts the victim if it holds back a request. Edge implicit-5. Zero, or in how many cycles to come again.
   runtime::cycles insist_on(implicit_member& victim) noexcept;
@@ -250,12 +250,12 @@ class implicit_team final : public runtime::strand_team {
   bool interrupts_ = false;    // its workers are interrupted
 };
 
-/// Which callers may take what the worker's strand offers.
+/// Which callers may take what the worker's fiber offers.
 inline std::uint16_t root_of(implicit_member const& w) noexcept {
   return w.stack ? w.stack->root : runtime::k_any_root;
 }
 
-/// Of the stack of its strand.
+/// Of the stack of its fiber.
 inline stack_bounds bounds_of(implicit_member const& w) noexcept {
   return {reinterpret_cast<std::uint64_t>(w.stack->memory().low()),
           reinterpret_cast<std::uint64_t>(w.stack->memory().high())};

@@ -255,7 +255,7 @@ template <class S> void steal_with_less_stack() {
               stats.stack_bytes < 64 * k_mebibyte ? "less" : "all the");
 }
 
-/// No stack for strands, while thieves have asked and sleep: all of it runs on the home stack.
+/// No stack for fibers, while thieves have asked and sleep: all of it runs on the home stack.
 template <class S> void run_without_stacks() {
   typename S::pool pool({.workers = 2});
   while (pool.stats().sleeps == 0) std::this_thread::yield();
@@ -265,17 +265,17 @@ template <class S> void run_without_stacks() {
   std::printf("%ld ", result);
 }
 
-scenario const no_stacks{"no-stacks-for-strands", [](int) {
+scenario const no_stacks{"no-stacks-for-fibers", [](int) {
                            fib(5);  // makes the default pool
                            run_without_stacks<filch::cactus>();
                            run_without_stacks<filch::implicit>();
                          }};
 
-scenario const limit_strands{"address-space-strands", [](int mebibytes) {
-                               leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
-                               steal_with_less_stack<filch::cactus>();
-                               steal_with_less_stack<filch::implicit>();
-                             }};
+scenario const limit_fibers{"address-space-fibers", [](int mebibytes) {
+                              leave_address_space(static_cast<std::size_t>(mebibytes) * k_mebibyte);
+                              steal_with_less_stack<filch::cactus>();
+                              steal_with_less_stack<filch::implicit>();
+                            }};
 #endif
 
 scenario const limit_explicit{"address-space-explicit", [](int mebibytes) {

@@ -57,7 +57,7 @@ std::array<marks, k_places> seen;
 std::atomic<unsigned> incomplete{0};
 std::atomic<unsigned> one_incomplete{~0u};  // place and offset
 std::atomic<bool> is_over{true};            // no thread steps any more
-std::atomic<bool> strands_are_known{false};
+std::atomic<bool> fibers_are_known{false};
 
 /// A frame that the chains must contain.
 [[gnu::noinline]] void known_frame(void (*f)(void*), void* argument) {
@@ -91,9 +91,9 @@ place place_of(std::uintptr_t instruction) {
 }
 
 struct chain {
-  bool has_end = false;    // null comes last, where the oldest frame says that it is
-  bool is_strand = false;  // it begins on a strand's stack
-  bool is_home = false;    // it passes from the worker's home stack to the thread's, which it does last
+  bool has_end = false;   // null comes last, where the oldest frame says that it is
+  bool is_fiber = false;  // it begins on a fiber's stack
+  bool is_home = false;   // it passes from the worker's home stack to the thread's, which it does last
   bool is_known = false;
 
   _Unwind_Reason_Code add(_Unwind_Context* context) {
@@ -102,7 +102,7 @@ struct chain {
     has_end = ip == 0;
     if (has_end) return _URC_NO_REASON;
     std::uintptr_t const f = function_at(is_exact ? ip : ip - 1);
-    is_strand = is_strand || f == address(&filch_stack_begins) - 1;
+    is_fiber = is_fiber || f == address(&filch_stack_begins) - 1;
     is_home = is_home || f == address(&filch_call_on_stack);
     is_known = is_known || f == address(&known_frame);
     return _URC_NO_REASON;
@@ -113,9 +113,9 @@ struct chain {
 bool is_complete(place p, unsigned offset, chain const& c) {
   switch (p) {
     case switch_stack: return c.has_end && c.is_home;
-    case call_on_stack: return c.has_end && c.is_known && !c.is_strand;
-    case barrier_outside: return c.has_end && !c.is_strand && (c.is_known || offset == 0);  // it ends at its call
-    default: return c.has_end && c.is_home && c.is_strand && (c.is_known || !strands_are_known.load());
+    case call_on_stack: return c.has_end && c.is_known && !c.is_fiber;
+    case barrier_outside: return c.has_end && !c.is_fiber && (c.is_known || offset == 0);  // it ends at its call
+    default: return c.has_end && c.is_home && c.is_fiber && (c.is_known || !fibers_are_known.load());
   }
 }
 
@@ -133,8 +133,8 @@ void on_trap(int, siginfo_t*, void* p) {
       incomplete.fetch_add(1, std::memory_order_relaxed);
       one_incomplete.store(here << 16 | offset, std::memory_order_relaxed);
     }
-    // Of switches, those that a strand in the known function leaves by, and comes back by.
-    if (here != switch_stack || (c.is_known && c.is_strand))
+    // Of switches, those that a fiber in the known function leaves by, and comes back by.
+    if (here != switch_stack || (c.is_known && c.is_fiber))
       seen[here].at(offset).store(true, std::memory_order_relaxed);
   }
   errno = error;
@@ -156,7 +156,7 @@ void on_trap(int, siginfo_t*, void* p) {
 class steps {
  public:
   explicit steps(bool joins_are_in_known_frame = false) {
-    strands_are_known.store(joins_are_in_known_frame);
+    fibers_are_known.store(joins_are_in_known_frame);
     is_over.store(false);
   }
   steps(steps const&) = delete;
@@ -225,8 +225,8 @@ template <class S> class single_steps : public ::testing::Test {
   sigset_t mask_before_{};
 };
 
-using strand_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
-TYPED_TEST_SUITE(single_steps, strand_schedulers, scheduler_names);
+using fiber_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+TYPED_TEST_SUITE(single_steps, fiber_schedulers, scheduler_names);
 
 enum class comes_last { f, g, f_that_throws };
 
@@ -257,7 +257,7 @@ template <class S> void join_by_steps(typename S::pool const& pool, comes_last w
   }
 }
 
-TYPED_TEST(single_steps, see_all_frames_while_strands_leave_and_come_back) {
+TYPED_TEST(single_steps, see_all_frames_while_fibers_leave_and_come_back) {
   typename TypeParam::pool pool({.workers = 2});
   for (bool runs_pads : {false, true}) {
     filch::detail::implicit_trials().runs_pads.store(runs_pads);

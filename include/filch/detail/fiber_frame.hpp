@@ -1,10 +1,10 @@
-// What the frames of schedulers whose strands move between threads have in common: spawning, and failures.
+// What the frames of schedulers whose fibers move between threads have in common: spawning, and failures.
 #pragma once
 
 #include <filch/detail/caught.hpp>
+#include <filch/detail/fiber.hpp>
 #include <filch/detail/first_failure.hpp>
 #include <filch/detail/result.hpp>
-#include <filch/detail/strand.hpp>
 
 #include <exception>
 #include <functional>
@@ -16,7 +16,7 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// What spawned tasks threw, on whatever threads.
-class strand_failures {
+class fiber_failures {
  protected:
   template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
     try {
@@ -28,18 +28,18 @@ class strand_failures {
   void throw_first() { first_.throw_if_any(); }
 
  private:
-  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;  // in src/runtime/strand_team.cpp
+  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;  // in src/runtime/fiber_team.cpp
 
   std::mutex failing_;  // never held across a fork
   first_failure first_;
 };
 
 /// Of a Frame that has
-///   waiting               a strand_task with `frame` and `number`, made from its run function and the frame
+///   waiting               a fiber_task with `frame` and `number`, made from its run function and the frame
 ///   place_for_next()      where the next task goes
 ///   push(waiting&)        one for others to take
-///   meeting_              where thieves arrive
-template <class Frame> class strand_frame : protected strand_failures {
+///   counter_              where thieves arrive
+template <class Frame> class fiber_frame : protected fiber_failures {
  public:
   /// See filch::spawner::spawn.
   template <class Fn> void spawn(Fn&& f) {
@@ -62,7 +62,7 @@ template <class Frame> class strand_frame : protected strand_failures {
 
   void throw_first() {
     number_ = 0;
-    strand_failures::throw_first();
+    fiber_failures::throw_first();
   }
 
  private:
@@ -70,11 +70,11 @@ template <class Frame> class strand_frame : protected strand_failures {
     Closure closure;
     template <class Fn>
     spawned(Fn&& f, Frame& owner) : Frame::waiting(&run_and_delete, owner), closure(std::forward<Fn>(f)) {}
-    static strand_meeting& run_and_delete(strand_task& task) noexcept {
+    static join_counter& run_and_delete(fiber_task& task) noexcept {
       std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
       Frame& frame = self->frame;
       frame.keep_failure([&] { static_cast<void>(std::invoke(std::move(self->closure))); }, self->number);
-      return frame.meeting_;
+      return frame.counter_;
     }
   };
 

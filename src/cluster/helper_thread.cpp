@@ -6,12 +6,12 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-struct recruiter::parts {
+struct helper_thread::parts {
   parts(endpoint& e, unsigned n, std::function<bool()> h)
       : ends(e),
         workers(n),
         help(std::move(h)),
-        thread("a cluster's recruiter", ticker::k_until_woken, [this] { return tick(); }) {}
+        thread("a cluster's helper thread", ticker::k_until_woken, [this] { return tick(); }) {}
 
   ticker::duration tick() {
     // relaxed: the endpoint knows whether there is a run.
@@ -36,16 +36,16 @@ struct recruiter::parts {
   ticker thread;         // uses all of the above
 };
 
-recruiter::recruiter(endpoint& ends, unsigned workers, std::function<bool()> help)
+helper_thread::helper_thread(endpoint& ends, unsigned workers, std::function<bool()> help)
     : parts_(std::make_unique<parts>(ends, workers, std::move(help))) {}
 
-recruiter::~recruiter() = default;
+helper_thread::~helper_thread() = default;
 
-void recruiter::begin_run() {
+void helper_thread::begin_run() {
   parts_->in_run.store(true, std::memory_order_relaxed);  // relaxed: as above
   parts_->thread.wake();
 }
 
-void recruiter::end_run() { parts_->in_run.store(false, std::memory_order_relaxed); }  // relaxed: as above
+void helper_thread::end_run() { parts_->in_run.store(false, std::memory_order_relaxed); }  // relaxed: as above
 
 }  // namespace filch::inline FILCH_ABI::detail

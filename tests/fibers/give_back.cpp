@@ -46,8 +46,8 @@ template <class S> class give_back : public ::testing::Test {
   }
 };
 
-using strand_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
-TYPED_TEST_SUITE(give_back, strand_schedulers, scheduler_names);
+using fiber_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+TYPED_TEST_SUITE(give_back, fiber_schedulers, scheduler_names);
 
 TYPED_TEST(give_back, leaves_a_waiting_stack_little_more_than_its_frames) {
   for (auto policy : {filch::give_back_policy::madvise, filch::give_back_policy::mmap}) {
@@ -150,22 +150,22 @@ template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a
   if (mine[0] + mine[Bytes - 1] != 2) std::abort();
 }
 
-TYPED_TEST(give_back, is_not_needed_where_strands_stay_within_a_page) {
+TYPED_TEST(give_back, is_not_needed_where_fibers_stay_within_a_page) {
   if (!is_optimised || is_sanitized || steals_are_forced<TypeParam>) GTEST_SKIP() << "frames are larger";
-  constexpr int k_strands = 200;
+  constexpr int k_fibers = 200;
   typename TypeParam::pool pool({.workers = 2});
-  auto const suspend_all = [] { suspend_in_a_row<TypeParam, 1>(k_strands, [](int) {}, [] {}); };
+  auto const suspend_all = [] { suspend_in_a_row<TypeParam, 1>(k_fibers, [](int) {}, [] {}); };
   pool.run(suspend_all);  // makes the stacks
   auto const before = pool.stats().give_backs;
   pool.run(suspend_all);
   // A system call or two for each, and the page again, would be many times what it costs to suspend one.
-  EXPECT_LE(pool.stats().give_backs - before, k_strands / 10);
+  EXPECT_LE(pool.stats().give_backs - before, k_fibers / 10);
 }
 
 // Far more stacks than keep pages without being in use. Whether others touched any is told by page faults.
 TYPED_TEST(give_back, leaves_each_of_many_stacks_its_frames_and_none_when_they_are_free) {
   if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
-  constexpr int k_strands = 100;
+  constexpr int k_fibers = 100;
   constexpr std::size_t k_page = 4096;
   constexpr std::size_t k_frame = 16 * 1024;
   auto const touch = [](int n) {
@@ -179,11 +179,11 @@ TYPED_TEST(give_back, leaves_each_of_many_stacks_its_frames_and_none_when_they_a
   std::size_t const kept = 2 * pool.stats().kept_stack_pages * k_page;
   for (int i = 0; i < 3; ++i) {
     pool.run([&] {
-      suspend_in_a_row<TypeParam, k_frame>(k_strands, touch, [&] {
-        EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * (k_frame + 3 * k_page));
+      suspend_in_a_row<TypeParam, k_frame>(k_fibers, touch, [&] {
+        EXPECT_LT(pool.written_stack_bytes(), kept + (k_fibers + 3) * (k_frame + 3 * k_page));
       });
     });
-    EXPECT_LT(pool.written_stack_bytes(), kept + (k_strands + 3) * 2 * k_page);
+    EXPECT_LT(pool.written_stack_bytes(), kept + (k_fibers + 3) * 2 * k_page);
   }
 }
 

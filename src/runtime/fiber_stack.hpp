@@ -1,4 +1,4 @@
-// Stacks that run by turns: each holds a strand of a program's execution, which may leave it in the middle and
+// Stacks that run by turns: each holds a fiber of a program's execution, which may leave it in the middle and
 // be resumed by another thread.
 #pragma once
 
@@ -19,33 +19,33 @@
 
 namespace filch::runtime {
 
-class strand_stack {
+class fiber_stack {
  public:
   /// The calling thread's own stack, as a place to come back to.
-  strand_stack() noexcept;
+  fiber_stack() noexcept;
   /// A new stack on which main(argument) will run at the first switch to it. main never returns.
   /// With lower_bytes, the reservation is a power of two in size, and aligned to it, and begins with so many bytes
   /// for the scheduler. Throws setup_error where the address space can't be had.
-  strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument);
-  strand_stack(strand_stack const&) = delete;
-  strand_stack& operator=(strand_stack const&) = delete;
-  ~strand_stack();
+  fiber_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument);
+  fiber_stack(fiber_stack const&) = delete;
+  fiber_stack& operator=(fiber_stack const&) = delete;
+  ~fiber_stack();
 
   /// Leaves this stack, on which the caller is, for `to`; returns when somebody switches back to this one,
   /// perhaps on another thread. `worker` is the number that a stack overflow on `to` is reported with.
   /// The C++ runtime's exceptions in flight stay with their stack.
-  void switch_to(strand_stack& to, unsigned worker) noexcept;
+  void switch_to(fiber_stack& to, unsigned worker) noexcept;
   /// For main, first of all.
   void arrived() noexcept;
-  /// The same as switch_to(), for a strand that waits; it answers questions from its home stack meanwhile.
-  void wait_on(strand_stack& home, unsigned worker) noexcept;
+  /// The same as switch_to(), for a fiber that waits; it answers questions from its home stack meanwhile.
+  void wait_on(fiber_stack& home, unsigned worker) noexcept;
   os::reservation const& memory() const noexcept { return memory_; }
 
-  std::uint64_t open_forks = 0;     // the scheduler's: of the strand on it
+  std::uint64_t open_forks = 0;     // the scheduler's: of the fiber on it
   std::uint16_t root = k_any_root;  // of the same: the call that it belongs to
 
  private:
-  friend class strand_stack_pool;
+  friend class fiber_stack_pool;
   os::reservation memory_;
   void* resume_at_ = nullptr;
   void* unused_base_[3] = {};   // a thread's own stack has no base to be told of
@@ -53,14 +53,14 @@ class strand_stack {
   void* asan_kept_ = nullptr;
   void const* asan_low_ = nullptr;
   std::size_t asan_bytes_ = 0;
-  strand_stack* came_from_ = nullptr;
+  fiber_stack* came_from_ = nullptr;
   void* tsan_fiber_ = nullptr;
   bool has_slack_ = false;  // fixed by the pool
   // whoever left it, until somebody may resume it
   bool is_asked_ = false;                             // where its frames lead
   frames_lead frames_lead_ = frames_lead::elsewhere;  // the answer
   void const* too_far_at_ = nullptr;  // where it was left when its frames led too far: where they do, lower down, too
-  // The holder's, to know what the strand cannot have touched. Without slack:
+  // The holder's, to know what the fiber cannot have touched. Without slack:
   std::byte* untouched_below_ = nullptr;      // when it was last left; null: not known
   std::byte* was_untouched_below_ = nullptr;  // when it was last entered
   std::uint64_t faults_before_ = 0;           // of the thread, at or before the same
@@ -71,10 +71,10 @@ class strand_stack {
 };
 
 /// Stacks of one size and one main, and the pages of theirs that are kept without being in use.
-class strand_stack_pool {
+class fiber_stack_pool {
  public:
-  strand_stack_pool(std::size_t bytes, std::size_t lower_bytes, unsigned workers, give_back_policy policy,
-                    void (*main)(void*), void* argument) noexcept
+  fiber_stack_pool(std::size_t bytes, std::size_t lower_bytes, unsigned workers, give_back_policy policy,
+                   void (*main)(void*), void* argument) noexcept
       : bytes_(bytes),
         lower_bytes_(lower_bytes),
         main_(main),
@@ -83,19 +83,19 @@ class strand_stack_pool {
         most_with_slack_(workers * std::size_t{k_kept_pages / k_slack_pages}) {}
 
   /// Null where no more can be had, or there would be more than so many.
-  strand_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
-  void give_back(strand_stack*) noexcept;
+  fiber_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
+  void give_back(fiber_stack*) noexcept;
   /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; 0 before the
   /// first.
-  static void enter(strand_stack&, std::uint64_t faults) noexcept;
+  static void enter(fiber_stack&, std::uint64_t faults) noexcept;
   /// Returns the pages below those in use to the system, of a stack that nobody is on and nobody can resume, where
   /// some may be in memory; true if it did. For the thread that was on it last. Some stacks keep their next pages, so
   /// that those which are used over and over cost nothing: up to k_slack_pages each, and k_kept_pages for each worker
   /// in all.
-  bool trim(strand_stack& left, std::uint64_t& faults) noexcept;
-  /// The same where the strand waits: from `home`, on which the caller is. Nothing is returned where the strand is on
+  bool trim(fiber_stack& left, std::uint64_t& faults) noexcept;
+  /// The same where the fiber waits: from `home`, on which the caller is. Nothing is returned where the fiber is on
   /// a stack of the program's own, since nothing tells which pages are in use.
-  bool trim_waiting(strand_stack& left, std::uint64_t& faults, strand_stack& home, unsigned worker) noexcept;
+  bool trim_waiting(fiber_stack& left, std::uint64_t& faults, fiber_stack& home, unsigned worker) noexcept;
 
   struct numbers {
     std::size_t in_use, made;
@@ -109,11 +109,11 @@ class strand_stack_pool {
   static constexpr unsigned k_slack_pages = 8;
   static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
 
-  template <class May> bool trim_if(strand_stack&, std::uint64_t& faults, May&& may) noexcept;
-  static bool is_unused_below(strand_stack&, strand_stack& home, unsigned worker) noexcept;
-  std::byte* end_of_unused(strand_stack const&) const noexcept;
-  static bool may_have_touched(strand_stack const&, std::byte* end, std::uint64_t& faults) noexcept;
-  bool was_deeper(strand_stack&, std::byte* end) const noexcept;
+  template <class May> bool trim_if(fiber_stack&, std::uint64_t& faults, May&& may) noexcept;
+  static bool is_unused_below(fiber_stack&, fiber_stack& home, unsigned worker) noexcept;
+  std::byte* end_of_unused(fiber_stack const&) const noexcept;
+  static bool may_have_touched(fiber_stack const&, std::byte* end, std::uint64_t& faults) noexcept;
+  bool was_deeper(fiber_stack&, std::byte* end) const noexcept;
 
   std::size_t const bytes_;
   std::size_t const lower_bytes_;
@@ -122,9 +122,9 @@ class strand_stack_pool {
   give_back_policy const policy_;
   std::size_t const most_with_slack_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<strand_stack>> all_;  // under mutex_
-  std::vector<strand_stack*> free_;                 // under mutex_; has room for all, as the next
-  std::vector<strand_stack*> free_with_slack_;
+  std::vector<std::unique_ptr<fiber_stack>> all_;  // under mutex_
+  std::vector<fiber_stack*> free_;                 // under mutex_; has room for all, as the next
+  std::vector<fiber_stack*> free_with_slack_;
 };
 
 }  // namespace filch::runtime

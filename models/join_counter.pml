@@ -1,4 +1,4 @@
-/* A meeting of the cactus scheduler: a frame whose strand has to wait for PARTS stolen parts gives up its stack; who
+/* A join counter of the cactus scheduler: a frame whose fiber has to wait for PARTS stolen parts gives up its stack; who
    comes last goes on with it. Under total store order. Words as in src/schedulers/cactus/protocol.md. */
 
 #ifndef PARTS

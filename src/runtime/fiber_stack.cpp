@@ -1,4 +1,4 @@
-#include "runtime/strand_stack.hpp"
+#include "runtime/fiber_stack.hpp"
 
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/sanitizer.hpp"
@@ -18,9 +18,9 @@ extern "C" void filch_switch_stack(void** from, void* to, void** base);
 extern "C" void filch_stack_begins();
 
 namespace filch::runtime {
-strand_stack::strand_stack() noexcept : tsan_fiber_(this_fiber()) {}
+fiber_stack::fiber_stack() noexcept : tsan_fiber_(this_fiber()) {}
 
-strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument)
+fiber_stack::fiber_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument)
     : memory_(lower_bytes ? os::reservation(bytes, lower_bytes) : os::reservation(bytes)) {
   if (!memory_.valid()) {
     throw setup_error("filch: can't reserve a stack of " + std::to_string(bytes / 1024) + " KiB (" +
@@ -44,7 +44,7 @@ strand_stack::strand_stack(std::size_t bytes, std::size_t lower_bytes, void (*ma
   untouched_below_ = memory_.high() - os::page_size();
 }
 
-strand_stack::~strand_stack() {
+fiber_stack::~fiber_stack() {
   if (!memory_.valid()) return;
   end_fiber(tsan_fiber_);
   // Those below have returned. (All of it would be slow: shadow memory of stacks that were never written.)
@@ -52,7 +52,7 @@ strand_stack::~strand_stack() {
   forget_frames(from, static_cast<std::size_t>(memory_.high() - from));
 }
 
-void strand_stack::switch_to(strand_stack& to, unsigned worker) noexcept {
+void fiber_stack::switch_to(fiber_stack& to, unsigned worker) noexcept {
   exceptions_in_flight const mine = take_exceptions();
   to.came_from_ = this;
   if (to.guard_) to.guard_->enter(worker);
@@ -64,7 +64,7 @@ void strand_stack::switch_to(strand_stack& to, unsigned worker) noexcept {
   put_exceptions(mine);
 }
 
-void strand_stack::arrived() noexcept {
+void fiber_stack::arrived() noexcept {
   // Address sanitizer tells where one came from: the bounds of a thread's own stack are learnt like that.
   void const* low = nullptr;
   std::size_t bytes = 0;
@@ -75,7 +75,7 @@ void strand_stack::arrived() noexcept {
   }
 }
 
-void strand_stack::wait_on(strand_stack& home, unsigned worker) noexcept {
+void fiber_stack::wait_on(fiber_stack& home, unsigned worker) noexcept {
   switch_to(home, worker);
   while (is_asked_) {
     is_asked_ = false;
@@ -101,12 +101,12 @@ bool has_shadow_stack() noexcept {
 
 }  // namespace
 
-strand_stack* strand_stack_pool::take(std::size_t most) noexcept {
+fiber_stack* fiber_stack_pool::take(std::size_t most) noexcept {
   std::lock_guard const lock(mutex_);
   if (all_.empty() && has_shadow_stack()) return nullptr;
   for (auto* free : {&free_with_slack_, &free_}) {
     if (free->empty()) continue;
-    strand_stack* const s = free->back();
+    fiber_stack* const s = free->back();
     free->pop_back();
     return s;
   }
@@ -116,7 +116,7 @@ strand_stack* strand_stack_pool::take(std::size_t most) noexcept {
     auto& free = has_slack ? free_with_slack_ : free_;
     free.reserve(all_.size() + 1);
     all_.reserve(all_.size() + 1);
-    auto& s = all_.emplace_back(std::make_unique<strand_stack>(bytes_, lower_bytes_, main_, argument_));
+    auto& s = all_.emplace_back(std::make_unique<fiber_stack>(bytes_, lower_bytes_, main_, argument_));
     s->has_slack_ = has_slack;
     return s.get();
   } catch (std::exception const&) {
@@ -124,27 +124,27 @@ strand_stack* strand_stack_pool::take(std::size_t most) noexcept {
   }
 }
 
-void strand_stack_pool::give_back(strand_stack* s) noexcept {
+void fiber_stack_pool::give_back(fiber_stack* s) noexcept {
   std::lock_guard const lock(mutex_);
   (s->has_slack_ ? free_with_slack_ : free_).push_back(s);
 }
 
-void strand_stack_pool::enter(strand_stack& s, std::uint64_t faults) noexcept {
+void fiber_stack_pool::enter(fiber_stack& s, std::uint64_t faults) noexcept {
   s.was_untouched_below_ = std::exchange(s.untouched_below_, nullptr);
   s.faults_before_ = faults;
 }
 
-bool strand_stack_pool::trim(strand_stack& s, std::uint64_t& faults) noexcept {
+bool fiber_stack_pool::trim(fiber_stack& s, std::uint64_t& faults) noexcept {
   return trim_if(s, faults, [] { return true; });
 }
 
-bool strand_stack_pool::trim_waiting(strand_stack& s, std::uint64_t& faults, strand_stack& home,
-                                     unsigned worker) noexcept {
+bool fiber_stack_pool::trim_waiting(fiber_stack& s, std::uint64_t& faults, fiber_stack& home,
+                                    unsigned worker) noexcept {
   return trim_if(s, faults, [&] { return is_unused_below(s, home, worker); });
 }
 
-/// Is all of a waiting strand above its stack pointer? It looks itself, on its own stack.
-bool strand_stack_pool::is_unused_below(strand_stack& s, strand_stack& home, unsigned worker) noexcept {
+/// Is all of a waiting fiber above its stack pointer? It looks itself, on its own stack.
+bool fiber_stack_pool::is_unused_below(fiber_stack& s, fiber_stack& home, unsigned worker) noexcept {
   if (s.resume_at_ <= s.too_far_at_) return false;
   s.is_asked_ = true;
   home.switch_to(s, worker);
@@ -152,7 +152,7 @@ bool strand_stack_pool::is_unused_below(strand_stack& s, strand_stack& home, uns
   return s.frames_lead_ == frames_lead::to_its_top;
 }
 
-template <class May> bool strand_stack_pool::trim_if(strand_stack& s, std::uint64_t& faults, May&& may) noexcept {
+template <class May> bool fiber_stack_pool::trim_if(fiber_stack& s, std::uint64_t& faults, May&& may) noexcept {
   bool const is_there = s.resume_at_ > s.memory_.low() && s.resume_at_ < s.memory_.high();
   if (policy_ == give_back_policy::none || !is_there) return false;
   std::byte* const end = end_of_unused(s);
@@ -166,7 +166,7 @@ template <class May> bool strand_stack_pool::trim_if(strand_stack& s, std::uint6
   return is_done;
 }
 
-std::byte* strand_stack_pool::end_of_unused(strand_stack const& s) const noexcept {
+std::byte* fiber_stack_pool::end_of_unused(fiber_stack const& s) const noexcept {
   auto* const in_use = static_cast<std::byte*>(s.resume_at_);
   std::size_t const step = (s.has_slack_ ? k_slack_pages / 2 : 1) * os::page_size();
   return in_use - (reinterpret_cast<std::uintptr_t>(in_use) & (step - 1)) - (s.has_slack_ ? step : 0);
@@ -174,15 +174,15 @@ std::byte* strand_stack_pool::end_of_unused(strand_stack const& s) const noexcep
 
 /// Of a stack without slack: no page below `end` can be in memory if none was when the thread came, and it has had no
 /// page fault since.
-bool strand_stack_pool::may_have_touched(strand_stack const& s, std::byte* end, std::uint64_t& faults) noexcept {
+bool fiber_stack_pool::may_have_touched(fiber_stack const& s, std::byte* end, std::uint64_t& faults) noexcept {
   faults = os::own_page_faults();
   return faults != s.faults_before_ || end > s.was_untouched_below_;
 }
 
-/// Of one with slack: has the strand touched pages below `end` since they came from the system? Reading one is nearly
+/// Of one with slack: has the fiber touched pages below `end` since they came from the system? Reading one is nearly
 /// free. To ask the system takes two microseconds: only now and then, for frames that leave pages as they are, or
 /// zero.
-bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexcept {
+bool fiber_stack_pool::was_deeper(fiber_stack& s, std::byte* end) const noexcept {
   std::size_t const page = os::page_size();
   // Valgrind reports whoever reads below a stack pointer.
   if (!is_on_valgrind() && !os::looks_blank(end - page)) return true;
@@ -200,12 +200,12 @@ bool strand_stack_pool::was_deeper(strand_stack& s, std::byte* end) const noexce
   return false;
 }
 
-strand_stack_pool::numbers strand_stack_pool::count() const noexcept {
+fiber_stack_pool::numbers fiber_stack_pool::count() const noexcept {
   std::lock_guard const lock(mutex_);
   return {all_.size() - free_.size() - free_with_slack_.size(), all_.size()};
 }
 
-std::size_t strand_stack_pool::written_bytes() const noexcept {
+std::size_t fiber_stack_pool::written_bytes() const noexcept {
   std::lock_guard const lock(mutex_);
   std::size_t sum = 0;
   for (auto const& s : all_) sum += s->memory_.written_bytes();

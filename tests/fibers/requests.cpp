@@ -7,8 +7,8 @@ namespace {
 
 template <class S> class requests : public ::testing::Test {};
 
-using strand_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
-TYPED_TEST_SUITE(requests, strand_schedulers, scheduler_names);
+using fiber_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+TYPED_TEST_SUITE(requests, fiber_schedulers, scheduler_names);
 
 /// A request that stands on the calling worker, perhaps, stands no more. Where nobody else asks.
 template <class S> void answer_all() {

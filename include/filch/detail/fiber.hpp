@@ -1,0 +1,83 @@
+// What the schedulers whose fibers move between threads share: tasks, join counters, and the calling thread's worker.
+// src/runtime/fiber_team.hpp has the rest of it.
+//
+//   fiber    code that runs on a stack of its own, from a task's begin to its end, on one worker after the other
+//   task      what a thief may take
+//   join counter   where those who ran the parts of a join arrive; whoever comes last goes on with its frame
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace filch::runtime {
+class fiber_stack;
+}
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Where the parts of a join, or the tasks of a scope, meet. The owner adds the number of parts that were
+/// stolen, once it has left its stack; each thief takes one off at its end. Who makes it zero comes last.
+struct join_counter {
+  std::int32_t balance;             // atomic; zero before any part of it is public
+  unsigned begun_on;                // the worker that made it public; of cactus, read where steals are forced only
+  runtime::fiber_stack* suspended;  // written before the owner adds, read by who comes last
+};
+
+struct fiber_task {
+  /// Runs it in the thief, keeps its result or exception for the owner, and returns where to arrive.
+  join_counter& (*run)(fiber_task&) noexcept;
+};
+
+enum class fiber_kind : unsigned char {
+  outside,  // no worker, or one whose fiber is in another pool's run
+  forked,   // outside, in a child of fork(); `outer` is what made it
+  staying,  // joins run in order, here
+  cactus,
+  implicit,
+};
+
+/// A thief's request, in `poll`.
+inline constexpr std::uint64_t k_requested = 1;
+
+/// The part of a worker that fast paths touch. Each scheduler sees the workers of the other one as outside.
+struct alignas(64) fiber_worker {
+  std::atomic<std::uint64_t> poll;  // implicit: not zero sends a fork to its slow path; thieves store k_requested
+  fiber_task** head = nullptr;      // cactus, owner: the next free place
+  fiber_kind kind;
+  fiber_worker* outer = nullptr;  // what the thread was before it became this worker
+
+  // cactus: owner; thieves store k_requested only
+  alignas(64) std::atomic<fiber_task**> split;
+
+  constexpr fiber_worker(fiber_kind k, std::uint64_t initial_poll, fiber_task** initial_split) noexcept
+      : poll(initial_poll), kind(k), split(initial_split) {}
+};
+
+/// Greater than every place's address: makes an owner's compare fail.
+inline fiber_task** fiber_requested() noexcept { return reinterpret_cast<fiber_task**>(~std::uintptr_t{0}); }
+
+/// The calling thread's worker, read anew at every call: code that was at one thread before a join may be at
+/// another one after it, so nobody may keep it, nor the address of the thread-local.
+FILCH_INLINE fiber_worker& fiber_self() noexcept {
+  fiber_worker* w;
+  asm volatile("movq filch_fiber_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(w));
+  return *w;
+}
+
+/// The calling worker's index in the innermost of that scheduler's pools, or k_no_worker.
+FILCH_API unsigned fiber_worker_index(fiber_kind) noexcept;
+FILCH_API void fiber_poll_slow() noexcept;
+
+/// As long as it exists, joins of fibers run in order on the thread that made it.
+struct fiber_staying : fiber_worker {
+  fiber_worker* within;  // whose code runs here: `outer`, or a worker further out
+  FILCH_API fiber_staying() noexcept;
+  FILCH_API ~fiber_staying();
+  fiber_staying(fiber_staying const&) = delete;
+  fiber_staying& operator=(fiber_staying const&) = delete;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail
