@@ -45,6 +45,17 @@ class loop_history {
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
     return each >= k_parts * k_short_stretch_ticks ? 0 : k_parts * k_ticks_worth_splitting / (each + 1);
   }
+  /// The longest stretch. Where iterations are dear on average, some may be dear that follow many cheap ones: no worker
+  /// gets its half while a stretch of those runs.
+  std::size_t longest_stretch() const noexcept {
+    // relaxed: a hint.
+    std::uint64_t const each = each_.load(std::memory_order_relaxed);
+    if (each == k_unknown) return k_longest;
+    return std::clamp<std::size_t>(k_parts * k_expected_stretch_ticks / (each + 1), k_longest_of_dear, k_longest);
+  }
+  /// A waiting worker gets its half after one stretch, and a look costs a nanosecond.
+  static constexpr std::size_t k_longest = 64;
+
   /// So many iterations, of a loop or a piece of it, took so long.
   void ran(std::size_t iterations, std::uint64_t ticks) noexcept {
     ticks = ticks > k_read ? std::min(ticks - k_read, k_unknown) : 0;
@@ -61,6 +72,8 @@ class loop_history {
 
  private:
   static constexpr std::uint64_t k_parts = 16;  // of a tick, in `each_`
+  static constexpr std::uint64_t k_expected_stretch_ticks = 30'000;
+  static constexpr std::size_t k_longest_of_dear = 4;
   static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 48;
   static constexpr std::uint64_t k_read = 30;  // to read the clock
   static constexpr std::uint64_t k_noise = 500;
@@ -74,7 +87,8 @@ template <class Body> inline constinit loop_history history_of{};
 /// known of those that ran only: the pace begins with one iteration, and after a slow block it begins anew.
 class loop_pace {
  public:
-  explicit loop_pace(std::size_t worth_splitting) noexcept : worth_splitting_(worth_splitting) {}
+  explicit loop_pace(loop_history const& history) noexcept
+      : longest_(history.longest_stretch()), worth_splitting_(history.worth_splitting()) {}
   /// Iterations to the next look.
   std::size_t stretch() const noexcept { return stretch_; }
   std::int64_t began() const noexcept { return began_; }
@@ -92,9 +106,9 @@ class loop_pace {
   }
 
  private:
-  // A waiting worker gets its half after one stretch, and a look costs a nanosecond.
-  static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_growth = 4;
+  // Iterations after which a history of dear ones is not believed any more: at most some 30 us of looks.
+  static constexpr std::size_t k_believed = 65'536;
   static constexpr std::size_t k_most_stretches = 128;
   // While a worker waits. Else slow iterations after cheap ones would keep it waiting for a whole block.
   static constexpr std::size_t k_stretches_unread = 2;
@@ -112,12 +126,14 @@ class loop_pace {
   }
   void set(std::uint64_t block) noexcept {
     std::size_t const iterations = stretch_ * ran_;
+    in_all_ += iterations;
+    if (in_all_ > k_believed) longest_ = loop_history::k_longest;
     if (block > k_slow_block) {
       stretch_ = stretches_ = 1;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
-    } else if (stretch_ < k_longest && block < k_short_stretch_ticks * ran_) {
-      stretch_ *= k_growth;
+    } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
+      stretch_ = std::min(stretch_ * k_growth, longest_);
       worth_splitting_ = k_not_known;  // but soon
       return;
     } else if (block < k_short_block) {
@@ -131,6 +147,8 @@ class loop_pace {
   std::size_t stretch_ = 1;
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches of this block
+  std::size_t in_all_ = 0;       // iterations, without this block's
+  std::size_t longest_;          // stretch
   std::size_t worth_splitting_;  // so many iterations, or more
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // when this block began
@@ -151,7 +169,7 @@ template <std::integral Index> FILCH_INLINE Index iteration_after(Index first, s
 template <class Sched, std::integral Index, class Body>
 [[gnu::noinline]] Index run_until_wanted(Index const begin, Index const last, Body body) {
   loop_history& history = history_of<Body>;
-  loop_pace pace(history.worth_splitting());
+  loop_pace pace(history);
   Index first = begin;
   for (;;) {
     std::size_t const longest = pace.stretch();
