@@ -63,7 +63,7 @@ json measure_rows(loops_request const& wanted) {
   auto all = json::array();
   if (!wanted.as_json) {
     fmt::print(
-        "a loop of 100,000 iterations with 80 ms of long ones; limit: together at most {} times spread\n"
+        "a loop of 100,000 iterations with 400 ms of long ones; limit: together at most {} times spread\n"
         "{:>8}  {:<10} {:>11} {:>8} {:>11} {:>8} {:>16}  {}\n",
         k_most_together_to_spread, "long us", "scheduler", "together ms", "speed-up", "spread ms", "speed-up",
         "together/spread", "limit");

@@ -45,19 +45,22 @@ class loop_history {
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
     return each >= k_parts * k_short_stretch_ticks ? 0 : k_parts * k_ticks_worth_splitting / (each + 1);
   }
-  /// The longest stretch. Where iterations are dear on average, some may be dear that follow many cheap ones: no worker
-  /// gets its half while a stretch of those runs.
-  std::size_t longest_stretch() const noexcept {
+  /// For so many iterations stretches are short. The last loops had dear iterations, and no worker gets its half
+  /// while a stretch of those runs that began among cheap ones.
+  std::size_t cautious() const noexcept {
     // relaxed: a hint.
-    std::uint64_t const each = each_.load(std::memory_order_relaxed);
-    if (each == k_unknown) return k_longest;
-    return std::clamp<std::size_t>(k_parts * k_expected_stretch_ticks / (each + 1), k_longest_of_dear, k_longest);
+    return cautious_.load(std::memory_order_relaxed);
   }
-  /// A waiting worker gets its half after one stretch, and a look costs a nanosecond.
-  static constexpr std::size_t k_longest = 64;
 
-  /// So many iterations, of a loop or a piece of it, took so long.
-  void ran(std::size_t iterations, std::uint64_t ticks) noexcept {
+  /// So many iterations, of a loop or a piece of it, took so long, of which `slow_ticks` were spent in slow blocks.
+  void ran(std::size_t iterations, std::uint64_t ticks, std::uint64_t slow_ticks) noexcept {
+    std::size_t const cautious = cautious_.load(std::memory_order_relaxed);
+    if (slow_ticks != 0 || cautious != 0) {
+      std::size_t const more =
+          std::min(static_cast<std::size_t>(slow_ticks / k_slow_ticks_an_iteration), k_most_cautious);
+      std::size_t const left = cautious > iterations ? cautious - iterations : 0;
+      cautious_.store(std::min(left + more, k_most_cautious), std::memory_order_relaxed);
+    }
     ticks = ticks > k_read ? std::min(ticks - k_read, k_unknown) : 0;
     std::uint64_t const each = k_parts * ticks / iterations;
     std::uint64_t const before = each_.load(std::memory_order_relaxed);
@@ -72,14 +75,16 @@ class loop_history {
 
  private:
   static constexpr std::uint64_t k_parts = 16;  // of a tick, in `each_`
-  static constexpr std::uint64_t k_expected_stretch_ticks = 30'000;
-  static constexpr std::size_t k_longest_of_dear = 4;
+  // A look costs a tick or two, so short stretches cost a twentieth of the time that slow blocks took.
+  static constexpr std::uint64_t k_slow_ticks_an_iteration = 32;
+  static constexpr std::size_t k_most_cautious = std::size_t{1} << 26;
   static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 48;
   static constexpr std::uint64_t k_read = 30;  // to read the clock
   static constexpr std::uint64_t k_noise = 500;
   // One iteration that is short says little of the others.
   static constexpr std::size_t k_enough = 8;
   std::atomic<std::uint64_t> each_{k_unknown};
+  std::atomic<std::size_t> cautious_{0};
 };
 template <class Body> inline constinit loop_history history_of{};
 
@@ -88,10 +93,14 @@ template <class Body> inline constinit loop_history history_of{};
 class loop_pace {
  public:
   explicit loop_pace(loop_history const& history) noexcept
-      : longest_(history.longest_stretch()), worth_splitting_(history.worth_splitting()) {}
+      : cautious_(history.cautious()),
+        longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
+        worth_splitting_(history.worth_splitting()) {}
   /// Iterations to the next look.
   std::size_t stretch() const noexcept { return stretch_; }
   std::int64_t began() const noexcept { return began_; }
+  /// In blocks that were slow.
+  std::uint64_t slow_ticks() const noexcept { return slow_ticks_; }
 
   /// A stretch has run; perhaps it was the last of a block, at whose end the clock is read.
   void stretch_ran() noexcept {
@@ -107,8 +116,9 @@ class loop_pace {
 
  private:
   static constexpr std::size_t k_growth = 4;
-  // Iterations after which a history of dear ones is not believed any more: at most some 30 us of looks.
-  static constexpr std::size_t k_believed = 65'536;
+  // A waiting worker gets its half after one stretch, and a look costs a nanosecond.
+  static constexpr std::size_t k_longest = 64;
+  static constexpr std::size_t k_longest_cautious = 4;
   static constexpr std::size_t k_most_stretches = 128;
   // While a worker waits. Else slow iterations after cheap ones would keep it waiting for a whole block.
   static constexpr std::size_t k_stretches_unread = 2;
@@ -127,8 +137,9 @@ class loop_pace {
   void set(std::uint64_t block) noexcept {
     std::size_t const iterations = stretch_ * ran_;
     in_all_ += iterations;
-    if (in_all_ > k_believed) longest_ = loop_history::k_longest;
+    if (in_all_ >= cautious_) longest_ = k_longest;
     if (block > k_slow_block) {
+      slow_ticks_ += block;
       stretch_ = stretches_ = 1;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
@@ -146,9 +157,11 @@ class loop_pace {
 
   std::size_t stretch_ = 1;
   std::size_t stretches_ = 1;
-  std::size_t ran_ = 0;          // stretches of this block
-  std::size_t in_all_ = 0;       // iterations, without this block's
-  std::size_t longest_;          // stretch
+  std::size_t ran_ = 0;     // stretches of this block
+  std::size_t in_all_ = 0;  // iterations, without this block's
+  std::size_t cautious_;    // iterations with short stretches
+  std::size_t longest_;     // stretch
+  std::uint64_t slow_ticks_ = 0;
   std::size_t worth_splitting_;  // so many iterations, or more
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // when this block began
@@ -182,7 +195,8 @@ template <class Sched, std::integral Index, class Body>
       if (left > 1 && pace.is_worth_splitting(left)) break;
     }
   }
-  history.ran(detail::iterations_in(begin, first), static_cast<std::uint64_t>(loop_ticks() - pace.began()));
+  history.ran(detail::iterations_in(begin, first), static_cast<std::uint64_t>(loop_ticks() - pace.began()),
+              pace.slow_ticks());
   return first;
 }
 
