@@ -1,6 +1,7 @@
 // filch::cactus: continuation stealing on cactus stacks. Linux on x86-64. Code may move to another thread at a join.
 #pragma once
 
+#include <cstdint>
 #include <filch/detail/cactus_frame.hpp>
 #include <filch/detail/cactus_join.hpp>
 #include <filch/detail/pool_of.hpp>
@@ -45,6 +46,8 @@ struct cactus {
     return w.split.load(std::memory_order_relaxed) == detail::fiber_requested() &&
            w.kind == detail::fiber_kind::cactus;
   }
+  /// For loops: what takes less is not worth splitting. In ticks of the processor's counter.
+  static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

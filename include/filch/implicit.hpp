@@ -3,6 +3,7 @@
 // or Clang. Code may move to another thread at a join.
 #pragma once
 
+#include <cstdint>
 #include <filch/detail/implicit_frame.hpp>
 #include <filch/detail/implicit_join.hpp>
 #include <filch/detail/pool_of.hpp>
@@ -52,6 +53,8 @@ struct implicit {
     // relaxed: a hint; what it leads to synchronises.
     return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::fiber_kind::implicit;
   }
+  /// For loops: what takes less is not worth splitting. In ticks of the processor's counter.
+  static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

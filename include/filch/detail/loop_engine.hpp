@@ -28,9 +28,28 @@ inline std::int64_t loop_ticks() noexcept {
 #endif
 }
 
-/// A steal costs its victim half a microsecond or more, and its thief as much. In ticks: what is shorter than two of
-/// them is not worth splitting.
-inline constexpr std::uint64_t k_ticks_worth_splitting = 10'000;
+/// How long iterations take, as far as is known: so many ticks for so many of them.
+struct loop_cost {
+  std::uint64_t ticks;
+  std::size_t iterations;
+  /// Does it take `least` ticks to run so many more?
+  bool is_at_least(std::uint64_t least, std::size_t more) const noexcept {
+    return more > k_many || more * ticks >= least * iterations;
+  }
+  static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number is worth splitting
+  static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // none is, as yet
+
+ private:
+  static constexpr std::size_t k_many = std::size_t{1} << 32;
+};
+
+/// Two steals, in ticks: what takes less is not worth splitting. A steal costs its victim half a microsecond or more,
+/// and its thief as much; where it suspends the victim's stack, the scheduler says how much more.
+template <class Sched> inline constexpr std::uint64_t ticks_worth_splitting = 10'000;
+template <class Sched>
+  requires requires { Sched::k_ticks_worth_splitting; }
+inline constexpr std::uint64_t ticks_worth_splitting<Sched> = Sched::k_ticks_worth_splitting;
+
 /// Iterations from this on are worth it one by one. A stretch that takes less may be longer.
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
@@ -39,11 +58,11 @@ inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 /// short loops share the line.
 class loop_history {
  public:
-  /// So many iterations are worth splitting. Of a body that has not run yet: any.
-  std::size_t worth_splitting() const noexcept {
+  /// Dear where the body has not run yet.
+  loop_cost cost() const noexcept {
     // relaxed: a hint.
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
-    return each >= k_parts * k_short_stretch_ticks ? 0 : k_parts * k_ticks_worth_splitting / (each + 1);
+    return each >= k_parts * k_short_stretch_ticks ? loop_cost::dear() : loop_cost{each, k_parts};
   }
   /// For so many iterations stretches are short. The last loops had dear iterations, and no worker gets its half
   /// while a stretch of those runs that began among cheap ones.
@@ -95,7 +114,7 @@ class loop_pace {
   explicit loop_pace(loop_history const& history) noexcept
       : cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
-        worth_splitting_(history.worth_splitting()) {}
+        cost_(history.cost()) {}
   /// Iterations to the next look.
   std::size_t stretch() const noexcept { return stretch_; }
   std::int64_t began() const noexcept { return began_; }
@@ -107,11 +126,11 @@ class loop_pace {
     if (++ran_ == stretches_) block_ran();
   }
 
-  /// A worker waits, and `left` iterations are left. Is half of them worth a steal? Not where they are few and, as
-  /// far as is known, cheap.
-  bool is_worth_splitting(std::size_t left) noexcept {
+  /// A worker waits, and `left` iterations are left. Do they take `worth` ticks? Not where they are few and, as far
+  /// as is known, cheap.
+  bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept {
     if (ran_ >= k_stretches_unread) block_ran();
-    return left >= worth_splitting_;
+    return cost_.is_at_least(worth, left);
   }
 
  private:
@@ -121,12 +140,11 @@ class loop_pace {
   static constexpr std::size_t k_longest_cautious = 4;
   static constexpr std::size_t k_most_stretches = 128;
   // While a worker waits. Else slow iterations after cheap ones would keep it waiting for a whole block.
-  static constexpr std::size_t k_stretches_unread = 2;
+  static constexpr std::size_t k_stretches_unread = 4;
   // In ticks; processors have 2 to 5 in a nanosecond, or a clock has one.
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
   static constexpr std::uint64_t k_slow_block = 20'000;
-  static constexpr std::size_t k_not_known = ~std::size_t{0};
 
   void block_ran() noexcept {
     std::int64_t const now = loop_ticks();
@@ -145,14 +163,14 @@ class loop_pace {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
       stretch_ = std::min(stretch_ * k_growth, longest_);
-      worth_splitting_ = k_not_known;  // but soon
+      cost_ = loop_cost::unknown();  // but soon
       return;
     } else if (block < k_short_block) {
       if (stretches_ < k_most_stretches) stretches_ *= 2;
     } else if (block > 2 * k_short_block && stretches_ > 1) {
       stretches_ /= 2;
     }
-    worth_splitting_ = stretch_ == 1 ? 0 : k_ticks_worth_splitting * iterations / (block + 1);
+    cost_ = stretch_ == 1 ? loop_cost::dear() : loop_cost{block, iterations};
   }
 
   std::size_t stretch_ = 1;
@@ -162,7 +180,7 @@ class loop_pace {
   std::size_t cautious_;    // iterations with short stretches
   std::size_t longest_;     // stretch
   std::uint64_t slow_ticks_ = 0;
-  std::size_t worth_splitting_;  // so many iterations, or more
+  loop_cost cost_;
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // when this block began
 };
@@ -192,7 +210,7 @@ template <class Sched, std::integral Index, class Body>
     pace.stretch_ran();
     if (Sched::wanted()) [[unlikely]] {
       std::size_t const left = detail::iterations_in(first, last);
-      if (left > 1 && pace.is_worth_splitting(left)) break;
+      if (left > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, left)) break;
     }
   }
   history.ran(detail::iterations_in(begin, first), static_cast<std::uint64_t>(loop_ticks() - pace.began()),
@@ -206,7 +224,8 @@ template <class Sched, std::integral Index, class Body>
 template <class Sched, std::integral Index, class Body>
 void split_on_demand(Index first, Index const last, Body const body) {
   std::size_t const all = detail::iterations_in(first, last);
-  bool const is_shared_first = all > 1 && Sched::wanted() && all >= history_of<Body>.worth_splitting();
+  bool const is_shared_first =
+      all > 1 && Sched::wanted() && history_of<Body>.cost().is_at_least(ticks_worth_splitting<Sched>, all);
   if (!is_shared_first) first = detail::run_until_wanted<Sched>(first, last, body);
   if (first == last) return;
   Index const middle = detail::iteration_after(first, detail::iterations_in(first, last) / 2);
