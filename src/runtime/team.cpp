@@ -24,7 +24,7 @@ namespace filch::runtime {
 
 namespace {
 
-// An idle worker spins for about as long as waking it would take, then sleeps.
+// An idle worker spins for about as long as waking it would take, then sleeps (docs/decisions/0003-spinning.md).
 constexpr auto k_spin_time = std::chrono::microseconds(100);
 // Where there are more workers than processors, spinning takes time from those that work.
 constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
