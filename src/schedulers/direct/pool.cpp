@@ -38,10 +38,11 @@ void direct_team::make_place(unsigned place) noexcept {
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
   m->top = base;
   m->end = base + room / sizeof(direct_task);
-  m->bot.store(base, std::memory_order_relaxed);
-  m->public_end.store(base, std::memory_order_relaxed);
-  // A request stands from the start, for workers that have yet to come.
-  m->split.store(workers() > 1 ? direct_requested() : base, std::memory_order_relaxed);
+  m->bot.start_at(base);
+  m->public_end.start_at(base);
+  m->split.answer(base);
+  // For workers that have yet to come.
+  if (workers() > 1) m->split.request();
   m->team = this;
   m->index = place;
   m->random = runtime::random_numbers(place);
@@ -67,9 +68,9 @@ void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_pl
 
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_member& m = *members_[me];
-  // Workers that slept while nobody was at this place have not asked here. edge direct-5: after the place was
+  // Workers that slept while nobody was at this place have requested nothing here. direct-5: after the place was
   // entered.
-  if (somebody_looks()) ask(m);
+  if (somebody_looks()) m.split.request();
   direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
 }
 
@@ -81,14 +82,13 @@ void direct_team::run_in_order(void (*call)(void*), void* argument) {
 /// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
 /// thieves that ask get some of it now.
 void direct_team::serve_thieves(direct_member& w) noexcept {
-  bool const asked = w.split.load(std::memory_order_relaxed) == direct_requested();
-  if (asked && w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
+  if (w.split.is_requested() && w.top > w.public_end.get()) publish(w, w.top);
 }
 
 /// Before its worker waits in the system: all that it has is for thieves.
 void direct_team::offer_all(direct_member& w) noexcept {
   if (!alive()) return;
-  while (w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
+  while (w.top > w.public_end.get()) publish(w, w.top);
 }
 
 void direct_stack::enter_default(void (*call)(void*), void* argument) {

@@ -8,16 +8,6 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-// The states of a descriptor. Thieves change task -> empty (claimed) -> task (gave it back) or
-// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited, and, where
-// others lie above it, task -> taken (k_direct_taken) -> returned or, emptied, task.
-inline constexpr std::uintptr_t k_empty = 0;     // no task, or claimed by a thief that has not decided yet
-inline constexpr std::uintptr_t k_task = 1;      // may be stolen or joined
-inline constexpr std::uintptr_t k_returned = 2;  // the thief is done: the payload holds the result
-inline constexpr std::uintptr_t k_threw = 3;     // the thief is done: the payload holds the exception
-inline constexpr std::uintptr_t k_waited = 4;    // stolen, and its owner sleeps until it is done
-inline constexpr std::uintptr_t k_stolen = 8;    // + the thief's index
-
 class direct_team;
 
 struct alignas(k_cache_line) direct_member : direct_worker {
@@ -46,7 +36,6 @@ class direct_team final : public runtime::team {
   void answer_in_place(direct_member& w, direct_task const* end) noexcept;
   void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
-  static bool take_public(direct_task& t) noexcept;
   void took_public(direct_member& w) noexcept;
   void emptied(direct_member& w, direct_task& t) noexcept;
 
@@ -68,14 +57,13 @@ class direct_team final : public runtime::team {
   std::uint64_t forks_of(unsigned worker) const noexcept override;
   std::byte* unused_above(unsigned me) noexcept override;
 
-  static void ask(direct_member& victim) noexcept;
   steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
   bool offers_task(direct_member const& victim) const noexcept;
   /// Who was woken, or is awake already, wakes another for what is left.
   void pass_on(direct_member const& me) noexcept {
     team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
   }
-  std::uintptr_t wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
+  direct_state wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void took_back(direct_member& w, direct_task& t) noexcept;
 
