@@ -68,7 +68,7 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   w.public_end.raise(end);
   // Before the task behind them can be joined as stolen.
   if (oldest != first) w.bot.move_to(oldest);
-  if (end == oldest) return;  // nothing is left but those: the request stands
+  if (end == oldest) return w.split.move(first, end);  // nothing else is left to offer: a request stands
   w.split.answer(end);
   w.inlined_in_a_row = 0;
   counted(w.index).publications.bump();
