@@ -22,6 +22,7 @@ set(FILCH_SOURCES
   src/schedulers/channel/steal.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp
+  src/schedulers/direct/offer.cpp
   src/schedulers/direct/pool.cpp
   src/schedulers/direct/steal.cpp
   src/version.cpp)

@@ -1,4 +1,5 @@
-// frame: many forks, one join.
+// The owner runs the tasks of a scope, from the oldest to the newest, each where it lies. task_frame
+// (src/runtime/task_frame.hpp) calls what is here. Protocol: "Scope" in protocol.md.
 #include "runtime/task_frame.hpp"
 #include "schedulers/direct/worker.hpp"
 
@@ -9,7 +10,7 @@ namespace filch::inline FILCH_ABI::detail {
 bool direct_run_nothing(direct_task&, void*) noexcept { return true; }
 
 direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcept {
-  auto& w = static_cast<direct_member&>(owner);
+  direct_member& w = member(owner);
   if (&t < w.public_end.get()) {
     if (!t.state.take()) return nullptr;
     w.team->took_public(w);
@@ -17,20 +18,20 @@ direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcep
   }
   direct_run const run = t.run;
   if (w.split.is_requested() && &t + 1 < w.top) {
-    // The owner has it, and others get what comes next. Whoever takes this one does not look at what lies in it.
+    // The owner has it, and thieves get the tasks above. A thief that takes this one does not look at its payload.
     t.run = &direct_run_nothing;
     w.team->publish(w, w.top);
   }
   return run;
 }
 
-/// One public task fewer for thieves: while more workers look for tasks than are left, private ones become public.
-/// The task that the owner has taken may be long.
+/// One public task fewer for thieves: while more workers search than tasks are left, private ones become public. The
+/// task that the owner has taken may be long.
 void direct_team::took_public(direct_member& w) noexcept {
   direct_task* const public_end = w.public_end.get();
   if (w.top <= public_end) return;
-  auto const untaken = [&] { return w.bot.distance_to(public_end) - 1; };
-  if (should_ask_itself(w.unasked, untaken)) publish(w, w.top);
+  auto const all_but_this = [&] { return w.bot.distance_to(public_end) - 1; };
+  if (should_ask_itself(w.unasked, all_but_this)) publish(w, w.top);
 }
 
 void direct_stack::emptied_slow(direct_task& t) noexcept {
@@ -38,7 +39,7 @@ void direct_stack::emptied_slow(direct_task& t) noexcept {
     t.state.give_back();
     return;
   }
-  auto& w = static_cast<direct_member&>(*direct_self);
+  direct_member& w = member(*direct_self);
   w.team->emptied(w, t);
 }
 
@@ -52,14 +53,14 @@ void direct_team::emptied(direct_member& w, direct_task& t) noexcept {
     bool const was_highest = &t + 1 == w.public_end.get();
     if (was_highest && should_ask_itself(w.unasked, [] { return std::uintptr_t{0}; })) w.split.request();
   } else {
-    // There are older tasks. A thief that comes to this one steals nothing.
+    // There are older tasks. A thief that comes to this one runs nothing.
     t.state.give_back();
   }
   if (sleepers().anybody()) pass_on(w);
 }
 
+/// Private tasks of the scope are all emptied by now. No thief knows of them.
 direct_task* direct_stack::drop_emptied(direct_worker& w, direct_task* base) noexcept {
-  // No thief knows of private tasks.
   w.top = std::min(w.top, std::max(base, w.public_end.get()));
   return w.top;
 }

@@ -1,4 +1,5 @@
-// The pool: its members, the way in, and the default pool.
+// The pool of filch::direct: makes workers, and lets callers in and out. pool_of, team and task_places call what is
+// here. Protocol: src/runtime/idle.md for callers, default-1 for the default pool.
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
@@ -34,7 +35,7 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
 void direct_team::make_place(unsigned place) noexcept {
   auto* const m = make_member<direct_member>(place);
   // Zeroed by the kernel, which is what an empty descriptor is.
-  auto* const base = reinterpret_cast<direct_task*>(m + 1);
+  auto* const base = m->first_task();
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
   m->top = base;
   m->end = base + room / sizeof(direct_task);
@@ -79,17 +80,7 @@ void direct_team::run_in_order(void (*call)(void*), void* argument) {
   call(argument);
 }
 
-/// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
-/// thieves that ask get some of it now.
-void direct_team::serve_thieves(direct_member& w) noexcept {
-  if (w.split.is_requested() && w.top > w.public_end.get()) publish(w, w.top);
-}
-
-/// Before its worker waits in the system: all that it has is for thieves.
-void direct_team::offer_all(direct_member& w) noexcept {
-  if (!alive()) return;
-  while (w.top > w.public_end.get()) publish(w, w.top);
-}
+bool direct_stack::is_orphan(direct_worker& owner) noexcept { return !member(owner).team->alive(); }
 
 void direct_stack::enter_default(void (*call)(void*), void* argument) {
   direct::default_pool().run([=] { call(argument); });

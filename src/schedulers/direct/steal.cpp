@@ -1,7 +1,20 @@
-// The thief's side.
+// The thief: looks for a task, claims it, checks the claim, runs it and hands its outcome over. The team's worker
+// loop calls steal_and_run(), ask_everybody() and sees_work(); a waiting owner (join.cpp) calls steal_from().
+// Protocol: "Steal" in protocol.md.
 #include "schedulers/direct/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
+
+bool direct_team::steal_and_run(unsigned index) {
+  direct_member& me = *members_[index];
+  if (all().any_in_use(me.random.next(), [&](unsigned victim) {
+        return victim != index && steal_from(*members_[victim], me) == steal_outcome::ran;
+      })) {
+    return true;
+  }
+  counted(index).failed_steals.bump();
+  return false;
+}
 
 steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {
   direct_task* const t = victim.bot.look();
@@ -11,8 +24,8 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
     if (claim == direct_claim::no_task) victim.split.request();
     return steal_outcome::nothing;
   }
-  // The re-check: `bot` was read before the task was ours. If it lies elsewhere now, this is a later task in
-  // the same place with unstolen ones below it, and `bot` is not ours to move.
+  // The re-check: `bot` was read before the claim. If it points elsewhere now, this is a later task in the same place
+  // with unstolen ones below it, and the thief may not move `bot`.
   if (!victim.bot.is_at(t)) {
     t->state.give_back();
     counted(me.index).backoffs.bump();
@@ -25,33 +38,27 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   counted(me.index).steals.bump();
   has_work(me.index);
   if (sleepers().anybody()) pass_on(me);
-  // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
+  // If the task forks, its first fork is public at once: a searching worker would wait for a later one.
   me.split.request();
 
   bool const returned = t->run(*t, t->payload);
-  // The owner may wait for just this, and go on with what is long: it is asked for more before that.
+  // The owner may wait for this task alone, and run long code next: the request comes before that.
   victim.split.request();
-  // *t may be gone
   if (t->state.finish(returned) == direct_finish::owner_sleeps && sleepers().wake(victim.index)) {
     counted(me.index).wakeups.bump();
   }
+  // *t may be gone
   return steal_outcome::ran;
+}
+
+/// A worker that was woken, or is awake already, wakes another one for what is left.
+void direct_team::pass_on(direct_member const& me) noexcept {
+  team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
 }
 
 bool direct_team::offers_task(direct_member const& victim) const noexcept {
   direct_task const* const t = victim.bot.look_in_order();
   return t < victim.public_end.look_in_order() && t->state.is_offered();
-}
-
-bool direct_team::steal_and_run(unsigned index) {
-  direct_member& me = *members_[index];
-  if (all().any_in_use(me.random.next(), [&](unsigned victim) {
-        return victim != index && steal_from(*members_[victim], me) == steal_outcome::ran;
-      })) {
-    return true;
-  }
-  counted(index).failed_steals.bump();
-  return false;
 }
 
 void direct_team::ask_everybody(unsigned me) noexcept {
