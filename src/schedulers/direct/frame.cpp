@@ -1,6 +1,7 @@
 // The owner runs the tasks of a scope, from the oldest to the newest, each where it lies. task_frame
 // (src/runtime/task_frame.hpp) calls what is here. Protocol: "Scope" in protocol.md.
 #include "runtime/task_frame.hpp"
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <algorithm>
@@ -11,11 +12,13 @@ bool direct_run_nothing(direct_task&, void*) noexcept { return true; }
 
 direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
+  check_worker(w, w.top);
   if (&t < w.public_end.get()) {
     if (!t.state.take()) return nullptr;
     w.team->took_public(w);
     return t.run;
   }
+  check_private(w, t);
   direct_run const run = t.run;
   if (w.split.is_requested() && &t + 1 < w.top) {
     // The owner has it, and thieves get the tasks above. A thief that takes this one does not look at its payload.
@@ -45,6 +48,7 @@ void direct_stack::emptied_slow(direct_task& t) noexcept {
 
 /// A task that its owner has taken, and emptied, does not keep thieves from the next one.
 void direct_team::emptied(direct_member& w, direct_task& t) noexcept {
+  check_task(w, t);
   // The owner holds t, as a thief that has claimed it: if `bot` points to it, nobody else writes `bot`.
   if (w.bot.is_at(&t)) {
     t.state.pass();

@@ -3,14 +3,17 @@
 // protocol.md.
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
 join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
+  check_worker(w, &t + 1);
   direct_task* const public_end = w.public_end.get();
   if (&t < public_end) return w.team->join_public(w, t);
+  check_private(w, t);
   // The owner alone has a private task; but a thief may want those below it.
   if (&t > public_end && w.split.is_requested()) w.team->publish(w, &t);
   return join_outcome::run_it;
@@ -64,6 +67,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
   runtime::exceptions_set_aside const from_what_runs_on_top;
   for (unsigned looks = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();  // forked before this wait, or in a task on top of it
+    check_waiting(w, t, thief);
     direct_state const state = t.state.peek();
     if (is_done(state)) {
       // This worker may have been woken for an offer while it was about to sleep: then it wakes another one.

@@ -1,5 +1,6 @@
 // The owner makes tasks public: at a fork whose compare failed, and on request between forks. join_slow() in join.cpp
 // and scopes (frame.cpp) call publish(), too. Protocol: "Fork" and direct-5 in protocol.md.
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ constexpr std::ptrdiff_t k_publish_most = 32;
 
 void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
+  check_worker(w, w.top);
+  check_private(w, t);
   if (&t < w.public_end.get()) {
     w.team->offer_in_place(w, t);
   } else if (w.split.is_requested()) {
@@ -65,12 +68,14 @@ void direct_stack::answer(direct_worker& owner) noexcept {
 /// A task of this team enters another pool, or stays, or spawns into a full scope. What it forked here would wait, so
 /// thieves get some of it now.
 void direct_team::serve_thieves(direct_member& w) noexcept {
+  check_worker(w, w.top);
   if (w.split.is_requested() && w.top > w.public_end.get()) publish(w, w.top);
 }
 
 /// The worker is about to wait in the system: offers all tasks that it has.
 void direct_team::offer_all(direct_member& w) noexcept {
   if (!alive()) return;
+  check_worker(w, w.top);
   while (w.top > w.public_end.get()) publish(w, w.top);
 }
 

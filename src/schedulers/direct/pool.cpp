@@ -3,6 +3,7 @@
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <utility>
@@ -73,6 +74,7 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   // entered.
   if (somebody_looks()) m.split.request();
   direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
+  if (alive()) check_idle(m);
 }
 
 void direct_team::run_in_order(void (*call)(void*), void* argument) {

@@ -1,6 +1,7 @@
 // The thief: looks for a task, claims it, checks the claim, runs it and hands its outcome over. The team's worker
 // loop calls steal_and_run(), ask_everybody() and sees_work(); a waiting owner (join.cpp) calls steal_from().
 // Protocol: "Steal" in protocol.md.
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
@@ -24,6 +25,8 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
     if (claim == direct_claim::no_task) victim.split.request();
     return steal_outcome::nothing;
   }
+  check_worker(me, me.top);
+  check_task(victim, *t);
   // The re-check: `bot` was read before the claim. If it points elsewhere now, this is a later task in the same place
   // with unstolen ones below it, and the thief may not move `bot`.
   if (!victim.bot.is_at(t)) {
@@ -44,6 +47,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   bool const returned = t->run(*t, t->payload);
   // The owner may wait for this task alone, and run long code next: the request comes before that.
   victim.split.request();
+  check_stolen(*t, me.index);
   if (t->state.finish(returned) == direct_finish::owner_sleeps && sleepers().wake(victim.index)) {
     counted(me.index).wakeups.bump();
   }
