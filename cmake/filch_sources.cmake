@@ -5,6 +5,7 @@ set(FILCH_SOURCES
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
+  src/runtime/check.cpp
   src/runtime/fork_generation.cpp
   src/runtime/frames.cpp
   src/runtime/idle.cpp
@@ -22,6 +23,7 @@ set(FILCH_SOURCES
   src/schedulers/channel/steal.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp
+  src/schedulers/direct/offer.cpp
   src/schedulers/direct/pool.cpp
   src/schedulers/direct/steal.cpp
   src/version.cpp)

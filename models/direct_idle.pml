@@ -1,8 +1,8 @@
-/* Sleeping and waking with the direct task stack, under total store order: an owner and two thieves that
-   sleep as soon as they find nothing. What is checked, and what is not: README.md.
+/* Sleeping and waking with the direct task stack. One owner, two thieves that sleep as soon as they find nothing, total
+   store order. README.md says what is checked, and what is not.
 
-   Payloads and results are left out; direct_steal.pml has them. Stores that are seq_cst in the code for the
-   sake of this protocol drain the queue; others are plain. */
+   Payloads and results are left out; direct_steal.pml has them. A store that is seq_cst in the code for the sake of this
+   protocol drains the queue of stores; all others are plain. */
 
 #ifndef SLOTS
 #define SLOTS 2
@@ -33,7 +33,7 @@
 #define LOOKING (SLOTS + 4)
 #define WAITS(p) (SLOTS + 5 + (p))
 #define WORDS (SLOTS + 8)
-#define RAISED 255
+#define REQUESTED 255
 
 #include "tso.pml"
 
@@ -72,7 +72,7 @@ bool finished;
 inline ask_owner(me, tmp) {
   LOAD(me, SPLIT, tmp);
   if
-  :: tmp != RAISED -> STORE_REQUEST(me, SPLIT, RAISED)
+  :: tmp != REQUESTED -> STORE_REQUEST(me, SPLIT, REQUESTED)
   :: else
   fi;
   tmp = 0
@@ -131,7 +131,7 @@ inline privatise() {
   LOAD(OWNER, LOOKING, s);
   LOAD(OWNER, BOT, i);
   if
-  :: t < i + s -> STORE_SC(OWNER, SPLIT, RAISED)
+  :: t < i + s -> STORE_SC(OWNER, SPLIT, REQUESTED)
   :: else -> STORE_SC(OWNER, SPLIT, t)
   fi;
   atomic { s = 0; i = 0 }
@@ -223,12 +223,12 @@ proctype owner() {
         STORE_TASK(OWNER, STATE(t), TASK);
         /* That answers a request, if there is one. */
         if
-        :: s == RAISED -> STORE_SC(OWNER, SPLIT, public_end)
+        :: s == REQUESTED -> STORE_SC(OWNER, SPLIT, public_end)
         :: else
         fi;
 #ifdef MUTANT_ANSWERS_IN_PLACE_AND_LOOKS_FOR_NOBODY
         if
-        :: s != RAISED -> task_is_public(OWNER, i, s); asks_for_others(t + 1, s, i)
+        :: s != REQUESTED -> task_is_public(OWNER, i, s); asks_for_others(t + 1, s, i)
         :: else
         fi
 #else
@@ -400,7 +400,7 @@ proctype observer() {
 
 init {
   atomic {
-    mem[SPLIT] = RAISED;  /* for workers that have yet to come */
+    mem[SPLIT] = REQUESTED;  /* for workers that have yet to come */
     mem[LOOKING] = 2;
     looks[1] = true;
     looks[2] = true;

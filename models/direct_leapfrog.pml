@@ -1,6 +1,8 @@
-/* A worker that waits in a join runs only what its thief offers, and sleeps; under total store order.
-   A joiner, whose task the thief runs; the thief, which forks public tasks in that task and, after it, in
-   others that it finds elsewhere; and an idle worker. What is checked, and what is not: README.md. */
+/* A worker that waits in a join runs only tasks that its thief offers, and sleeps. Total store order. README.md says what
+   is checked, and what is not.
+
+   There are three workers: a joiner, whose task the thief runs; the thief, which forks public tasks in that task and,
+   after it, in tasks that it finds elsewhere; and an idle worker. */
 
 #ifndef SLOTS
 #define SLOTS 2

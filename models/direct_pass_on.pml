@@ -1,6 +1,6 @@
-/* Who is woken passes on: two workers that offer tasks, and two that sleep in joins, each for the tasks of one worker
-   only, or for any. Sequentially consistent; direct_idle.pml has the queues of stores. What is checked, and what is
-   not: README.md. */
+/* A woken worker wakes another one. Two workers offer tasks; two sleep in joins, each for the tasks of one worker or for
+   any. Sequentially consistent; direct_idle.pml has the queues of stores. README.md says what is checked, and what is
+   not. */
 
 #ifndef TASKS
 #define TASKS 2  /* that a worker makes public at once */

@@ -1,9 +1,9 @@
-/* A scope on the direct task stack, under total store order: its owner runs the tasks from the oldest to the newest,
-   each where it lies, while thieves steal. One owner, two thieves. Words as in src/schedulers/direct/protocol.md;
-   what is checked, and what is not: README.md.
+/* A scope on the direct task stack: its owner runs the tasks from the oldest to the newest, each where it lies, while
+   thieves steal. One owner, two thieves, total store order. Words as in src/schedulers/direct/protocol.md. README.md says
+   what is checked, and what is not.
 
-   As in direct_steal.pml, every store that is not an exchange or a CAS is plain. There is one scope at a time, of all
-   tasks from any one on; older ones are joins'. */
+   As in direct_steal.pml, every store that is neither an exchange nor a CAS is plain. There is one scope at a time, of all
+   tasks above any one; the tasks below belong to joins. With WAITS a task of the scope may wait in the system. */
 
 #ifndef SLOTS
 #define SLOTS 3
@@ -35,7 +35,7 @@
 #define PUBLIC_END (2 * SLOTS + 1)
 #define SPLIT (2 * SLOTS + 2)
 #define WORDS (2 * SLOTS + 3)
-#define RAISED 255
+#define REQUESTED 255
 
 /* What lies in a descriptor to be run: a task's number, or, where the closure was moved out, nothing. */
 #define NOTHING 15
@@ -84,7 +84,16 @@ inline publish(below) {
   public_end = i;
   if
   :: i > oldest -> atomic { DRAINED(OWNER) -> mem[SPLIT] = public_end }
-  :: else /* nothing was offered: the request stands */
+  :: else /* nothing was offered: a request stays */
+#ifndef MUTANT_LEAVES_SPLIT
+     atomic {
+       DRAINED(OWNER) ->
+       if
+       :: mem[SPLIT] != REQUESTED -> mem[SPLIT] = public_end
+       :: else
+       fi
+     }
+#endif
   fi;
   atomic { i = 0; s = 0; oldest = 0 }
 }
@@ -94,6 +103,7 @@ inline fork_task() {
   atomic { task_in[t] = next; place[t] = LIVE; next++; top++ };
   STORE(OWNER, RUN(t), task_in[t]);
   LOAD(OWNER, SPLIT, s);
+  assert(s == REQUESTED || s == public_end);
   if
   :: t >= s -> skip
   :: t < s && t < public_end -> STORE(OWNER, STATE(t), TASK)
@@ -149,7 +159,18 @@ inline empty_and_run() {
 #ifdef MUTANT_RUN_CHANGED_LAST
   STORE(OWNER, RUN(t), NOTHING);
 #endif
-  d_step { run_once(id); id = 0; s = 0 }
+  d_step { run_once(id); id = 0; s = 0 };
+#ifdef WAITS
+  /* The task may wait in the system; before that its worker offers all that it has. */
+  if
+  :: top > public_end ->
+     do
+     :: top > public_end -> publish(top)
+     :: else -> break
+     od
+  :: true
+  fi
+#endif
 }
 
 inline take_and_run() {
@@ -344,7 +365,7 @@ look:
 have_bot:
   end: if
   :: b < mem[PUBLIC_END] -> skip
-  :: b >= mem[PUBLIC_END] && mem[SPLIT] != RAISED -> STORE_SC(me, SPLIT, RAISED); goto have_bot
+  :: b >= mem[PUBLIC_END] && mem[SPLIT] != REQUESTED -> STORE_SC(me, SPLIT, REQUESTED); goto have_bot
   :: mem[BOT] != b -> goto look
   fi;
   end2: if

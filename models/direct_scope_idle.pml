@@ -1,9 +1,9 @@
-/* A scope on the direct task stack, and thieves that sleep as soon as they find nothing, under total store order. The
-   owner has forked all tasks, some of them public, and runs the scope's from the oldest to the newest. One owner, two
-   thieves. What is checked, and what is not: README.md.
+/* A scope on the direct task stack, and thieves that sleep as soon as they find nothing. One owner, two thieves, total
+   store order. The owner has forked all tasks, some of them public, and runs the tasks of the scope from the oldest to the
+   newest. README.md says what is checked, and what is not.
 
-   What lies in the tasks is in direct_scope.pml, forks and joins are in direct_idle.pml. Stores that are seq_cst in the code
-   for the sake of sleepers drain the queue; others are plain. */
+   Contents of tasks are in direct_scope.pml, forks and joins in direct_idle.pml. A store that is seq_cst in the code for the
+   sake of sleepers drains the queue of stores; all others are plain. */
 
 #ifndef TASKS
 #define TASKS 2
@@ -30,7 +30,7 @@
 #define SLEEPERS (TASKS + 3)
 #define WAITS(p) (TASKS + 4 + (p))
 #define WORDS (TASKS + 7)
-#define RAISED 255
+#define REQUESTED 255
 
 #include "tso.pml"
 
@@ -45,7 +45,7 @@ bool finished;
 inline ask_owner(me, tmp) {
   LOAD(me, SPLIT, tmp);
   if
-  :: tmp != RAISED -> STORE_SC(me, SPLIT, RAISED)
+  :: tmp != REQUESTED -> STORE_SC(me, SPLIT, REQUESTED)
   :: else
   fi;
   tmp = 0
@@ -194,7 +194,7 @@ proctype owner() {
      :: else ->
         emptied[t] = true;
         if
-        :: s == RAISED && t + 1 < TASKS -> publish()
+        :: s == REQUESTED && t + 1 < TASKS -> publish()
         :: else
         fi;
         s = TASK
@@ -204,7 +204,7 @@ proctype owner() {
      :: s == TASK ->
         LOAD(OWNER, SPLIT, s);
         if
-        :: s == RAISED && public_end < TASKS -> publish()
+        :: s == REQUESTED && public_end < TASKS -> publish()
         :: else
         fi;
         if
@@ -290,7 +290,7 @@ proctype observer() {
            (ASLEEP(1) || ASLEEP(2)) && mem[BOT] < mem[PUBLIC_END] && mem[STATE(mem[BOT])] == TASK;
        assert(!sleeper_misses_task);
        request_is_lost =
-           busy[OWNER] && mem[SPLIT] != RAISED && (ASLEEP(1) || ASLEEP(2)) && mem[PUBLIC_END] == mem[BOT];
+           busy[OWNER] && mem[SPLIT] != REQUESTED && (ASLEEP(1) || ASLEEP(2)) && mem[PUBLIC_END] == mem[BOT];
        assert(!request_is_lost);
        if
        :: busy[0] -> busy[0] = false
@@ -311,7 +311,7 @@ init {
     :: break
     od;
     mem[PUBLIC_END] = k;
-    mem[SPLIT] = RAISED;
+    mem[SPLIT] = REQUESTED;
     k = 0;
     run owner();
     run thief(1);

@@ -1,8 +1,8 @@
-/* The direct task stack: fork, join, publish, privatise and steal, under total store order.
-   One owner, two thieves. Words as in docs/glossary.md. What is checked, and what is not: README.md.
+/* The direct task stack: fork, join, publish, privatise and steal. One owner, two thieves, total store order. Words as in
+   src/schedulers/direct/protocol.md. README.md says what is checked, and what is not.
 
-   Every release or relaxed store of the code is a plain store here, and so are the seq_cst stores whose
-   order only the idle protocol needs (direct_idle.pml): what passes here passes there. */
+   Every release or relaxed store of the code is a plain store here. So are seq_cst stores whose order only the idle
+   protocol needs (direct_idle.pml): if this model passes, it passes with them, too. */
 
 #ifndef SLOTS
 #define SLOTS 3  /* descriptors: the deepest nesting */
@@ -30,7 +30,7 @@
 #define PUBLIC_END (2 * SLOTS + 1)
 #define SPLIT (2 * SLOTS + 2)
 #define WORDS (2 * SLOTS + 3)
-#define RAISED 255
+#define REQUESTED 255
 
 /* A payload is the number of its task; the result of that task is the number plus this. */
 #define RESULT 16
@@ -94,7 +94,7 @@ inline fork_task() {
      atomic { offered[t] = true; STORE(OWNER, STATE(t), TASK) };
      /* That answers a request, if there is one. */
      if
-     :: s == RAISED -> atomic { DRAINED(OWNER) -> mem[SPLIT] = public_end }
+     :: s == REQUESTED -> atomic { DRAINED(OWNER) -> mem[SPLIT] = public_end }
      :: else
      fi
   :: t < s && t >= public_end -> publish(top)
@@ -249,7 +249,7 @@ look:
 have_bot:
   end: if
   :: b < mem[PUBLIC_END] -> skip
-  :: (b >= mem[PUBLIC_END] || mem[STATE(b)] != TASK) && mem[SPLIT] != RAISED -> STORE_SC(me, SPLIT, RAISED); goto have_bot
+  :: (b >= mem[PUBLIC_END] || mem[STATE(b)] != TASK) && mem[SPLIT] != REQUESTED -> STORE_SC(me, SPLIT, REQUESTED); goto have_bot
   :: mem[BOT] != b -> goto look
   fi;
   end2: if

@@ -1,13 +1,12 @@
-// filch::direct: the direct task stack (paper: K.-F. Faxen, Efficient work stealing for fine grained
-// parallelism, ICPP 2010). Portable C++; code never moves to another thread at a join.
+// filch::direct, and its side of the fast path (direct_stack). Users name filch::direct; filch::join calls it.
+// Protocol: src/schedulers/direct/protocol.md. Paper: K.-F. Faxen, Efficient work stealing for fine grained
+// parallelism, ICPP 2010. Portable C++; code never moves to another thread at a join.
 #pragma once
 
-#include <filch/detail/direct_task.hpp>
+#include <filch/detail/direct_words.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/detail/task_frame.hpp>
 #include <filch/scheduler.hpp>
-
-#include <atomic>
 
 #if defined(direct)
 #error "filch: a header before this one, <sys/dir.h> perhaps, defines direct as a macro: <dirent.h> does not"
@@ -17,12 +16,48 @@ namespace filch::inline FILCH_ABI {
 namespace detail {
 class direct_team;
 extern template class FILCH_API pool_of<direct_team>;
+
+/// What an emptied task runs.
+FILCH_API bool direct_run_nothing(direct_task&, void*) noexcept;
+
+/// See task_stack.hpp, which says what each of these is for. The slow paths are in src/schedulers/direct.
+struct FILCH_API direct_stack {
+  using worker = direct_worker;
+  using task = direct_task;
+  static constexpr bool k_gets_several_back = false;
+
+  FILCH_INLINE static worker*& self() noexcept { return direct_self; }
+  FILCH_INLINE static bool is_slow(worker const& w, task const* t) noexcept { return w.split.is_above(t); }
+  static void pushed_slow(worker&, task&) noexcept;
+  static join_outcome join_slow(worker&, task&) noexcept;
+  static void enter_default(void (*call)(void*), void* argument);
+  static direct_run take_slow(worker&, task&) noexcept;
+  FILCH_INLINE static void emptied(task& t) noexcept {
+    // It may be public already: see take_slow().
+    if (t.run != &direct_run_nothing) t.run = &direct_run_nothing;
+    if (t.state.is_taken()) [[unlikely]]
+      emptied_slow(t);
+  }
+  static void emptied_slow(task&) noexcept;
+  static task* drop_emptied(worker&, task* base) noexcept;
+  static bool is_done(task const&) noexcept;
+  static bool is_orphan(worker&) noexcept;
+  static void answer(worker&) noexcept;
+};
+
+using direct_staying = task_staying<direct_stack>;
+template <> FILCH_API direct_staying::task_staying();
+template <> FILCH_API direct_staying::~task_staying();
+
+/// The calling worker's index in the innermost of direct's pools, or k_no_worker.
+FILCH_API unsigned direct_worker_index() noexcept;
+FILCH_API void direct_poll_slow() noexcept;
 }  // namespace detail
 
 /// Work stealing in which a fork leaves the sibling's closure in a descriptor and a thief takes the oldest.
 /// A fork that nobody waits for costs three stores and two compares; joining it costs a store and a
 /// compare. A worker that waits for a stolen task runs what that task forks (leapfrogging), so stack use is that of
-/// the serial program, and a lock held across a join can meet itself.
+/// the serial program, and a lock held across a join can deadlock with itself.
 struct direct {
   /// See filch::scheduler.
   static constexpr std::string_view name = "direct";
@@ -39,10 +74,7 @@ struct direct {
   class pool;
 
   /// See filch::scheduler.
-  static bool wanted() noexcept {
-    // relaxed: a hint; what it leads to synchronises.
-    return detail::direct_self->split.load(std::memory_order_relaxed) == detail::direct_requested() && inside();
-  }
+  static bool wanted() noexcept { return detail::direct_self->split.is_requested() && inside(); }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

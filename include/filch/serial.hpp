@@ -1,4 +1,5 @@
-// filch::serial: the serial elision. The same program without the forks; the baseline of every measurement.
+// filch::serial: the serial elision, that is the same program without its forks. It is the baseline of every
+// measurement, and a member of the typed tests. All of it is here: it has no slow path, no protocol.
 #pragma once
 
 #include <filch/detail/first_failure.hpp>
@@ -11,8 +12,8 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// Runs everything on the calling thread, in the order in which it is written. A join costs nothing; what
-/// an exception does is the same as under every other scheduler.
+/// Runs everything on the calling thread, in the order of the source. A join costs nothing. Exceptions do the same as
+/// under every other scheduler.
 struct serial {
   /// See filch::scheduler.
   static constexpr std::string_view name = "serial";
@@ -23,7 +24,7 @@ struct serial {
     return detail::join_in_order(std::forward<Fn>(f), std::forward<Gn>(g));
   }
 
-  /// Runs each task where it is spawned, and keeps the exception of the earliest one for sync().
+  /// Runs each task where it is spawned. Keeps the exception of the earliest one for sync().
   class frame {
    public:
     frame() = default;
@@ -36,7 +37,7 @@ struct serial {
       try {
         detail::call_spawned(std::forward<Fn>(f));
       } catch (...) {
-        // What it spawned itself may have thrown before it.
+        // A task that this one spawned may have thrown before.
         std::exception_ptr e = detail::caught_exception();
         failure_.keep(e, number);
       }

@@ -1,4 +1,5 @@
-// Results of every kind - values, move-only values, references, void - made uniform for the schedulers.
+// Results of every kind - values, move-only values, references, void - made uniform for the schedulers, and how
+// callables travel into a fork: by value or by reference. Every scheduler's join uses this.
 #pragma once
 
 #include <filch/detail/may_refer.hpp>
@@ -11,7 +12,7 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// What stands in a tuple of results for a callable that returns void.
+/// The result of a callable that returns void, in a pair or tuple of results.
 struct nothing {
   friend constexpr bool operator==(nothing, nothing) noexcept { return true; }
 };
@@ -19,8 +20,7 @@ struct nothing {
 namespace detail {
 
 template <class Fn> using raw_result = std::invoke_result_t<Fn>;
-/// The type that stands for Fn's result in a pair or tuple of results: void becomes nothing, and a value that
-/// is returned as const is a value like others.
+/// The type of Fn's result in a pair or tuple of results: void becomes nothing, and a const value loses its const.
 template <class Fn>
 using result_of = std::conditional_t<std::is_void_v<raw_result<Fn>>, nothing, std::remove_cv_t<raw_result<Fn>>>;
 
@@ -38,7 +38,7 @@ template <class Fn> FILCH_INLINE result_of<Fn> call(Fn&& f) {
   }
 }
 
-/// Room for one result that is made later, or never. Who calls make() sees to it that take() is called, once.
+/// Room for one result that is made later, or never. After make() the caller calls take() once.
 template <class Result> struct result_slot {
   union {
     Result value;
@@ -71,7 +71,7 @@ template <class Result> struct result_slot<Result&&> {
   FILCH_INLINE void drop() const noexcept {}
 };
 
-/// Destroys what a slot holds on the way out of a function that took the value.
+/// Destroys the value in a slot when the function that took it returns.
 template <class Result> struct [[nodiscard]] drop_on_exit {
   result_slot<Result>& slot;
   explicit drop_on_exit(result_slot<Result>& s) noexcept : slot(s) {}
@@ -87,7 +87,7 @@ template <class Type> consteval bool is_small_and_trivial(std::size_t bytes, std
     return std::is_trivially_copyable_v<Type> && sizeof(Type) <= bytes && alignof(Type) <= alignment;
   }
 }
-/// May what Fn returns refer to what it captured?
+/// May the result of Fn refer to a capture of Fn?
 template <class Fn> consteval bool returns_a_view() {
   if constexpr (!std::is_invocable_v<Fn>) {
     return false;
@@ -97,14 +97,14 @@ template <class Fn> consteval bool returns_a_view() {
     return !std::is_empty_v<Fn> && detail::may_refer<std::invoke_result_t<Fn>>();
   }
 }
-/// May a temporary that is called be copied? Not if what it returns may refer to what it captured.
+/// May a temporary callable be copied before it is called? Not if its result may refer to a capture.
 template <class Fn> consteval bool is_small_closure(std::size_t bytes, std::size_t alignment) {
   if (detail::returns_a_view<Fn>()) return false;
-  // A type that can only be moved is trivially copyable, too.
+  // A type that can only be moved is trivially copyable, too: so the constructors are asked for.
   return is_small_and_trivial<Fn>(bytes, alignment) && std::is_trivially_constructible_v<Fn, Fn&> &&
          std::is_trivially_constructible_v<Fn, Fn const&>;
 }
-/// Calls what was spawned where it is: of what its owner keeps a copy, as elsewhere.
+/// Runs a spawned callable in place. An lvalue is copied first, as where it becomes a task.
 template <class Fn> FILCH_INLINE void call_spawned(Fn&& f) {
   using closure = std::decay_t<Fn>;
   if constexpr (std::is_same_v<Fn, closure>) {
@@ -114,11 +114,11 @@ template <class Fn> FILCH_INLINE void call_spawned(Fn&& f) {
   }
 }
 
-/// How a callable travels into an outlined fork: small trivial temporaries by value, that is in registers,
-/// and everything else by reference.
+/// How a callable travels into an outlined fork: small trivial temporaries by value, in registers; all others by
+/// reference.
 template <class Fn> inline constexpr bool travels_by_value = is_small_closure<Fn>(2 * sizeof(void*), alignof(void*));
 template <class Fn> using travels_as = std::conditional_t<travels_by_value<Fn>, Fn, Fn&&>;
-/// A callable that travelled, on its way into the next function.
+/// Passes a callable that has travelled on to the next function.
 template <class Fn> FILCH_INLINE travels_as<Fn> hand_on(std::remove_reference_t<Fn>& f) noexcept {
   return static_cast<travels_as<Fn>>(f);
 }

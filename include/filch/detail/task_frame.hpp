@@ -1,4 +1,5 @@
-// Many forks on one frame, on a task stack: the `frame` of filch::direct and filch::channel.
+// Many forks on one frame, on a task stack: the `frame` of filch::direct and filch::channel, which filch::scope uses.
+// src/runtime/task_frame.hpp has sync()'s slow part. Protocol: "Scope" in src/schedulers/direct/protocol.md.
 #pragma once
 
 #include <filch/detail/first_failure.hpp>
@@ -9,9 +10,9 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// Spawned tasks lie one above the other on the owner's task stack. sync() runs them where they lie, the oldest
-/// first, while what they fork lies above all of them, and then takes them off. Invariant: they are the descriptors
-/// [base_, next_) of worker_. A spawn that finds the top elsewhere (under a join, say) runs in place, and so does
-/// every one while sync() takes them off; one on another worker runs in place and touches nothing.
+/// first, while their own forks lie above all of them; then it takes them off. Invariant: they are the descriptors
+/// [base_, next_) of worker_. A spawn runs its task in place if the top is elsewhere (under a join, say), or while
+/// sync() takes tasks off. On another worker it runs the task in place and touches nothing.
 template <class Stack> class task_frame {
   using worker = typename Stack::worker;
   using task = typename Stack::task;
@@ -20,7 +21,7 @@ template <class Stack> class task_frame {
   task_frame() noexcept : worker_(Stack::self()), base_(worker_->top), next_(base_) {}
   task_frame(task_frame const&) = delete;
   task_frame& operator=(task_frame const&) = delete;
-  /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
+  /// Waits for all spawned tasks. Drops an exception that no sync() has thrown.
   ~task_frame() {
     if (next_ != base_) drain();
   }
@@ -46,7 +47,7 @@ template <class Stack> class task_frame {
       }
       push<closure, !never_forks<closure>>(w, number);
     } else {
-      // Made first: a copy may spawn, too.
+      // Made first, since the copy constructor may spawn, too.
       auto made = std::make_unique<closure>(std::forward<Fn>(f));
       unsigned const number = spawned_++;
       if (!room_above()) {
@@ -67,7 +68,7 @@ template <class Stack> class task_frame {
 
  private:
   static constexpr std::ptrdiff_t k_pending_most = 4096;  // 256 KiB of descriptors
-  // The last bytes of the payload hold the task's place in the order of spawns.
+  // Bytes for the closure. The last bytes of the payload hold the task's number in the order of spawns.
   static constexpr std::size_t k_room = k_task_payload - sizeof(unsigned);
 
   template <class Closure>
@@ -78,7 +79,7 @@ template <class Stack> class task_frame {
     return *std::launder(reinterpret_cast<unsigned*>(t.payload + k_room));
   }
 
-  /// May the next task go on top of the worker's stack, as one of this frame's?
+  /// May the next task go on top of the worker's stack, as a task of this frame?
   bool room_above() noexcept {
     if (worker_->top != next_) return false;
     auto const has_room = [this] { return next_ - base_ < k_pending_most && next_ != worker_->end; };
@@ -95,13 +96,13 @@ template <class Stack> class task_frame {
     }
   }
 
-  // The payload is free for others as soon as the closure is out of it: where the owner runs the task last of all,
-  // forks of the closure, and of its destructor, lie there. So the exception goes into its room last. A thief's room
-  // is the payload, its owner's is not. `Forks` is a parameter since GCC 12, where it first asks in here, calls no
-  // closure trivially copyable.
+  // The payload is free as soon as the closure is out of it. If the owner runs the frame's last task, forks of the
+  // closure and of its destructor lie there. So the exception goes into its room last. A thief's room is the payload,
+  // its owner's is not. `Forks` is a parameter, because GCC 12 calls no closure trivially copyable if it is first
+  // asked in this function.
   template <class Closure, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
-    // Its owner's. First of all: the stay below may offer what lies on the stack, this task among it.
+    // The owner runs it. This comes first: the stay below may offer tasks on the stack, this one included.
     if (outcome != t.payload) Stack::emptied(t);
     if constexpr (fits<Closure>) {
       std::optional<Closure> closure;
@@ -127,7 +128,7 @@ template <class Stack> class task_frame {
       return detail::caught_exception();
     }
   }
-  /// On top, where the closure or its address is already.
+  /// Makes the top descriptor, which holds the closure or its address already, a task of this frame.
   template <class Closure, bool Forks> void push(worker& w, unsigned number) {
     task& t = *w.top;
     ::new (static_cast<void*>(t.payload + k_room)) unsigned(number);
@@ -147,10 +148,10 @@ template <class Stack> class task_frame {
   void run_here(task&, decltype(task::run)) noexcept;
   void finish(task&, join_outcome) noexcept;
 
-  worker* const worker_;  // outside all pools: one without room, and all runs in place
+  worker* const worker_;  // outside all pools: one without room, so all tasks run in place
   task* const base_;
-  task* next_;  // where the next one goes; null while they are taken off
-  unsigned spawned_ = 0;
+  task* next_;            // the descriptor of the next task; null while sync() takes tasks off
+  unsigned spawned_ = 0;  // tasks since the last sync(), those that ran in place included
   first_failure failure_;
 };
 

@@ -1,7 +1,9 @@
-// The pool: its members, the way in, and the default pool.
+// The pool of filch::direct: makes workers, and lets callers in and out. pool_of, team and task_places call what is
+// here. Protocol: src/runtime/idle.md for callers, default-1 for the default pool.
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <utility>
@@ -34,14 +36,15 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
 void direct_team::make_place(unsigned place) noexcept {
   auto* const m = make_member<direct_member>(place);
   // Zeroed by the kernel, which is what an empty descriptor is.
-  auto* const base = reinterpret_cast<direct_task*>(m + 1);
+  auto* const base = m->first_task();
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
   m->top = base;
   m->end = base + room / sizeof(direct_task);
-  m->bot.store(base, std::memory_order_relaxed);
-  m->public_end.store(base, std::memory_order_relaxed);
-  // A request stands from the start, for workers that have yet to come.
-  m->split.store(workers() > 1 ? direct_requested() : base, std::memory_order_relaxed);
+  m->bot.start_at(base);
+  m->public_end.start_at(base);
+  m->split.answer(base);
+  // For workers that have yet to come.
+  if (workers() > 1) m->split.request();
   m->team = this;
   m->index = place;
   m->random = runtime::random_numbers(place);
@@ -67,10 +70,11 @@ void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_pl
 
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_member& m = *members_[me];
-  // Workers that slept while nobody was at this place have not asked here. edge direct-5: after the place was
+  // Workers that slept while nobody was at this place have requested nothing here. direct-5: after the place was
   // entered.
-  if (somebody_looks()) ask(m);
+  if (somebody_looks()) m.split.request();
   direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
+  if (alive()) check_idle(m);
 }
 
 void direct_team::run_in_order(void (*call)(void*), void* argument) {
@@ -78,18 +82,7 @@ void direct_team::run_in_order(void (*call)(void*), void* argument) {
   call(argument);
 }
 
-/// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
-/// thieves that ask get some of it now.
-void direct_team::serve_thieves(direct_member& w) noexcept {
-  bool const asked = w.split.load(std::memory_order_relaxed) == direct_requested();
-  if (asked && w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
-}
-
-/// Before its worker waits in the system: all that it has is for thieves.
-void direct_team::offer_all(direct_member& w) noexcept {
-  if (!alive()) return;
-  while (w.top > w.public_end.load(std::memory_order_relaxed)) publish(w, w.top);
-}
+bool direct_stack::is_orphan(direct_worker& owner) noexcept { return !member(owner).team->alive(); }
 
 void direct_stack::enter_default(void (*call)(void*), void* argument) {
   direct::default_pool().run([=] { call(argument); });

@@ -1,70 +1,10 @@
-// The thief's side.
+// The thief: looks for a task, claims it, checks the claim, runs it and hands its outcome over. The team's worker
+// loop calls steal_and_run(), ask_everybody() and sees_work(); a waiting owner (join.cpp) calls steal_from().
+// Protocol: "Steal" in protocol.md.
+#include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
-
-/// Asks the victim to make tasks public. A store only where no request stands, so that many thieves share
-/// the line. seq_cst, both: see edge direct-5.
-void direct_team::ask(direct_member& victim) noexcept {
-  if (victim.split.load(std::memory_order_seq_cst) == direct_requested()) return;
-  victim.split.store(direct_requested(), std::memory_order_seq_cst);
-}
-
-steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {
-  direct_task* const t = victim.bot.load(std::memory_order_acquire);
-  // edge direct-4: acquire, so that the states below public_end are seen as they were when it was raised.
-  direct_task* const public_end = victim.public_end.load(std::memory_order_acquire);
-  if (t >= public_end) {
-    ask(victim);
-    return steal_outcome::nothing;
-  }
-  // relaxed: a look before the exclusive access; the exchange decides.
-  if (t->state.load(std::memory_order_relaxed) != k_task) {
-    // A public place without a task: the next fork there is public, but a loop forks only if it is asked to.
-    ask(victim);
-    return steal_outcome::nothing;
-  }
-  std::uintptr_t expected = k_task;
-  // edge direct-1: acquire, from the store that made the task public: its closure is ours to read.
-  if (!t->state.compare_exchange_strong(expected, k_empty, std::memory_order_acquire, std::memory_order_relaxed)) {
-    return steal_outcome::nothing;
-  }
-  // The re-check: `bot` was read before the task was ours. If it lies elsewhere now, this is a later task in
-  // the same place with unstolen ones below it, and `bot` is not ours to move.
-  if (victim.bot.load(std::memory_order_relaxed) != t) {
-    // edge direct-1: as we got it. seq_cst for idle-1: it is offered anew, and a sleeper may have missed it.
-    t->state.store(k_task, std::memory_order_seq_cst);
-    counted(me.index).backoffs.bump();
-    return steal_outcome::backed_off;
-  }
-  // relaxed: the owner reads a number from it, and waits for more than that.
-  t->state.store(k_stolen + me.index, std::memory_order_relaxed);
-  // edge direct-3: moves `bot`, which is ours as long as we hold the task that it points to.
-  victim.bot.store(t + 1, std::memory_order_seq_cst);
-  // The trip wire: the highest public task went, the owner should publish more.
-  if (t + 1 >= victim.public_end.load(std::memory_order_relaxed)) ask(victim);
-  counted(me.index).steals.bump();
-  has_work(me.index);
-  if (sleepers().anybody()) pass_on(me);
-  // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
-  ask(me);
-
-  bool const returned = t->run(*t, t->payload);
-  // The owner may wait for just this, and go on with what is long: it is asked for more before that.
-  ask(victim);
-  // edge direct-2: the result is the owner's from here on. Edge direct-6: an owner that sleeps for it has
-  // announced itself before it wrote, or found, `waited`. *t may be gone.
-  if (t->state.exchange(returned ? k_returned : k_threw, std::memory_order_seq_cst) == k_waited) {
-    if (sleepers().wake(victim.index)) counted(me.index).wakeups.bump();
-  }
-  return steal_outcome::ran;
-}
-
-bool direct_team::offers_task(direct_member const& victim) const noexcept {
-  // edge idle-1: in order after the announcement.
-  direct_task* const t = victim.bot.load(std::memory_order_seq_cst);
-  return t < victim.public_end.load(std::memory_order_seq_cst) && t->state.load(std::memory_order_seq_cst) == k_task;
-}
 
 bool direct_team::steal_and_run(unsigned index) {
   direct_member& me = *members_[index];
@@ -77,10 +17,58 @@ bool direct_team::steal_and_run(unsigned index) {
   return false;
 }
 
+steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {
+  direct_task* const t = victim.bot.look();
+  direct_claim const claim = t < victim.public_end.look() ? t->state.claim() : direct_claim::no_task;
+  if (claim != direct_claim::claimed) {
+    // Also in a public place without a task: the next fork there is public, but a loop forks only on request.
+    if (claim == direct_claim::no_task) victim.split.request();
+    return steal_outcome::nothing;
+  }
+  check_worker(me, me.top);
+  check_task(victim, *t);
+  // The re-check: `bot` was read before the claim. If it points elsewhere now, this is a later task in the same place
+  // with unstolen ones below it, and the thief may not move `bot`.
+  if (!victim.bot.is_at(t)) {
+    t->state.give_back();
+    counted(me.index).backoffs.bump();
+    return steal_outcome::backed_off;
+  }
+  t->state.steal(me.index);
+  victim.bot.move_to(t + 1);
+  // The trip wire: the highest public task went, the owner should publish more.
+  if (!victim.public_end.may_be_above(t + 1)) victim.split.request();
+  counted(me.index).steals.bump();
+  has_work(me.index);
+  if (sleepers().anybody()) pass_on(me);
+  // If the task forks, its first fork is public at once: a searching worker would wait for a later one.
+  me.split.request();
+
+  bool const returned = t->run(*t, t->payload);
+  // The owner may wait for this task alone, and run long code next: the request comes before that.
+  victim.split.request();
+  check_stolen(*t, me.index);
+  if (t->state.finish(returned) == direct_finish::owner_sleeps && sleepers().wake(victim.index)) {
+    counted(me.index).wakeups.bump();
+  }
+  // *t may be gone
+  return steal_outcome::ran;
+}
+
+/// A worker that was woken, or is awake already, wakes another one for what is left.
+void direct_team::pass_on(direct_member const& me) noexcept {
+  team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
+}
+
+bool direct_team::offers_task(direct_member const& victim) const noexcept {
+  direct_task const* const t = victim.bot.look_in_order();
+  return t < victim.public_end.look_in_order() && t->state.is_offered();
+}
+
 void direct_team::ask_everybody(unsigned me) noexcept {
   members_[me]->unasked.left = most_unasked();
   all().each_in_use([&](unsigned i) {
-    if (i != me) ask(*members_[i]);
+    if (i != me) members_[i]->split.request();
   });
 }
 

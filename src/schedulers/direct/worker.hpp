@@ -1,4 +1,6 @@
-// A worker of the direct task stack, and its team. Words, states and edges: protocol.md beside this file.
+// A worker of filch::direct, and the team of all workers of a pool. Each function of the team stands in the file of
+// the actor that runs it: offer.cpp and join.cpp the owner, steal.cpp the thief, frame.cpp the owner in a scope,
+// pool.cpp callers. What workers share is in filch/detail/direct_words.hpp; protocol: protocol.md.
 #pragma once
 
 #include <filch/direct.hpp>
@@ -8,18 +10,12 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-// The states of a descriptor. Thieves change task -> empty (claimed) -> task (gave it back) or
-// stolen -> returned or threw; its owner changes empty -> task, anything -> empty, stolen -> waited, and, where
-// others lie above it, task -> taken (k_direct_taken) -> returned or, emptied, task.
-inline constexpr std::uintptr_t k_empty = 0;     // no task, or claimed by a thief that has not decided yet
-inline constexpr std::uintptr_t k_task = 1;      // may be stolen or joined
-inline constexpr std::uintptr_t k_returned = 2;  // the thief is done: the payload holds the result
-inline constexpr std::uintptr_t k_threw = 3;     // the thief is done: the payload holds the exception
-inline constexpr std::uintptr_t k_waited = 4;    // stolen, and its owner sleeps until it is done
-inline constexpr std::uintptr_t k_stolen = 8;    // + the thief's index
-
 class direct_team;
 
+/// After so many public joins in a row that found their task unstolen, places become private again.
+inline constexpr unsigned k_inlined_until_private = 8;
+
+/// A worker. Its array of tasks lies behind it: first_task().
 struct alignas(k_cache_line) direct_member : direct_worker {
   direct_member() noexcept : direct_worker(nullptr) {}
 
@@ -32,7 +28,19 @@ struct alignas(k_cache_line) direct_member : direct_worker {
   runtime::unasked_offers unasked;
   runtime::random_numbers random;
   direct_worker* outer = nullptr;  // what the thread was before it became this worker
+
+  direct_task* first_task() noexcept { return reinterpret_cast<direct_task*>(this + 1); }
+  direct_task const* first_task() const noexcept { return reinterpret_cast<direct_task const*>(this + 1); }
 };
+
+inline direct_member& member(direct_worker& w) noexcept { return static_cast<direct_member&>(w); }
+
+inline bool is_emptied(direct_task const& t) noexcept { return t.run == &direct_run_nothing; }
+
+/// For the team: how many tasks below `end` nobody has taken. All of them are public.
+inline auto untaken(direct_member const& w, direct_task const* end) noexcept {
+  return [&w, end] { return w.bot.distance_to(end); };
+}
 
 enum class [[nodiscard]] steal_outcome { ran, nothing, backed_off };
 
@@ -41,18 +49,17 @@ class direct_team final : public runtime::team {
   direct_team(runtime::settings s, bool tolerate_missing_threads);
   ~direct_team() override;
 
-  // The owner's slow paths.
+  // Owner: offers.
   void publish(direct_member& w, direct_task* below) noexcept;
-  void answer_in_place(direct_member& w, direct_task const* end) noexcept;
-  void has_offered(direct_member& w, bool was_asked, direct_task const* end) noexcept;
+  void offer_in_place(direct_member& w, direct_task& t) noexcept;
+  void serve_thieves(direct_member& w) noexcept;
+  void offer_all(direct_member& w) noexcept;
+  // Owner: joins, and runs the tasks of a scope.
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
-  static bool take_public(direct_task& t) noexcept;
   void took_public(direct_member& w) noexcept;
   void emptied(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
-  void serve_thieves(direct_member& w) noexcept;
-  void offer_all(direct_member& w) noexcept;
   direct_member* place_of_caller() const noexcept;
   void enter_or_nest(void (*call)(void*), void* argument);
 
@@ -68,18 +75,17 @@ class direct_team final : public runtime::team {
   std::uint64_t forks_of(unsigned worker) const noexcept override;
   std::byte* unused_above(unsigned me) noexcept override;
 
-  static void ask(direct_member& victim) noexcept;
+  // Owner.
+  void has_offered(direct_member& w, bool was_requested, direct_task const* end) noexcept;
+  void took_back(direct_member& w, direct_task& t) noexcept;
+  direct_state wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
+  void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
+  // Thief.
   steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
   bool offers_task(direct_member const& victim) const noexcept;
-  /// Who was woken, or is awake already, wakes another for what is left.
-  void pass_on(direct_member const& me) noexcept {
-    team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
-  }
-  std::uintptr_t wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
-  void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
-  void took_back(direct_member& w, direct_task& t) noexcept;
+  void pass_on(direct_member const& me) noexcept;
 
-  std::vector<direct_member*> members_;  // of each place, at the start of its space, its tasks behind it
+  std::vector<direct_member*> members_;  // of each place, at the start of its space
 };
 
 }  // namespace filch::inline FILCH_ABI::detail
