@@ -1,5 +1,5 @@
 // The channel to a thief: who may take a message back, and what becomes of it.
-#include "schedulers/channel/channels.hpp"
+#include "schedulers/channel/words.hpp"
 
 #include <gtest/gtest.h>
 

@@ -99,22 +99,6 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   requests_[me].close();
 }
 
-/// Its detached tasks, at the end. A caller leaves them to the pool's threads, and returns at once. Where there are
-/// no threads, nobody but the caller would run them. In a child of fork() they are the parent's, which runs them.
-void channel_team::leave_detached(channel_member& w) noexcept {
-  if (!alive()) return;
-  if (all().is_callers(w.index) && has_threads()) {
-    if (w.detached.is_empty()) return;
-    left_.put(std::exchange(w.detached, {}));
-    if (sleepers().wake_one()) counted(w.index).wakeups.bump();
-    return;
-  }
-  runtime::exceptions_set_aside const callers;
-  while (run_detached(w) || take_left(w)) {
-    if (!alive()) return;
-  }
-}
-
 void channel_team::run_in_order(void (*call)(void*), void* argument) {
   channel_staying const here;
   call(argument);

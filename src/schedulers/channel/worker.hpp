@@ -7,7 +7,7 @@
 #include "runtime/random.hpp"
 #include "runtime/task_places.hpp"
 #include "runtime/team.hpp"
-#include "schedulers/channel/channels.hpp"
+#include "schedulers/channel/words.hpp"
 
 #include <chrono>
 #include <deque>
