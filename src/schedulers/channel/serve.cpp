@@ -1,4 +1,5 @@
-// The victim: answers steal requests with tasks, passes them on, keeps those that it has nothing for.
+// The victim: answers steal requests with tasks, passes them on, or holds them. The owner's slow paths and the loops
+// of idle and waiting workers call serve(). Protocol: protocol.md, "Serve".
 #include "schedulers/channel/worker.hpp"
 
 #include <algorithm>
@@ -8,167 +9,187 @@ namespace filch::inline FILCH_ABI::detail {
 namespace {
 
 constexpr std::size_t k_many = 16;             // tasks
-constexpr std::size_t k_most_detached = 1024;  // in an answer: they are counted off one by one
+constexpr std::size_t k_most_detached = 1024;  // in a message: they are counted off one by one
 
-bool has_nothing(channel_member const& w) noexcept {
-  return w.received.is_empty() && w.top <= w.bottom && w.detached.is_empty();
+/// How many of n tasks the thief gets.
+std::size_t portion_of(std::size_t n, portion amount) noexcept {
+  bool const takes_half = amount == portion::half || (amount == portion::half_of_many && n >= k_many);
+  return takes_half ? (n + 1) / 2 : 1;
 }
 
 }  // namespace
 
-/// Answers requests, passes on those that it has nothing for, and keeps those that stand.
+void channel_poll_slow(channel_worker& owner) noexcept {
+  channel_member& w = member(owner);
+  w.team->serve(w);
+}
+
+bool channel_wanted_slow(channel_worker& owner) noexcept {
+  channel_member& w = member(owner);
+  return w.team->is_requested(w);
+}
+
+/// Answers requests, passes on those that it has nothing for, and puts broadcast ones back.
 void channel_team::serve(channel_member& w) noexcept {
-  if (!alive()) return;  // in a child of fork() there are no thieves
-  own_declined(w);
-  if (w.doorbell.is_kept() && has_nothing(w)) return;
+  if (!alive()) return;  // a child of fork() has no thieves
+  reclaim_declined(w);
+  if (w.doorbell.has_only_seen() && w.has_no_task()) return;
   channel_task* const bottom = w.bottom;
-  request_channel& mine = requests_[w.index];
+  request_channel& requests = w.own->requests;
   // edge channel-1: before the looks.
-  w.doorbell.hush(bottom);
-  bool keeps_some = false;
-  w.sets_aside = false;
+  w.doorbell.clear(bottom);
+  bool holds_some = false;
+  w.has_deferred = false;
   all().each_in_use_from(w.random.next(), [&](unsigned thief) {
-    if (thief == w.index) return;  // its own, come back: see ask()
-    auto const r = mine.take(thief);
+    if (thief == w.index) return;  // its own, come back: see request_tasks()
+    auto const r = requests.take(thief);
     if (!r) return;
-    answer const given = answer_to(w, *r);
-    if (given != answer::nothing_to_give && given != answer::of_another_root) return;
-    if (!r->stands) return pass_on(w, *r);
-    mine.put_back(*r);
-    // Forks look again at what is kept: their tasks may be for it. What is set aside waits for another root.
-    (given == answer::nothing_to_give ? keeps_some : w.sets_aside) = true;
+    answer_result const result = answer(w, *r);
+    if (result != answer_result::nothing_to_give && result != answer_result::other_root) return;
+    if (!r->is_broadcast) return pass_on(w, *r);
+    requests.put_back(*r);
+    // The next fork looks at the requests that are held. A deferred one waits for tasks of another root.
+    (result == answer_result::nothing_to_give ? holds_some : w.has_deferred) = true;
   });
-  if (keeps_some) w.doorbell.keep(bottom);
+  if (holds_some) w.doorbell.mark_seen(bottom);
   if (w.bottom != bottom) w.doorbell.move(bottom, w.bottom);
 }
 
-/// Tasks right below `bottom` that came back declined are private again. The caller hushes or moves the doorbell.
-void channel_team::own_declined(channel_member& w) noexcept {
-  while (w.bottom != w.floor && w.bottom[-1].future.peek() == future_state::declined) (--w.bottom)->future.clear();
-}
-
-/// Before it runs a task of those that it was given, which may last: who asks gets some of the rest.
-void channel_team::share_rest(channel_member& w) noexcept {
-  bool const has_rest = !w.received.is_empty() || !w.detached.is_empty();
-  if (has_rest && w.doorbell.has_rung()) serve(w);
-}
-
-/// The oldest tasks, where a scope has run them: they are passed over. The caller moves the doorbell.
-void channel_team::pass_emptied(channel_member& w) noexcept {
-  while (w.bottom < w.top && w.bottom->run == &channel_run_nothing) (w.bottom++)->future.pass();
-}
-
-channel_team::answer channel_team::answer_to(channel_member& w, request r) noexcept {
-  task_channel& to = tasks_[r.thief];
-  // edge channel-1: after the request was taken: if this is an old one, the thief leaves the next here later.
-  std::optional<task_root> const wanted = to.wanted();
-  if (!wanted) return answer::nobody_waits;
-  if (!w.root.is_any() && !wanted->admits(w.root)) return answer::of_another_root;
+channel_team::answer_result channel_team::answer(channel_member& w, request r) noexcept {
+  sender_end const thief = channels_.to(r.thief);
+  // edge channel-1: after the request was taken out. If it is an old one, the thief leaves its next one here later.
+  std::optional<task_root> const wanted = thief.wanted();
+  if (!wanted) return answer_result::not_wanted;
+  if (!w.root.is_any() && !wanted->admits(w.root)) return answer_result::other_root;
   pass_emptied(w);
-  if (has_nothing(w)) return answer::nothing_to_give;
-  if (!to.claim(w.root)) return answer::nobody_waits;
-  batch b = give(w, r);
+  if (w.has_no_task()) return answer_result::nothing_to_give;
+  if (!thief.claim(w.root)) return answer_result::not_wanted;
+  batch b = take_oldest(w, r);
   b.is_for_any_root = wanted->is_any();
-  if (!b.detached.is_empty()) add_to_census(w);
+  if (!b.detached.is_empty()) add_to_call(w);
   counted(w.index).tasks_sent.add(b.size());
-  to.send(b);
-  leave_census(w);
+  thief.send(b);
+  subtract_if_last(w);
   counted(w.index).publications.bump();
   if (sleepers().wake(r.thief)) counted(w.index).wakeups.bump();
-  return answer::given;
+  return answer_result::given;
 }
 
-/// The oldest tasks that it has.
-batch channel_team::give(channel_member& w, request r) noexcept {
-  auto const share_of = [&](std::size_t n) {
-    bool const takes_half = r.wants == portion::half || (r.wants == portion::half_of_many && n >= k_many);
-    return takes_half ? (n + 1) / 2 : 1;
-  };
-  auto const from = static_cast<std::uint16_t>(w.index);
+/// The oldest tasks at the bottom may be ones that a scope has run and emptied: they count as returned. The caller
+/// moves the doorbell.
+void channel_team::pass_emptied(channel_member& w) noexcept {
+  while (w.bottom < w.top && w.bottom->run == &channel_run_nothing) (w.bottom++)->future.mark_returned();
+}
+
+/// Takes the oldest of the tasks that it has: received ones, then its own, then detached ones.
+batch channel_team::take_oldest(channel_member& w, request r) noexcept {
+  batch b{.owner = w.index, .from = static_cast<std::uint16_t>(w.index), .root = w.root};
   if (!w.received.is_empty()) {
-    channel_task* const first = w.received.first;
-    w.received.first += share_of(w.received.size());
-    return {.first = first, .last = w.received.first, .owner = w.received.owner, .from = from, .of = w.root};
+    b.owner = w.received.owner;
+    b.first = w.received.first;
+    b.last = w.received.first += portion_of(w.received.size(), r.amount);
+  } else if (w.top > w.bottom) {
+    b.first = w.bottom;
+    b.last = w.bottom += portion_of(static_cast<std::size_t>(w.top - w.bottom), r.amount);
+    for (channel_task* t = b.first; t != b.last; ++t) t->future.expect_from(r.thief);
+  } else {
+    b.detached = w.detached.take(std::min(portion_of(w.detached.size(), r.amount), k_most_detached));
   }
-  if (w.top <= w.bottom)
-    return {.from = from,
-            .detached = w.detached.take(std::min(share_of(w.detached.size()), k_most_detached)),
-            .of = w.root};
-  channel_task* const first = w.bottom;
-  w.bottom += share_of(static_cast<std::size_t>(w.top - w.bottom));
-  for (channel_task* t = first; t != w.bottom; ++t) t->future.expect_from(r.thief);
-  return {.first = first, .last = w.bottom, .owner = w.index, .from = from, .of = w.root};
+  return b;
 }
 
-/// To the next victim; back to the thief where there is none, or the request has been everywhere.
+/// To the next victim; back to the thief if there is none, or every worker has passed the request on.
 void channel_team::pass_on(channel_member& w, request r) noexcept {
-  unsigned const next = ++r.passed_on < all().in_use() ? choose_victim(w, r) : k_nobody;
-  requests_[next == k_nobody ? r.thief : next].pass_on(r);
+  unsigned const next = ++r.hops < all().in_use() ? choose_victim(w, r) : k_no_victim;
+  channels_.to(next == k_no_victim ? r.thief : next).pass_on(r);
   counted(w.index).forwards.bump();
 }
 
-/// May the worker at that place have tasks for a thief that waits for these? A caller has those of its own call.
+/// May the worker at that place have tasks for a thief that wants this root? A caller has tasks of its own call only.
 bool channel_team::may_have(unsigned place, task_root wanted) const noexcept {
   return wanted.is_any() || wanted.place() == place || !all().is_callers(place);
 }
 
-/// Somebody whose request channel is open, neither w nor the thief; k_nobody if there is none.
+/// A worker whose request channel is open, other than w and the thief; k_no_victim if there is none.
 unsigned channel_team::choose_victim(channel_member& w, request r) noexcept {
-  task_root const wanted = tasks_[r.thief].wanted().value_or(task_root::any());
+  task_root const wanted = channels_.to(r.thief).wanted().value_or(task_root::any());
+  return r.order == victim_order::nearest ? nearest_victim(w, r, wanted) : random_victim(w, r, wanted);
+}
+
+bool channel_team::may_be_victim(channel_member const& w, unsigned victim, request r, task_root wanted) noexcept {
+  return victim != w.index && victim != r.thief && channels_.to(victim).is_open() && may_have(victim, wanted);
+}
+
+/// By the distance from the thief, on both sides in turn: the places after w, then from the nearest again.
+unsigned channel_team::nearest_victim(channel_member const& w, request r, task_root wanted) noexcept {
   auto const count = static_cast<int>(all_places());
-  auto const may_be = [&](int victim) {
-    auto const v = static_cast<unsigned>(victim);
-    return victim >= 0 && victim < count && v != w.index && v != r.thief && requests_[v].is_open() &&
-           may_have(v, wanted);
-  };
-  if (r.order == victim_order::nearest) {
-    // By their distance from the thief, on both sides in turn: those after w, then again from the nearest.
-    int const thief = r.thief;
-    int at = static_cast<int>(w.index);
-    for (int i = 0; i < 2 * count; ++i) {
-      int const distance = std::abs(at - thief);
-      at = distance >= count ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
-      if (may_be(at)) return static_cast<unsigned>(at);
-    }
-    return k_nobody;
+  int const thief = r.thief;
+  int at = static_cast<int>(w.index);
+  for (int i = 0; i < 2 * count; ++i) {
+    int const distance = std::abs(at - thief);
+    at = distance >= count ? thief - 1 : at < thief ? thief + distance : thief - distance - 1;
+    bool const is_place = at >= 0 && at < count;
+    if (is_place && may_be_victim(w, static_cast<unsigned>(at), r, wanted)) return static_cast<unsigned>(at);
   }
-  unsigned chosen = k_nobody;
+  return k_no_victim;
+}
+
+unsigned channel_team::random_victim(channel_member& w, request r, task_root wanted) noexcept {
+  unsigned chosen = k_no_victim;
   static_cast<void>(all().any_in_use(w.random.next(), [&](unsigned victim) {
-    if (may_be(static_cast<int>(victim))) chosen = victim;
-    return chosen != k_nobody;
+    if (may_be_victim(w, victim, r, wanted)) chosen = victim;
+    return chosen != k_no_victim;
   }));
   return chosen;
 }
 
-/// Where others have the processors, a thief is late for long. It was told of tasks that were taken back, and will
-/// ask anew when it runs. Until then its note is here on its behalf: the next fork is for it.
-void channel_team::note_late_thieves(channel_member& w) noexcept {
+/// A thief without a processor is late for long. If tasks were taken back from its channel, it requests anew only
+/// when it runs. Until then this worker holds a request on its behalf, and the next fork serves it.
+void channel_team::request_for_late_thieves(channel_member& w) noexcept {
   if (!oversubscribed()) return;
   bool is_any = false;
   for (unsigned thief = 1; thief < workers(); ++thief) {
-    if (thief == w.index || !tasks_[thief].is_emptied()) continue;
-    requests_[w.index].put_back({.thief = static_cast<std::uint16_t>(thief), .stands = true});
+    if (thief == w.index || !channels_.to(thief).was_taken_back()) continue;
+    w.own->requests.put_back({.thief = static_cast<std::uint16_t>(thief), .is_broadcast = true});
     is_any = true;
   }
   if (is_any) w.doorbell.ring();
 }
 
-bool channel_team::is_asked(channel_member& w) noexcept {
+/// Does a thief wait for tasks that this worker may have?
+bool channel_team::is_requested(channel_member& w) noexcept {
   if (!alive()) return false;
-  auto const somebody_asks = [&] {
+  auto const some_thief_waits = [&] {
     return all().any_in_use(0, [&](unsigned i) {
-      if (i == w.index || !requests_[w.index].peek(i)) return false;
-      std::optional<task_root> const wanted = tasks_[i].wanted();
+      if (i == w.index || !w.own->requests.has_request_of(i)) return false;
+      std::optional<task_root> const wanted = channels_.to(i).wanted();
       return wanted && wanted->admits(w.root);
     });
   };
-  if (w.doorbell.is_kept() && somebody_asks()) return true;
+  if (w.doorbell.has_only_seen() && some_thief_waits()) return true;
   // edge channel-1: before the looks.
-  w.doorbell.hush(w.bottom);
-  w.sets_aside = true;  // perhaps
-  if (!somebody_asks()) return false;
-  w.doorbell.ring();  // some may have to be passed on
+  w.doorbell.clear(w.bottom);
+  w.has_deferred = true;  // perhaps
+  if (!some_thief_waits()) return false;
+  w.doorbell.ring();  // some requests may have to be passed on
   return true;
+}
+
+/// Before a worker runs one of the tasks that it was given, which may be long: waiting thieves get some of the rest.
+void channel_team::share_rest(channel_member& w) noexcept {
+  bool const has_rest = !w.received.is_empty() || !w.detached.is_empty();
+  if (has_rest && w.doorbell.is_requested()) serve(w);
+}
+
+/// Before a task of this team enters another pool's run, a stay, or a full scope: what it forked would wait there.
+void channel_team::serve_thieves(channel_member& w) noexcept {
+  if (w.doorbell.is_requested()) serve(w);
+}
+
+/// Before the worker waits in the system, where it can answer no requests.
+void channel_team::offer_all(channel_member& w) noexcept {
+  serve_thieves(w);
+  give_back_received(w);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

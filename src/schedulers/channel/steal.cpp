@@ -1,46 +1,65 @@
-// The thief: asks for tasks, receives messages, runs what came, gives back what it does not run.
+// The thief: requests tasks, receives messages, runs what came, gives back what it does not run. The team's loop
+// calls the hooks, join.cpp and barrier.cpp the rest. Protocol: protocol.md, "Request", "Receive", "Withdraw" and
+// "Give back".
 #include "runtime/pools.hpp"
 #include "schedulers/channel/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Has a request out: first with one victim, and after a while with everybody.
-void channel_team::ask(channel_member& w, unsigned first) noexcept {
-  constexpr unsigned k_looks_until_all = 32;  // some microseconds
-  request_channel& mine = requests_[w.index];
-  if (w.is_asking) {
-    bool const came_back = mine.take(w.index).has_value();
+/// Keeps a request out: with one victim first, and after a while with all.
+void channel_team::request_tasks(channel_member& w, unsigned first) noexcept {
+  constexpr unsigned k_searches_until_all = 32;  // some microseconds
+  if (w.is_requesting) {
+    bool const came_back = w.own->requests.take(w.index).has_value();
     if (came_back) counted(w.index).returns.bump();
-    if (came_back || ++w.looks >= k_looks_until_all) ask_all(w);
+    if (came_back || ++w.searches >= k_searches_until_all) request_from_all(w);
     return;
   }
-  mine.close();
-  // Where others have the processor, the thief may come back to this long after its victim could have passed it on.
-  if (oversubscribed() || !ask_one(w, first)) ask_all(w);
+  w.own->requests.close();
+  // With fewer processors than workers, the victim could have passed the request on long before the thief looks
+  // again.
+  if (oversubscribed() || !request_from_one(w, first)) request_from_all(w);
 }
 
-/// For a thread that has yet to come: whoever forks before that finds its request. Nobody has tasks yet.
-void channel_team::ask_for_threads() noexcept {
-  for (unsigned i = 1; i < workers(); ++i) ask_all(self(i));
-}
-/// Some threads could not be started, and nobody has had tasks yet.
-void channel_team::withdraw_for_missing_threads() noexcept {
-  for (unsigned i = threads() + 1; i < workers(); ++i) static_cast<void>(stop_asking(self(i)));
-}
-
-/// False if nobody's channel is open.
-bool channel_team::ask_one(channel_member& w, unsigned first) noexcept {
+/// Sends a request to `first`, or to another open worker. Returns false if no worker's channel is open.
+bool channel_team::request_from_one(channel_member& w, unsigned first) noexcept {
   begin_request(w);
-  unsigned const victim = first != k_nobody && requests_[first].is_open() ? first : choose_victim(w, w.mine);
-  if (victim == k_nobody) return false;
+  unsigned const victim = first != k_no_victim && channels_.to(first).is_open() ? first : choose_victim(w, w.mine);
+  if (victim == k_no_victim) return false;
   counted(w.index).requests.bump();
-  requests_[victim].leave(w.mine);
+  channels_.to(victim).leave(w.mine);
   return true;
 }
 
-/// Adaptive: half where a message costs much beside the tasks in it, since they are short or the victim answers late.
-/// Late, but of few tasks, it wants one: each of them may hold many more.
-portion channel_team::portion_to_ask_for(channel_member& w) const noexcept {
+/// Broadcasts the request, unless that is done.
+void channel_team::request_from_all(channel_member& w) noexcept {
+  // An early request was for tasks of the call that the thief helped. With nothing to do it takes tasks of any call.
+  // If a message is on its way, the thief waits for it.
+  if (w.is_requesting && w.wanted_root != w.root && !try_withdraw(w)) return;
+  if (!w.is_requesting) begin_request(w);
+  if (w.mine.is_broadcast) return;
+  w.mine.is_broadcast = true;
+  w.own->requests.close();
+  counted(w.index).requests.bump();
+  // Also to places where no thread works now: a caller or a stand-in may come.
+  for (unsigned i = 0; i < all_places(); ++i) {
+    if (i != w.index && may_have(i, w.wanted_root)) channels_.to(i).leave(w.mine);
+  }
+}
+
+/// Before the pool starts its threads, on their behalf: a fork before a thread runs finds its request.
+void channel_team::request_for_threads() noexcept {
+  for (unsigned i = 1; i < workers(); ++i) request_from_all(self(i));
+}
+
+/// Before the first call: some threads could not be started.
+void channel_team::withdraw_for_missing_threads() noexcept {
+  for (unsigned i = threads() + 1; i < workers(); ++i) static_cast<void>(try_withdraw(self(i)));
+}
+
+/// Adaptive: half if a message is dear beside the tasks in it, since they are short, or the victim answers late. If
+/// it answers late and has few tasks, one: each of them may hold many more.
+portion channel_team::portion_to_request(channel_member& w) const noexcept {
   constexpr auto k_short = std::chrono::microseconds(50);
   constexpr int k_much_longer = 8;
   switch (asked_for().amount) {
@@ -48,49 +67,34 @@ portion channel_team::portion_to_ask_for(channel_member& w) const noexcept {
     case steal_amount::half: return portion::half;
     case steal_amount::adaptive: break;
   }
-  auto const waited = w.answered - w.asked;
-  w.asked = std::chrono::steady_clock::now();
-  auto const ran = w.asked - w.answered;
+  auto const waited = w.answered_at - w.requested_at;
+  w.requested_at = std::chrono::steady_clock::now();
+  auto const ran = w.requested_at - w.answered_at;
   if (ran < w.tasks_in_answer * k_short) return portion::half;
   return ran < k_much_longer * waited ? portion::half_of_many : portion::one;
 }
 
 void channel_team::begin_request(channel_member& w) noexcept {
   w.mine = {
-      .thief = static_cast<std::uint16_t>(w.index), .wants = portion_to_ask_for(w), .order = asked_for().victims};
-  w.is_asking = true;
-  w.looks = 0;
-  w.asked_for = w.root;
-  tasks_[w.index].open(w.asked_for);
+      .thief = static_cast<std::uint16_t>(w.index), .amount = portion_to_request(w), .order = asked_for().victims};
+  w.is_requesting = true;
+  w.searches = 0;
+  w.wanted_root = w.root;
+  w.own->tasks.open(w.wanted_root);
 }
 
-void channel_team::ask_all(channel_member& w) noexcept {
-  // An early request was for tasks of the call that it helped; with nothing to do it takes any. Where a message is on
-  // its way, it waits for that.
-  if (w.is_asking && w.asked_for != w.root && !stop_asking(w)) return;
-  if (!w.is_asking) begin_request(w);
-  if (w.mine.stands) return;
-  w.mine.stands = true;
-  requests_[w.index].close();
-  counted(w.index).requests.bump();
-  // Also where nobody works now: a caller may come, or a stand-in.
-  for (unsigned i = 0; i < all_places(); ++i) {
-    if (i != w.index && may_have(i, w.asked_for)) requests_[i].leave(w.mine);
-  }
-}
-
-/// False if a message is on its way.
-bool channel_team::stop_asking(channel_member& w) noexcept {
-  if (w.is_asking && !tasks_[w.index].withdraw()) return false;
-  w.is_asking = false;
+/// Ends its request. Returns false if a message is on its way.
+bool channel_team::try_withdraw(channel_member& w) noexcept {
+  if (w.is_requesting && !w.own->tasks.try_close()) return false;
+  w.is_requesting = false;
   return true;
 }
 
-/// Something else is to be done than waiting for tasks. Those that are on their way go back to their owner.
+/// Before the worker does anything but wait for tasks. Tasks that are on their way go back to their owner.
 void channel_team::withdraw(channel_member& w) noexcept {
-  for (runtime::spin_wait spin(oversubscribed()); !stop_asking(w); spin.once()) {
-    if (auto const late = tasks_[w.index].receive()) {
-      take_over(w, *late);
+  for (runtime::spin_wait spin(oversubscribed()); !try_withdraw(w); spin.once()) {
+    if (auto const late = w.own->tasks.receive()) {
+      accept(w, *late);
       decline(w, *late);
       return;
     }
@@ -98,47 +102,62 @@ void channel_team::withdraw(channel_member& w) noexcept {
   }
 }
 
-/// A message that came: who sent it, and the detached tasks in it.
-void channel_team::take_over(channel_member& w, batch const& message) noexcept {
-  w.is_asking = false;
-  if (message.size() == 0) return;  // their owner took them back
-  if (asked_for().victims == victim_order::last) w.last_victim = message.from;
-  has_tasks_of(w, message.of);
-  if (message.detached.is_empty()) return;
-  // Who sent them has counted this worker. It may have been counted before; a caller is not.
-  bool const once_more = std::exchange(w.is_counted, is_in_census(w));
-  w.detached.append(message.detached);
-  if (once_more || !w.is_counted) subtract_from_census(w);
+/// After a wait, or before one in which nothing of the team runs on top: what this worker received and did not begin
+/// goes to waiting thieves, and the rest to its owner, which may wait for it.
+void channel_team::give_back_received(channel_member& w) noexcept {
+  if (!alive()) return;
+  withdraw(w);
+  share_rest(w);
+  decline(w, std::exchange(w.received, {}));
+  w.own->requests.reopen();
 }
 
+/// Takes the sender, the root and the detached tasks of a message that came.
+void channel_team::accept(channel_member& w, batch const& message) noexcept {
+  w.is_requesting = false;
+  if (message.size() == 0) return;  // taken back by their owner
+  if (asked_for().victims == victim_order::last) w.last_victim = message.from;
+  set_root(w, message.root);
+  if (message.detached.is_empty()) return;
+  // The sender has counted this worker, which may be counted already, or be the caller, which is not counted.
+  bool const was_counted = std::exchange(w.is_counted, counts_detached(w));
+  w.detached.append(message.detached);
+  if (was_counted || !w.is_counted) subtract_from_call(w);
+}
+
+/// Declines tasks of another worker that are not begun: their owner runs them.
 void channel_team::decline(channel_member& w, batch b) noexcept {
   while (!b.is_empty()) finish(w, *--b.last, b.owner, future_state::declined);
 }
 
-/// *t may be gone afterwards.
+/// Ends a received task. *t may be gone afterwards.
 void channel_team::finish(channel_member& w, channel_task& t, unsigned owner, future_state s) noexcept {
   if (t.future.send(s) && sleepers().wake(owner)) counted(w.index).wakeups.bump();
 }
 
+/// Returns whether there are received tasks now.
+bool channel_team::receive(channel_member& w) noexcept {
+  if (!w.is_requesting || !w.own->tasks.has_message()) return false;
+  auto const message = w.own->tasks.receive();
+  if (!message) return false;
+  w.answered_at = std::chrono::steady_clock::now();
+  w.tasks_in_answer = static_cast<unsigned>(message->size());
+  accept(w, *message);
+  w.received = *message;
+  w.received.detached = {};
+  return !w.received.is_empty();
+}
+
+/// Runs one received task. Returns false if there is none.
 bool channel_team::run_received(channel_member& w) noexcept {
-  if (w.received.is_empty()) {
-    if (!w.is_asking || !tasks_[w.index].has_message()) return false;
-    auto const message = tasks_[w.index].receive();
-    if (!message) return false;
-    w.answered = std::chrono::steady_clock::now();
-    w.tasks_in_answer = static_cast<unsigned>(message->size());
-    take_over(w, *message);
-    w.received = *message;
-    w.received.detached = {};
-    if (w.received.is_empty()) return false;
-  }
-  requests_[w.index].reopen();
+  if (w.received.is_empty() && !receive(w)) return false;
+  w.own->requests.reopen();
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
   share_rest(w);
-  if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_asking &&
+  if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_requesting &&
       may_run_others(w)) {
-    static_cast<void>(ask_one(w, w.last_victim));
+    static_cast<void>(request_from_one(w, w.last_victim));
   }
   counted(w.index).steals.bump();
   finish(w, t, owner, t.run(t, t.payload) ? future_state::returned : future_state::threw);
@@ -150,15 +169,17 @@ bool channel_team::steal_and_run(unsigned me) {
   if (run_received(w) || run_detached(w)) return true;
   w.root = task_root::any();
   if (take_left(w)) return run_detached(w);
-  if (w.doorbell.has_rung()) serve(w);
-  ask(w, w.last_victim);
+  if (w.doorbell.is_requested()) serve(w);
+  request_tasks(w, w.last_victim);
   counted(me).failed_steals.bump();
   return false;
 }
 
-void channel_team::ask_everybody(unsigned me) noexcept { ask_all(self(me)); }
+void channel_team::ask_everybody(unsigned me) noexcept { request_from_all(self(me)); }
 
-/// Tasks are not seen, they come: the request is with everybody. But for those that callers left.
-bool channel_team::sees_work(unsigned me) const noexcept { return !tasks_[me].is_quiet() || left_.are_there(); }
+/// The request is with every worker, so tasks come by message; left tasks have to be looked for.
+bool channel_team::sees_work(unsigned me) const noexcept {
+  return !self(me).own->tasks.is_unanswered() || channels_.left().has_some();
+}
 
 }  // namespace filch::inline FILCH_ABI::detail

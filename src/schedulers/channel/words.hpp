@@ -1,6 +1,6 @@
-// The channels between workers, and what travels in them: all that two workers of a channel team share, but for who
-// sleeps. The doorbell and the future, which fast paths touch, are in channel_words.hpp. Edges: protocol.md beside
-// this file.
+// The channels between workers of filch::channel: all words that two workers share, except those by which sleepers
+// are woken (runtime/idle.hpp). Every method is one transition and names its caller. The doorbell and the future,
+// which the fast path touches, are in channel_words.hpp. Protocol: protocol.md, "Words", "States" and "Edges".
 #pragma once
 
 #include "schedulers/channel/messages.hpp"
@@ -8,63 +8,69 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Steal requests on their way to one worker: many producers, one consumer. Each thief has a place in it, and one
-/// request out at a time, so it is never full and no send fails or waits. What it says is only that the thief asked:
-/// whoever wants to answer claims the thief's task channel first.
+/// Steal requests to one worker: many senders, one receiver. Each thief has a slot, and one request out at a time, so
+/// no send waits or fails. A request only says that the thief asked: a victim claims the thief's task channel before
+/// it answers.
 class request_channel {
  public:
-  explicit request_channel(unsigned workers) : places_(std::make_unique<std::atomic<std::uint64_t>[]>(workers)) {}
-  /// The receiver's place has its memory now. What was left here before is there, so the doorbell has rung.
-  void belongs_to(channel_doorbell& doorbell) noexcept {
+  explicit request_channel(unsigned places) : slots_(std::make_unique<std::atomic<std::uint64_t>[]>(places)) {}
+
+  /// Receiver, when its place gets its memory. Requests may be there already, so the doorbell rings.
+  void attach(channel_doorbell& doorbell) noexcept {
     doorbell.ring();
-    // edge channel-7: release, the doorbell. seq_cst: whoever still rings the other one has left its note before.
+    // edge channel-7: release, the doorbell. seq_cst: a thief that still loads the old address left its request
+    // before.
     doorbell_.store(&doorbell, std::memory_order_seq_cst);
   }
 
-  /// The thief: in the place of what it left here before, which was of an earlier request or is the same one.
+  /// Thief: replaces its older request, if one is in the slot.
   void leave(request r) noexcept {
-    auto const note = std::bit_cast<std::uint64_t>(r);
-    // edge channel-1: seq_cst, both, before the ring; pairs with take(). The same note may lie here still, at a place
-    // where nobody works: its receiver takes it out after this.
-    if (places_[r.thief].load(std::memory_order_seq_cst) != note) {
-      places_[r.thief].store(note, std::memory_order_seq_cst);
+    auto const word = std::bit_cast<std::uint64_t>(r);
+    // edge channel-1: seq_cst, both, before the ring; pairs with take(). The same request may lie here from before,
+    // at a place where nobody works: the receiver takes it out after this load.
+    if (slots_[r.thief].load(std::memory_order_seq_cst) != word) {
+      slots_[r.thief].store(word, std::memory_order_seq_cst);
     }
     ring();
   }
-  /// Another victim. Where the thief has left something itself, that does as well, and may say more.
+  /// Another victim. A request that the thief left here itself stays: it serves as well, and may be a broadcast.
   void pass_on(request r) noexcept {
     std::uint64_t nothing = 0;
     // edge channel-1: as in leave().
-    if (places_[r.thief].compare_exchange_strong(nothing, std::bit_cast<std::uint64_t>(r), std::memory_order_seq_cst,
-                                                 std::memory_order_relaxed)) {
+    if (slots_[r.thief].compare_exchange_strong(nothing, std::bit_cast<std::uint64_t>(r), std::memory_order_seq_cst,
+                                                std::memory_order_relaxed)) {
       ring();
     }
   }
 
-  /// The receiver.
+  /// Receiver: takes the thief's request out.
   std::optional<request> take(unsigned thief) noexcept {
-    // edge channel-1: seq_cst, after hush().
-    if (places_[thief].load(std::memory_order_seq_cst) == 0) return std::nullopt;
-    return unpacked(places_[thief].exchange(0, std::memory_order_seq_cst));
+    // edge channel-1: seq_cst, after channel_doorbell::clear().
+    if (slots_[thief].load(std::memory_order_seq_cst) == 0) return std::nullopt;
+    return unpacked(slots_[thief].exchange(0, std::memory_order_seq_cst));
   }
-  std::optional<request> peek(unsigned thief) const noexcept {
+  /// Receiver.
+  bool has_request_of(unsigned thief) const noexcept {
     // edge channel-1: as in take().
-    return unpacked(places_[thief].load(std::memory_order_seq_cst));
+    return slots_[thief].load(std::memory_order_seq_cst) != 0;
   }
-  /// The receiver: a standing request that it has nothing for. Also in the place of one that came meanwhile, which
-  /// does not stand. relaxed: read by the receiver alone.
+  /// Receiver: puts a broadcast request back, for which it has nothing. It may replace a newer request of the thief,
+  /// which is not a broadcast. relaxed: read by the receiver alone.
   void put_back(request r) noexcept {
-    places_[r.thief].store(std::bit_cast<std::uint64_t>(r), std::memory_order_relaxed);
+    slots_[r.thief].store(std::bit_cast<std::uint64_t>(r), std::memory_order_relaxed);
   }
 
-  // Open while its receiver has, or may soon have, tasks. relaxed: a hint for choosing victims.
+  /// Receiver: it has no tasks, so thieves should ask others first. relaxed: a hint.
   void close() noexcept { open_.store(false, std::memory_order_relaxed); }
+  /// Receiver: it has tasks, or may soon. relaxed: a hint.
   void reopen() noexcept { open_.store(true, std::memory_order_relaxed); }
+  /// Thief or victim, for its choice of a victim. relaxed: a hint.
   bool is_open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
  private:
@@ -73,28 +79,28 @@ class request_channel {
     return std::bit_cast<request>(word);
   }
 
-  /// edge channel-7: acquire, the doorbell. edge channel-1: seq_cst, after the note.
+  /// edge channel-7: acquire, the doorbell. edge channel-1: seq_cst, after the request.
   void ring() noexcept { doorbell_.load(std::memory_order_seq_cst)->ring(); }
 
-  std::unique_ptr<std::atomic<std::uint64_t>[]> const places_;  // by thief; zero: nothing
-  channel_doorbell nobodys_{nullptr};                           // until the receiver's place has its memory
-  std::atomic<channel_doorbell*> doorbell_{&nobodys_};
+  std::unique_ptr<std::atomic<std::uint64_t>[]> const slots_;  // by thief; zero: no request
+  channel_doorbell no_receivers_{nullptr};                     // until attach()
+  std::atomic<channel_doorbell*> doorbell_{&no_receivers_};
   alignas(k_cache_line) std::atomic<bool> open_{false};
 };
 
-/// What the manager is told, which waits in a barrier until no detached task of its call is left: how many others
-/// have, or are being sent, such tasks. Messages to it only add up, so that their sum is kept instead of them. There
-/// is one census for each caller's place. It knows which call there is now: of others nobody waits for the tasks.
-class alignas(k_cache_line) census {
+/// How many other workers, and messages on their way, have detached tasks of the call at one caller's place. It
+/// stands for messages to the caller, which would only be added up. The word knows the number of the call: changes
+/// for an earlier call are dropped.
+class alignas(k_cache_line) call_counter {
  public:
-  /// The caller, before its call has any task. relaxed: who adds to it was sent a task of the call since.
+  /// Caller, before its call has any task. relaxed: a worker that adds to it was sent a task of the call since.
   void begin(task_root call) noexcept { word_.store(number_of(call) << k_bits, std::memory_order_relaxed); }
-  /// Another worker is about to be sent such tasks by the one that says so; or makes the first that it has.
+  /// Any worker: another one is about to be sent detached tasks of the call, or this one makes its first.
   void add(task_root call) noexcept { static_cast<void>(change(call, 1)); }
-  /// Another worker has none any more. True if nobody has.
+  /// Another worker, which has none left. Returns whether the count is zero now.
   [[nodiscard]] bool subtract(task_root call) noexcept { return change(call, ~std::uint64_t{0}); }
-  /// The manager, of whose own tasks none is left: others have none either, but for itself `own` times.
-  /// edge channel-6: acquire, what all tasks did; seq_cst, after the announcement.
+  /// Caller, which has no detached task left: have the others none either? The count may hold the asking worker
+  /// itself, `own` times. edge channel-6: acquire, what all tasks did; seq_cst, after the announcement.
   bool is_over(task_root call, unsigned own) const noexcept {
     return word_.load(std::memory_order_seq_cst) == (number_of(call) << k_bits | own);
   }
@@ -107,18 +113,19 @@ class alignas(k_cache_line) census {
   bool change(task_root call, std::uint64_t by) noexcept {
     std::uint64_t word = word_.load(std::memory_order_relaxed);
     do {
-      if (word >> k_bits != number_of(call)) return false;  // relaxed: the call is over
-      // edge channel-6: release, what its tasks did. seq_cst: before the look whether the manager sleeps.
+      if (word >> k_bits != number_of(call)) return false;  // relaxed: that call is over
+      // edge channel-6: release, what the worker's tasks did. seq_cst: before the look whether the caller sleeps.
     } while (!word_.compare_exchange_weak(word, word + by, std::memory_order_seq_cst, std::memory_order_relaxed));
     return ((word + by) & k_count) == 0;
   }
 
-  std::atomic<std::uint64_t> word_{0};  // the number of the call; the count
+  std::atomic<std::uint64_t> word_{0};  // number of the call << k_bits | count
 };
 
-/// Detached tasks on their way from callers that have left to the pool's threads: many producers, many consumers.
+/// Detached tasks that callers left to the pool's threads: many producers, many consumers.
 class left_tasks {
  public:
+  /// Caller that leaves.
   void put(detached_list tasks) noexcept {
     channel_detached* head = newest_.load(std::memory_order_relaxed);
     do {
@@ -127,38 +134,45 @@ class left_tasks {
     } while (
         !newest_.compare_exchange_weak(head, tasks.first(), std::memory_order_seq_cst, std::memory_order_relaxed));
   }
-  /// edge channel-8: acquire, that there are some. edge idle-1: seq_cst, after the announcement.
-  bool are_there() const noexcept { return newest_.load(std::memory_order_seq_cst) != nullptr; }
-  /// edge channel-8: acquire, the tasks.
+  /// Thread. edge channel-8: acquire, that there are some. edge idle-1: seq_cst, after the announcement.
+  bool has_some() const noexcept { return newest_.load(std::memory_order_seq_cst) != nullptr; }
+  /// Thread. edge channel-8: acquire, the tasks.
   detached_list take() noexcept { return detached_list(newest_.exchange(nullptr, std::memory_order_acquire)); }
 
  private:
   std::atomic<channel_detached*> newest_{nullptr};
 };
 
-/// Tasks on their way to one thief: a single consumer, and a single producer at a time. The thief opens it for one
-/// message, which is its steal request; a victim that wants to answer claims the sender's end.
+/// Tasks to one thief: one receiver, and one sender at a time. The thief opens the channel for one message. A victim
+/// claims the channel, then sends.
 class alignas(k_cache_line) task_channel {
  public:
   /// Thief, while closed: for tasks that `wanted` admits.
   void open(task_root wanted) noexcept {
-    // edge channel-2: release, that the message before was taken out. seq_cst: before the request, for channel-5.
+    // edge channel-2: release, that the last message was taken out. seq_cst: before the request, for channel-1.
     state_.store(k_open | wanted.word() << k_kind_bits, std::memory_order_seq_cst);
   }
-  /// Thief: no message is wanted any more. False where one is on its way. relaxed, twice: nothing was sent.
-  [[nodiscard]] bool withdraw() noexcept {
+  /// Thief: wants no message any more. Returns false if one is on its way. relaxed, twice: nothing was sent.
+  [[nodiscard]] bool try_close() noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     return kind(state) == k_open &&
            state_.compare_exchange_strong(state, k_closed, std::memory_order_relaxed, std::memory_order_relaxed);
   }
-  /// Thief. edge channel-2: acquire, the message and the tasks.
+  /// Thief, for checks. relaxed: the thief closes and opens it itself.
+  bool is_closed() const noexcept { return kind(state_.load(std::memory_order_relaxed)) == k_closed; }
+  /// Thief, for checks: is it open for this root, or was it claimed? relaxed: the root is the thief's own.
+  bool is_open_for(task_root wanted) const noexcept {
+    std::uint64_t const state = state_.load(std::memory_order_relaxed);
+    return !takes_message(state) || task_root::from_word(state >> k_kind_bits) == wanted;
+  }
+  /// Thief: is there a message? edge channel-2: acquire, the message and the tasks.
   bool has_message() const noexcept { return is_message(state_.load(std::memory_order_acquire)); }
-  /// Thief, about to sleep: has nobody begun to answer? edge channel-5: seq_cst, after the announcement.
-  bool is_quiet() const noexcept {
+  /// Thief, before it sleeps: has no victim begun to answer? edge channel-5: seq_cst, after the announcement.
+  bool is_unanswered() const noexcept {
     std::uint64_t const state = kind(state_.load(std::memory_order_seq_cst));
     return state == k_open || state == k_closed;
   }
-  /// Thief: the message, if it is there; closed then. It may hold no tasks: see take_back().
+  /// Thief: takes the message out, if there is one; closed then. The message may hold no tasks: see take_back().
   std::optional<batch> receive() noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // edge channel-2: acquire, the message and the tasks.
@@ -169,19 +183,19 @@ class alignas(k_cache_line) task_channel {
     return message_;
   }
 
-  /// Victim: does the thief wait for an answer? For what? edge channel-1: seq_cst, after the request was taken.
+  /// Victim: which root does the thief want; none if it waits for no message. edge channel-1: seq_cst, after the
+  /// request was taken out.
   std::optional<task_root> wanted() const noexcept {
     std::uint64_t const state = state_.load(std::memory_order_seq_cst);
     if (!takes_message(state)) return std::nullopt;
     return task_root::from_word(state >> k_kind_bits);
   }
-  /// Victim: was the thief told of a message that was taken back, and has not looked yet? relaxed: a hint.
-  bool is_emptied() const noexcept { return kind(state_.load(std::memory_order_relaxed)) == k_emptied; }
-  /// Victim, which has tasks of that root: true if the thief waits for such. The sender's end is its own then, and it
-  /// must send.
+  /// Victim: was the last message taken back, and the thief has not looked since? relaxed: a hint.
+  bool was_taken_back() const noexcept { return kind(state_.load(std::memory_order_relaxed)) == k_taken_back; }
+  /// Victim, which has tasks of that root. True: the thief waits for such tasks, and the victim must send now.
   [[nodiscard]] bool claim(task_root has) noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    // edge channel-2: acquire, from open() or take_back(): the place of the message is free.
+    // edge channel-2: acquire, from open() or take_back(): the room for the message is free.
     while (takes_message(state) && task_root::from_word(state >> k_kind_bits).admits(has)) {
       if (state_.compare_exchange_weak(state, k_claimed, std::memory_order_seq_cst, std::memory_order_relaxed)) {
         return true;
@@ -189,12 +203,19 @@ class alignas(k_cache_line) task_channel {
     }
     return false;
   }
-  /// Worker `me`, the owner of t: if it sent the message, the thief has not looked yet, and t is the last of the
-  /// tasks in it, all of them are its own again, and others may send a message. Returns the first of them; null if
-  /// not.
+  /// Victim, after claim().
+  void send(batch const& b) noexcept {
+    message_ = b;
+    // edge channel-2: release, the message and the tasks. edge channel-5: seq_cst, before the look whether the thief
+    // sleeps.
+    state_.store(full_from(b.from), std::memory_order_seq_cst);
+  }
+  /// Worker `me`, the owner of t. If it sent the message itself, the thief has not looked, and t is the last of the
+  /// tasks in it, then all of these are private again, and any victim may send anew. Returns the first of them, or
+  /// null.
   [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) noexcept {
     std::uint64_t full = full_from(me);
-    // Only who sent the message gets that far. relaxed: it wrote the message itself.
+    // relaxed: the exchange fails for all but the sender, which wrote the message itself.
     if (!state_.compare_exchange_strong(full, k_claimed, std::memory_order_relaxed, std::memory_order_relaxed)) {
       return nullptr;
     }
@@ -206,32 +227,26 @@ class alignas(k_cache_line) task_channel {
     }
     message_.last = message_.first;
     channel_task* const first = message_.first;
-    task_root const wanted = message_.is_for_any_root ? task_root::any() : message_.of;
-    // edge channel-2: release, the message as it is now. The thief was woken for it, and finds at least that it was
+    task_root const wanted = message_.is_for_any_root ? task_root::any() : message_.root;
+    // edge channel-2: release, the empty message. The thief may have been woken for it, and finds that it was
     // answered.
-    state_.store(k_emptied | wanted.word() << k_kind_bits, std::memory_order_release);
+    state_.store(k_taken_back | wanted.word() << k_kind_bits, std::memory_order_release);
     return first;
-  }
-  void send(batch b) noexcept {
-    message_ = b;
-    // edge channel-2: release, the message and the tasks. edge channel-5: seq_cst, before the look whether the thief
-    // sleeps.
-    state_.store(full_from(b.from), std::memory_order_seq_cst);
   }
 
  private:
   static constexpr unsigned k_kind_bits = 3;
   static constexpr std::uint64_t k_closed = 0;
-  static constexpr std::uint64_t k_open = 1;  // above it, the root of the tasks that its thief waits for
+  static constexpr std::uint64_t k_open = 1;  // above it: the root that the thief wants
   static constexpr std::uint64_t k_claimed = 2;
-  static constexpr std::uint64_t k_full = 3;     // above it, who sent the message
-  static constexpr std::uint64_t k_emptied = 4;  // a message without tasks; above it, the root, as in k_open
+  static constexpr std::uint64_t k_full = 3;        // above it: index of the sender
+  static constexpr std::uint64_t k_taken_back = 4;  // an empty message; above it: the root, as in k_open
 
   static constexpr bool is_message(std::uint64_t state) noexcept {
-    return kind(state) == k_full || kind(state) == k_emptied;
+    return kind(state) == k_full || kind(state) == k_taken_back;
   }
   static constexpr bool takes_message(std::uint64_t state) noexcept {
-    return kind(state) == k_open || kind(state) == k_emptied;
+    return kind(state) == k_open || kind(state) == k_taken_back;
   }
   static constexpr std::uint64_t kind(std::uint64_t state) noexcept { return state & ((1u << k_kind_bits) - 1); }
   static constexpr std::uint64_t full_from(unsigned sender) noexcept {
@@ -239,8 +254,62 @@ class alignas(k_cache_line) task_channel {
   }
 
   std::atomic<std::uint64_t> state_{k_closed};
-  batch message_;  // who claimed it, then the thief
+  batch message_;  // written by the worker that claimed the channel, then by the thief
 };
 static_assert(sizeof(task_channel) == k_cache_line, "a message is one transfer");
+
+/// The channels to the worker at one place.
+struct place_channels {
+  request_channel requests;
+  task_channel tasks;
+  call_counter calls;  // a caller's place
+
+  explicit place_channels(unsigned places) : requests(places) {}
+};
+
+/// The senders' end of the channels to one place: all that other workers may do there.
+class sender_end {
+ public:
+  explicit sender_end(place_channels& to) noexcept : to_(to) {}
+
+  // Thief.
+  void leave(request r) const noexcept { to_.requests.leave(r); }
+  // Thief and victim.
+  bool is_open() const noexcept { return to_.requests.is_open(); }
+  // Victim.
+  void pass_on(request r) const noexcept { to_.requests.pass_on(r); }
+  std::optional<task_root> wanted() const noexcept { return to_.tasks.wanted(); }
+  bool was_taken_back() const noexcept { return to_.tasks.was_taken_back(); }
+  [[nodiscard]] bool claim(task_root has) const noexcept { return to_.tasks.claim(has); }
+  void send(batch const& b) const noexcept { to_.tasks.send(b); }
+  [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) const noexcept {
+    return to_.tasks.take_back(t, me);
+  }
+  // A worker with detached tasks of the call at that place.
+  void add(task_root call) const noexcept { to_.calls.add(call); }
+  [[nodiscard]] bool subtract(task_root call) const noexcept { return to_.calls.subtract(call); }
+  bool is_over(task_root call, unsigned own) const noexcept { return to_.calls.is_over(call, own); }
+
+ private:
+  place_channels& to_;
+};
+
+/// All channels of a team.
+class team_channels {
+ public:
+  explicit team_channels(unsigned places) {
+    for (unsigned i = 0; i < places; ++i) places_.emplace_back(places);
+  }
+  sender_end to(unsigned place) noexcept { return sender_end(places_[place]); }
+  /// The receiver's end: for the worker at that place alone.
+  place_channels& received_by(unsigned place) noexcept { return places_[place]; }
+  place_channels const& received_by(unsigned place) const noexcept { return places_[place]; }
+  left_tasks& left() noexcept { return left_; }
+  left_tasks const& left() const noexcept { return left_; }
+
+ private:
+  std::deque<place_channels> places_;
+  left_tasks left_;
+};
 
 }  // namespace filch::inline FILCH_ABI::detail
