@@ -97,6 +97,16 @@ TEST(messages, are_of_the_call_that_the_thief_wants) {
   EXPECT_FALSE(to_thief.claim(call)) << "twice";
 }
 
+TEST(messages, are_for_the_root_that_is_claimed) {
+  task_channel to_thief;
+  to_thief.open(task_root::any());
+  EXPECT_EQ(to_thief.wanted(), task_root::any());
+  // Another victim answers, and the thief asks anew before the first one claims.
+  EXPECT_TRUE(to_thief.try_close());
+  to_thief.open(call);
+  EXPECT_EQ(to_thief.claim(call), call) << "a message that is taken back would leave the channel open for any root";
+}
+
 TEST(messages, are_not_sent_after_the_thief_withdrew) {
   task_channel to_thief;
   to_thief.open(call);

@@ -63,9 +63,10 @@ channel_team::answer_result channel_team::answer(channel_member& w, request r) n
   if (!w.root.is_any() && !wanted->admits(w.root)) return answer_result::other_root;
   pass_emptied(w);
   if (w.has_no_task()) return answer_result::nothing_to_give;
-  if (!thief.claim(w.root)) return answer_result::not_wanted;
+  std::optional<task_root> const claimed = thief.claim(w.root);
+  if (!claimed) return answer_result::not_wanted;
   batch b = take_oldest(w, r);
-  b.is_for_any_root = wanted->is_any();
+  b.is_for_any_root = claimed->is_any();
   if (!b.detached.is_empty()) add_to_call(w);
   counted(w.index).tasks_sent.add(b.size());
   thief.send(b);

@@ -192,16 +192,18 @@ class alignas(k_cache_line) task_channel {
   }
   /// Victim: was the last message taken back, and the thief has not looked since? relaxed: a hint.
   bool was_taken_back() const noexcept { return kind(state_.load(std::memory_order_relaxed)) == k_taken_back; }
-  /// Victim, which has tasks of that root. True: the thief waits for such tasks, and the victim must send now.
-  [[nodiscard]] bool claim(task_root has) noexcept {
+  /// Victim, which has tasks of that root. If the thief waits for such tasks, the victim must send now: returns the
+  /// root that the thief wants. It may be another one than wanted() returned before: the thief may have opened the
+  /// channel anew.
+  [[nodiscard]] std::optional<task_root> claim(task_root has) noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     // edge channel-2: acquire, from open() or take_back(): the room for the message is free.
     while (takes_message(state) && task_root::from_word(state >> k_kind_bits).admits(has)) {
       if (state_.compare_exchange_weak(state, k_claimed, std::memory_order_seq_cst, std::memory_order_relaxed)) {
-        return true;
+        return task_root::from_word(state >> k_kind_bits);
       }
     }
-    return false;
+    return std::nullopt;
   }
   /// Victim, after claim().
   void send(batch const& b) noexcept {
@@ -280,7 +282,7 @@ class sender_end {
   void pass_on(request r) const noexcept { to_.requests.pass_on(r); }
   std::optional<task_root> wanted() const noexcept { return to_.tasks.wanted(); }
   bool was_taken_back() const noexcept { return to_.tasks.was_taken_back(); }
-  [[nodiscard]] bool claim(task_root has) const noexcept { return to_.tasks.claim(has); }
+  [[nodiscard]] std::optional<task_root> claim(task_root has) const noexcept { return to_.tasks.claim(has); }
   void send(batch const& b) const noexcept { to_.tasks.send(b); }
   [[nodiscard]] channel_task* take_back(channel_task& t, unsigned me) const noexcept {
     return to_.tasks.take_back(t, me);
