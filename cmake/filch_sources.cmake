@@ -5,6 +5,7 @@ set(FILCH_SOURCES
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
+  src/runtime/check.cpp
   src/runtime/fork_generation.cpp
   src/runtime/frames.cpp
   src/runtime/idle.cpp

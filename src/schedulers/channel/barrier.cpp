@@ -2,7 +2,7 @@
 // channel::detach and channel::barrier. Protocol: protocol.md, "The full task barrier".
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -21,6 +21,7 @@ void channel_barrier(channel_worker& owner) noexcept {
 }
 
 void channel_team::detach(channel_member& w, channel_detached& t) noexcept {
+  check(w);
   w.detached.push(t);
   if (!w.is_counted && counts_detached(w)) {
     w.is_counted = true;
@@ -39,6 +40,7 @@ void channel_team::barrier(channel_member& w) noexcept {
       searches = 0;
       continue;
     }
+    check(w);
     if (is_over()) break;
     if (w.doorbell.is_requested()) serve(w);
     request_tasks(w, w.last_victim);
@@ -63,6 +65,7 @@ void channel_team::barrier(channel_member& w) noexcept {
 /// Runs one detached task. Returns false if there is none.
 bool channel_team::run_detached(channel_member& w) noexcept {
   if (w.detached.is_empty()) return false;
+  check(w);
   w.own->requests.reopen();
   channel_detached& t = w.detached.pop();
   ++w.detached_running;

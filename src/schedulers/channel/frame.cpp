@@ -1,6 +1,6 @@
 // The owner: many forks on one frame. task_frame.hpp calls it. Protocol: protocol.md, "Scope".
 #include "runtime/task_frame.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +11,7 @@ bool channel_run_nothing(channel_task&, void*) noexcept { return true; }
 
 channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  check(w);
   if (&t < w.bottom) return nullptr;
   // Emptied before it serves: a thief that gets this task with others has nothing to run.
   channel_run const run = std::exchange(t.run, &channel_run_nothing);
@@ -20,6 +21,7 @@ channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noe
 
 channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* base) noexcept {
   channel_member& w = member(owner);
+  check(w);
   // Tasks that were sent away and came back declined are not dropped.
   channel_task* const least = std::max(base, w.bottom);
   while (w.top > least && w.top[-1].run == &channel_run_nothing) --w.top;

@@ -2,7 +2,7 @@
 // it through channel_stack. Protocol: protocol.md, "Join", "Take back" and "Wait".
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -13,6 +13,7 @@ void channel_stack::pushed_slow(channel_worker& owner, channel_task&) noexcept {
 
 join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  check(w);
   if (&t < w.bottom) return w.team->wait_for_outcome(w, t);
   // t is off the stack: no thief gets it.
   if (w.doorbell.is_requested()) w.team->serve(w);
@@ -35,6 +36,7 @@ bool channel_team::take_back(channel_member& w, channel_task& t, unsigned thief)
   w.bottom = first;
   w.doorbell.move(&t + 1, first);
   counted(w.index).backoffs.bump();
+  check(w);
   if (w.doorbell.is_requested()) serve(w);
   // Each fork serves the late thief until it comes.
   constexpr runtime::cycles k_between_looks_for_late_thieves = 10'000;
@@ -88,6 +90,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   t.future.clear();
   reclaim_declined(w);
   w.doorbell.move(&t + 1, w.bottom);
+  check(w);
   if (state == future_state::declined) return join_outcome::run_it;
   return state == future_state::returned ? join_outcome::returned : join_outcome::threw;
 }

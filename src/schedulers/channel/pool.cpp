@@ -3,7 +3,7 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 #include <memory>
 #include <utility>
@@ -93,6 +93,7 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         &run);
   });
   if (!alive()) return;
+  check(w);
   w.root = task_root::any();
   w.own->requests.close();
 }

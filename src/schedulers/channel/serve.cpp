@@ -1,6 +1,6 @@
 // The victim: answers steal requests with tasks, passes them on, or holds them. The owner's slow paths and the loops
 // of idle and waiting workers call serve(). Protocol: protocol.md, "Serve".
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,6 +32,7 @@ bool channel_wanted_slow(channel_worker& owner) noexcept {
 /// Answers requests, passes on those that it has nothing for, and puts broadcast ones back.
 void channel_team::serve(channel_member& w) noexcept {
   if (!alive()) return;  // a child of fork() has no thieves
+  check(w);
   reclaim_declined(w);
   if (w.doorbell.has_only_seen() && w.has_no_task()) return;
   channel_task* const bottom = w.bottom;
@@ -44,6 +45,7 @@ void channel_team::serve(channel_member& w) noexcept {
     if (thief == w.index) return;  // its own, come back: see request_tasks()
     auto const r = requests.take(thief);
     if (!r) return;
+    runtime::check("channel request", [&] { return broken(*r, thief, w); });
     answer_result const result = answer(w, *r);
     if (result != answer_result::nothing_to_give && result != answer_result::other_root) return;
     if (!r->is_broadcast) return pass_on(w, *r);
@@ -160,6 +162,7 @@ void channel_team::request_for_late_thieves(channel_member& w) noexcept {
 /// Does a thief wait for tasks that this worker may have?
 bool channel_team::is_requested(channel_member& w) noexcept {
   if (!alive()) return false;
+  check(w);
   auto const some_thief_waits = [&] {
     return all().any_in_use(0, [&](unsigned i) {
       if (i == w.index || !w.own->requests.has_request_of(i)) return false;

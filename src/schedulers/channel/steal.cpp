@@ -2,7 +2,7 @@
 // calls the hooks, join.cpp and barrier.cpp the rest. Protocol: protocol.md, "Request", "Receive", "Withdraw" and
 // "Give back".
 #include "runtime/pools.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -106,6 +106,7 @@ void channel_team::withdraw(channel_member& w) noexcept {
 /// goes to waiting thieves, and the rest to its owner, which may wait for it.
 void channel_team::give_back_received(channel_member& w) noexcept {
   if (!alive()) return;
+  check(w);
   withdraw(w);
   share_rest(w);
   decline(w, std::exchange(w.received, {}));
@@ -114,6 +115,7 @@ void channel_team::give_back_received(channel_member& w) noexcept {
 
 /// Takes the sender, the root and the detached tasks of a message that came.
 void channel_team::accept(channel_member& w, batch const& message) noexcept {
+  runtime::check("channel message", [&] { return broken(message, w); });
   w.is_requesting = false;
   if (message.size() == 0) return;  // taken back by their owner
   if (asked_for().victims == victim_order::last) w.last_victim = message.from;
@@ -150,6 +152,7 @@ bool channel_team::receive(channel_member& w) noexcept {
 
 /// Runs one received task. Returns false if there is none.
 bool channel_team::run_received(channel_member& w) noexcept {
+  check(w);
   if (w.received.is_empty() && !receive(w)) return false;
   w.own->requests.reopen();
   unsigned const owner = w.received.owner;
@@ -166,6 +169,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
 
 bool channel_team::steal_and_run(unsigned me) {
   channel_member& w = self(me);
+  check(w);
   if (run_received(w) || run_detached(w)) return true;
   w.root = task_root::any();
   if (take_left(w)) return run_detached(w);
