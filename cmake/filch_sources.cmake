@@ -17,9 +17,11 @@ set(FILCH_SOURCES
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
   src/runtime/worker_space.cpp
+  src/schedulers/channel/barrier.cpp
   src/schedulers/channel/frame.cpp
   src/schedulers/channel/join.cpp
   src/schedulers/channel/pool.cpp
+  src/schedulers/channel/serve.cpp
   src/schedulers/channel/steal.cpp
   src/schedulers/direct/frame.cpp
   src/schedulers/direct/join.cpp

@@ -1,5 +1,5 @@
 // filch::channel: work stealing by messages (paper: A. Prell, T. Rauber, Channel-based Work Stealing, 2014). Portable
-// C++; code never moves to another thread at a join.
+// C++; code never moves to another thread at a join. The scheduler is in src/schedulers/channel.
 #pragma once
 
 #include <filch/detail/channel_task.hpp>
@@ -13,11 +13,15 @@ class channel_team;
 extern template class FILCH_API pool_of<channel_team>;
 }  // namespace detail
 
-/// Work stealing in which workers share channels only, and who sleeps: a worker's tasks are its own, and it sends
-/// some to a thief that asks, at a fork, a join or a poll. A fork that nobody waits for costs what it does under
-/// `direct`. A task that runs long without any of the three should call filch::poll, or nobody gets what was forked
-/// before it. A worker that waits for a task that it sent away runs others of the same call, so a lock held across a
-/// join can meet itself.
+/// Work stealing by messages. Each worker's tasks are its own. A thief sends a steal request, and the victim answers
+/// with tasks at its next fork, join or poll.
+///   * Cost: a fork costs what it does under `direct`, while no thief requests tasks.
+///   * A task that runs long without a fork, a join or a poll keeps what was forked before it. It should call
+///     filch::poll.
+///   * Workers share channels only, and the words by which sleepers are woken.
+///   * A worker that waits for a task that it sent away runs other tasks of the same call. A lock held across a join
+///   can
+///     deadlock with itself.
 struct channel {
   /// See filch::scheduler.
   static constexpr std::string_view name = "channel";
@@ -33,23 +37,26 @@ struct channel {
 
   class pool;
 
-  /// See filch::scheduler; costs some more while somebody asks.
+  /// See filch::scheduler. Costs a look at the requests, if there are any.
   static bool wanted() noexcept {
     detail::channel_worker& w = *detail::channel_self;
-    return w.doorbell.has_rung() && detail::channel_wanted_slow(w);
+    return w.doorbell.is_requested() && detail::channel_wanted_slow(w);
   }
   /// See filch::poll.
   static void poll() noexcept {
     detail::channel_worker& w = *detail::channel_self;
-    if (w.doorbell.has_rung()) detail::channel_poll_slow(w);
+    if (w.doorbell.is_requested()) detail::channel_poll_slow(w);
   }
 
-  /// Runs f() some time before the next barrier() of the same call returns, or the pool ends, perhaps on another
-  /// worker; nobody waits for it alone. A call of pool.run does not wait for what it detached: the pool's threads run
-  /// that later; in a pool of one worker, which has none, the call runs it before it returns. f is moved or copied
-  /// away, and must not throw: the process ends if it does. The default pool never ends: at the end of the process,
-  /// detached tasks that no barrier waited for are lost. Outside all pools, and in filch::stay, f runs here. Costs an
-  /// allocation; throws std::bad_alloc if that fails.
+  /// Runs f() at some time before the next barrier() of the same call returns, or the pool ends, perhaps on another
+  /// worker. No join waits for it.
+  ///   * pool.run does not wait for what its call detached: the pool's threads run that later. In a pool of one
+  ///   worker,
+  ///     which has no threads, the call runs it before it returns.
+  ///   * Outside all pools, and in filch::stay, f runs at once, on the calling thread.
+  ///   * The default pool never ends: detached tasks that no barrier waited for are lost at the end of the process.
+  /// f is moved or copied away. It must not throw: the process ends if it does. Costs an allocation; throws
+  /// std::bad_alloc if that fails.
   template <class Fn> static void detach(Fn&& f) {
     auto task = std::make_unique<detail::channel_closure<std::decay_t<Fn>>>(std::forward<Fn>(f));
     detail::channel_worker& w = *detail::channel_self;
@@ -59,11 +66,14 @@ struct channel {
       detail::channel_detach(w, *task.release());
     }
   }
-  /// The full task barrier: runs tasks until none is left of this call of pool.run, detached or not. Other callers
-  /// may be inside: their tasks are not waited for. For the function that was handed to pool.run, outside of joins,
-  /// scopes and detached tasks: whatever waits for the caller would be waited for. Not in another pool's run inside
-  /// it, on whose stack tasks would run. Continues on the calling thread. Costs a message of each worker that had
-  /// detached tasks. Outside all pools, and in filch::stay, it does nothing.
+  /// The full task barrier: runs tasks until no task of this call of pool.run is left, detached or not. Tasks of
+  /// other callers are not waited for. Continues on the calling thread. Outside all pools, and in filch::stay, does
+  /// nothing.
+  ///   * Call it in the function that was handed to pool.run, outside of joins, scopes and detached tasks. Elsewhere
+  ///   it
+  ///     waits for tasks that wait for its caller.
+  ///   * Do not call it in another pool's run inside that function: tasks would run on the stack of that pool.
+  /// Costs a message of each worker that had detached tasks.
   static void barrier() noexcept {
     if (detail::channel_self->top != detail::channel_self->end) detail::channel_barrier(*detail::channel_self);
   }
@@ -72,13 +82,13 @@ struct channel {
   static bool inside() noexcept { return detail::channel_self->end != nullptr; }
   /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::channel_worker_index(); }
-  /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
-  /// for what can't be had, the process ends with one line on stderr and exit code 2.
+  /// The pool that calls from outside all pools enter. The first such call makes it, and it is never destroyed. If
+  /// the environment has a setting that cannot be met, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. What `run` is given runs on the calling thread, which takes tasks
-/// of this call alone while it waits.
+/// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread, which takes tasks
+/// of this call only while it waits.
 class channel::pool : public detail::pool_of<detail::channel_team> {
  public:
   using pool_of::pool_of;

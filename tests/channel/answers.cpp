@@ -1,4 +1,4 @@
-// Steal requests and their answers: how many tasks, from whom, and when.
+// Answers to steal requests: how many tasks they hold, which worker gives them, and when.
 #include "stealing.hpp"
 
 #include <atomic>
@@ -17,14 +17,14 @@ long fib(int n) {
   return a + b;
 }
 
-TEST(answers, are_not_asked_for_by_one_worker) {
+TEST(answers, are_not_requested_by_one_worker) {
   filch::channel::pool pool({.workers = 1});
   pool.run([] { return fib(15); });
   EXPECT_EQ(pool.stats().requests, 0u);
   EXPECT_EQ(pool.stats().publications, 0u);
 }
 
-TEST(answers, hold_one_task_where_one_is_asked_for) {
+TEST(answers, hold_one_task_if_one_is_requested) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::one});
   EXPECT_TRUE(eventually([&] {
     pool.run([] { return fib(18); });
@@ -33,13 +33,13 @@ TEST(answers, hold_one_task_where_one_is_asked_for) {
   EXPECT_EQ(pool.stats().tasks_sent, pool.stats().publications);
 }
 
-TEST(answers, hold_half_of_the_tasks_where_half_is_asked_for) {
+TEST(answers, hold_half_of_the_tasks_if_half_is_requested) {
   filch::channel::pool pool({.workers = 2, .amount = steal_amount::half});
   std::atomic<unsigned> ran{0};
   pool.run([&] {
     gate others;
     filch::scope<S>([&](auto& s) {
-      // Nobody is there to ask while these are spawned: the thief is in the first.
+      // The only thief is in the first task while the others are spawned.
       wait_for_thief<S>();
       s.spawn([&] { EXPECT_TRUE(others.pass()); });
       EXPECT_TRUE(eventually([&] {
@@ -58,7 +58,7 @@ TEST(answers, hold_half_of_the_tasks_where_half_is_asked_for) {
   EXPECT_GE(pool.stats().tasks_sent, 51u);
 }
 
-TEST(answers, hold_more_than_one_task_where_many_wait_and_answers_come_late) {
+TEST(answers, hold_several_tasks_if_many_wait_and_answers_come_late) {
   filch::channel::pool pool({.workers = 2});
   EXPECT_TRUE(eventually([&] {
     pool.run([] {
@@ -85,7 +85,7 @@ TEST(answers, come_in_every_setting) {
 }
 
 TEST(answers, are_given_at_a_poll) {
-  // f does not fork; it polls.
+  // f polls, and does not fork.
   filch::channel::pool pool({.workers = 2});
   pool.run([] {
     gate begun;
@@ -115,8 +115,9 @@ TEST(answers, are_given_by_a_loop) {
   EXPECT_GE(pool.stats().steals, 1u);
 }
 
-TEST(answers, come_from_whoever_forks_while_others_are_busy) {
-  // All but one worker are in long tasks that neither fork nor poll; the last one asks, wherever it asked first.
+TEST(answers, come_from_the_worker_that_forks_while_others_are_busy) {
+  // All workers but one are in long tasks that neither fork nor poll. The last one requests tasks from any of them
+  // first.
   filch::channel::pool pool({.workers = 4});
   for (int round = 0; round < 20; ++round) {
     pool.run([&] {
@@ -136,8 +137,8 @@ TEST(answers, come_from_whoever_forks_while_others_are_busy) {
   }
 }
 
-TEST(answers, are_passed_on_where_workers_have_nothing) {
-  // Where there are more workers than processors, only early requests go to one victim first.
+TEST(answers, are_passed_on_by_workers_without_tasks) {
+  // With more workers than processors, only early requests go to one victim first.
   filch::channel::pool pool({.workers = 8, .early_requests = true});
   EXPECT_TRUE(eventually([&] {
     pool.run([] { return fib(22); });
@@ -145,7 +146,7 @@ TEST(answers, are_passed_on_where_workers_have_nothing) {
   }));
 }
 
-TEST(answers, that_the_thief_is_late_for_are_taken_back) {
+TEST(answers, are_taken_back_from_late_thieves) {
   filch::channel::pool pool({.workers = 8});
   EXPECT_TRUE(eventually([&] {
     EXPECT_EQ(pool.run([] { return fib(22); }), 17'711);
@@ -153,14 +154,14 @@ TEST(answers, that_the_thief_is_late_for_are_taken_back) {
   }));
 }
 
-TEST(answers, are_sent_again_to_thieves_that_are_late) {
-  // More workers than processors: where a thief loses its own, it may be late for long.
+TEST(answers, are_sent_again_to_late_thieves) {
+  // More workers than processors: a thief that loses its processor may be late for long.
   unsigned const thieves = std::thread::hardware_concurrency();
   filch::channel::pool pool({.workers = thieves + 1, .early_requests = true});
   std::atomic<unsigned> held{0};
   gate go_on;
   pool.run([&] {
-    // In detached tasks, for which no early requests are sent.
+    // Detached tasks hold the others: no early requests are sent before these.
     while (held < thieves - 1 && !testing::Test::HasFailure()) {
       unsigned const before = held;
       wait_for_thief<S>();
@@ -174,7 +175,7 @@ TEST(answers, are_sent_again_to_thieves_that_are_late) {
       }));
     }
     filch::scope<S>([&](auto& s) {
-      // The last one asks early, once, and then looks at nothing. Its request stays here: nothing polls.
+      // The last thief sends one early request, and then looks at nothing. Nothing polls, so the request stays here.
       gate begun;
       wait_for_thief<S>();
       s.spawn([&] {
@@ -186,7 +187,7 @@ TEST(answers, are_sent_again_to_thieves_that_are_late) {
       EXPECT_TRUE(eventually([&] {
         filch::join<S>([] {}, [] {});
         return pool.stats().publications > first;
-      })) << "a thief that is late gets nothing until it asks anew";
+      })) << "a late thief gets nothing until it requests anew";
       go_on.open();
     });
   });
@@ -196,18 +197,18 @@ TEST(answers, wait_for_threads_that_have_yet_to_come) {
   for (int i = 0; i < 300 && !testing::Test::HasFailure(); ++i) {
     filch::channel::pool pool({.workers = 2});
     gate other;
-    // Nothing here answers a thread that asks after the fork.
+    // Nothing here answers a request that comes after the fork.
     pool.run([&] { filch::join<S>([&] { EXPECT_TRUE(other.pass()); }, [&] { other.open(); }); });
   }
 }
 
-TEST(answers, that_are_taken_back_are_there_for_others) {
+TEST(answers, that_were_taken_back_go_to_other_thieves) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::half, .early_requests = true});
   gate second_is_held, second_may_ask;
   gate first_may_ask, next_may_begin, next_may_end;
   gate has_next, oldest_ran;
   pool.run([&] {
-    // In a detached task, for which there is no early request.
+    // A detached task, before which no early request is sent.
     wait_for_thief<S>();
     S::detach([&] {
       second_is_held.open();
@@ -216,8 +217,8 @@ TEST(answers, that_are_taken_back_are_there_for_others) {
     answer_until_open<S>(second_is_held);
     filch::scope<S>([&](auto& s) {
       hold_thief<S>(s, first_may_ask);
-      S::poll();  // its early request goes on, or back
-      // The first thief gets two of these. Before the second of them it asks, and then looks at nothing.
+      S::poll();  // passes its early request on, or back
+      // The first thief gets two of these. Before the second one it requests more, and then looks at nothing.
       s.spawn([&] {
         has_next.open();
         EXPECT_TRUE(next_may_begin.pass());
@@ -229,7 +230,7 @@ TEST(answers, that_are_taken_back_are_there_for_others) {
       // So it is sent the task above, and this one.
       s.spawn([&] {
         answer_until_open<S>(oldest_ran);
-        EXPECT_TRUE(oldest_ran.is_open()) << "a task lies in a message that nobody looks at";
+        EXPECT_TRUE(oldest_ran.is_open()) << "a task lies in a message that no worker looks at";
         next_may_end.open();
       });
       for (int i = 0; i < 2; ++i) s.spawn([] {});
@@ -249,19 +250,17 @@ TEST(answers, are_given_between_the_tasks_of_a_message) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::half});
   gate begun;
   with_held_thieves<S>(pool, [&](auto& s, gate& first_may_ask, gate& second_may_ask) {
-    // Three of these in one message. While the first of them runs, the other worker comes to want some.
+    // One message holds three of these. While the first of them runs, the other worker requests tasks.
     s.spawn([&] {
       second_may_ask.open();
       wait_for_thief<S>();
     });
-    s.spawn([&] {
-      EXPECT_TRUE(begun.pass()) << "a task lies with a worker that runs another one, and was asked for it";
-    });
+    s.spawn([&] { EXPECT_TRUE(begun.pass()) << "a worker keeps a requested task while it runs another one"; });
     s.spawn([&] { begun.open(); });
     for (int i = 0; i < 3; ++i) s.spawn([] {});
     std::uint64_t const before = pool.stats().publications;
     first_may_ask.open();
-    // Once, and nobody else.
+    // One message, and no other.
     EXPECT_TRUE(eventually([&] {
       S::poll();
       return pool.stats().publications > before;
@@ -286,15 +285,13 @@ TEST(answers, are_given_between_detached_tasks) {
       may_ask.open();
       wait_for_thief<S>();
     });
-    S::detach([&] {
-      EXPECT_TRUE(begun.pass()) << "a task lies with a worker that runs another one, and was asked for it";
-    });
+    S::detach([&] { EXPECT_TRUE(begun.pass()) << "a worker keeps a requested task while it runs another one"; });
     S::detach([&] { begun.open(); });
     S::barrier();
   });
 }
 
-/// The least time of a poll, which has nothing to give, while all other workers sleep.
+/// The least time of a poll without tasks, while all other workers sleep.
 std::chrono::nanoseconds poll_beside_sleepers(unsigned workers) {
   using clock = std::chrono::steady_clock;
   constexpr int k_polls = 1'000;
@@ -311,7 +308,7 @@ std::chrono::nanoseconds poll_beside_sleepers(unsigned workers) {
   });
 }
 
-TEST(answers, are_looked_for_once_however_many_sleepers_asked_for_what_is_not_there) {
+TEST(answers, are_looked_for_once_while_many_sleepers_request_tasks) {
   auto const beside_one = poll_beside_sleepers(2);
   auto const beside_many = poll_beside_sleepers(64);
   EXPECT_LT(beside_many, 8 * beside_one);
@@ -329,7 +326,7 @@ TEST(answers, hold_tasks_that_another_thief_gave_back) {
         [&] {
           another.run([&] {
             given_back.open();
-            EXPECT_TRUE(ran.pass()) << "a task that came back is nobody's but its owner's";
+            EXPECT_TRUE(ran.pass()) << "the owner does not give the task that came back to another thief";
           });
         },
         [&] { ran.open(); });
@@ -340,7 +337,7 @@ TEST(answers, hold_tasks_that_another_thief_gave_back) {
   });
 }
 
-TEST(answers, have_settings_that_are_refused_where_they_make_no_sense) {
+TEST(answers, have_settings_whose_invalid_values_are_refused) {
   auto const refused = [](filch::pool_options options, std::string const& field) {
     try {
       filch::channel::pool const pool(options);
@@ -353,7 +350,7 @@ TEST(answers, have_settings_that_are_refused_where_they_make_no_sense) {
   refused({.workers = 1, .victims = static_cast<victim_order>(3)}, "pool_options::victims=3");
 }
 
-TEST(answers, are_given_at_joins_where_there_is_no_room_for_forks) {
+TEST(answers, are_given_at_joins_without_room_for_forks) {
   filch::channel::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
   expect_joins_answer_in_full_array<S>(pool);
 }

@@ -1,4 +1,4 @@
-// Detached tasks, and the barrier that waits for all of them.
+// Detached tasks, and the full task barrier that waits for them.
 #include "scale.hpp"
 #include "stealing.hpp"
 
@@ -45,9 +45,9 @@ TEST(barrier, shows_what_all_tasks_wrote) {
   });
 }
 
-TEST(barrier, comes_after_barrier_while_others_have_become_idle) {
+TEST(barrier, follows_a_barrier_while_others_have_become_idle) {
   filch::channel::pool pool({.workers = 4});
-  // Beside each other, however few processors there are.
+  // Tasks overlap, however few processors there are.
   auto const take_time = [] { eventually([] { return false; }, std::chrono::milliseconds(1)); };
   for (int run = 0; run < 3; ++run) {
     pool.run([&] {
@@ -98,7 +98,7 @@ TEST(barrier, waits_while_the_last_task_is_on_another_worker) {
       EXPECT_NE(filch::current_worker<S>(), me);
       auto const before = pool.stats().sleeps;
       taken.open();
-      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the manager does not sleep";
+      EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the caller does not sleep";
       ended = true;
     });
     EXPECT_TRUE(taken.pass());
@@ -107,8 +107,8 @@ TEST(barrier, waits_while_the_last_task_is_on_another_worker) {
   });
 }
 
-TEST(barrier, runs_tasks_of_others_that_are_no_leapfrogs) {
-  // Who waits in the join is given detached tasks.
+TEST(barrier, does_not_count_detached_tasks_as_leapfrogs) {
+  // The owner that waits in the join is sent detached tasks.
   filch::channel::pool pool({.workers = 2});
   std::atomic<unsigned> ran_by_owner{0};
   pool.run([&] {
@@ -159,11 +159,11 @@ TEST(barrier, is_not_needed_at_the_end_of_a_pool) {
   }
 }
 
-TEST(barrier, comes_as_often_as_one_likes) {
+TEST(barrier, may_be_called_often) {
   filch::channel::pool pool({.workers = 1});
   pool.run([] {
     int ran = 0;
-    for (int round = 1; round <= 70'000; ++round) {  // more than there may be managers
+    for (int round = 1; round <= 70'000; ++round) {  // more than a count of 16 bits
       S::detach([&] { ++ran; });
       S::barrier();
       ASSERT_EQ(ran, round);
@@ -171,7 +171,7 @@ TEST(barrier, comes_as_often_as_one_likes) {
   });
 }
 
-TEST(barrier, is_nothing_outside_of_pools_where_tasks_run_in_place) {
+TEST(barrier, does_nothing_outside_pools_where_tasks_run_in_place) {
   int ran = 0;
   S::detach([&] { ++ran; });
   EXPECT_EQ(ran, 1);
@@ -185,7 +185,7 @@ TEST(barrier, is_nothing_outside_of_pools_where_tasks_run_in_place) {
   });
 }
 
-TEST(barrier, is_not_needed_for_a_task_to_be_put_off_where_there_is_no_room_for_forks) {
+TEST(barrier, is_not_needed_to_put_tasks_off_without_room_for_forks) {
   filch::channel::pool pool({.workers = 1, .stack_size = std::size_t{64} << 10});
   bool is_detaching = false;
   int ran = 0;
@@ -207,7 +207,7 @@ TEST(barrier, is_not_needed_for_a_task_to_be_put_off_where_there_is_no_room_for_
   EXPECT_EQ(ran, 1);
 }
 
-TEST(barrier, in_a_handler_is_none_of_its_tasks_business) {
+TEST(barrier, hides_the_handled_exception_from_its_tasks) {
   std::atomic<int> handle_something{0};
   auto const look = [&] {
     if (std::current_exception()) ++handle_something;
@@ -228,7 +228,7 @@ TEST(barrier, in_a_handler_is_none_of_its_tasks_business) {
   EXPECT_EQ(handle_something, 0);
 }
 
-TEST(barrier, counts_updates_to_its_manager) {
+TEST(barrier, counts_updates_of_the_call_counter) {
   filch::channel::pool pool({.workers = 2});
   EXPECT_TRUE(eventually([&] {
     pool.run([] {

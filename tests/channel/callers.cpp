@@ -1,4 +1,4 @@
-// Several callers in a pool at once: whose tasks a worker runs, what a caller leaves, and what a barrier waits for.
+// Several callers in a pool at once: which tasks a worker may run, what a caller leaves, what a barrier waits for.
 #include "scale.hpp"
 #include "stealing.hpp"
 
@@ -18,7 +18,7 @@ template <class F> std::thread call(S::pool& pool, F f) {
   return std::thread([&pool, f] { pool.run(f); });
 }
 
-/// In a call, while others ask for tasks of theirs: forks g, and gives them every occasion to take it.
+/// In a call, while thieves request tasks of other calls: forks g, and gives them every occasion to take it.
 template <class G> void expect_to_keep(S::pool& pool, G const& g) {
   unsigned const me = S::worker_index();
   auto const before = pool.stats().publications;
@@ -41,14 +41,14 @@ TEST(callers, that_wait_run_no_task_of_another_call) {
   for (int round = 0; round < 20 && !HasFailure(); ++round) {
     pool.run([&] {
       while_the_owner_sleeps<S>(pool, [&] {
-        // The only thread is here, and the caller of this task sleeps.
+        // The only thread runs this task, and its caller sleeps.
         call(pool, [&] { expect_to_keep(pool, [] {}); }).join();
       });
     });
   }
 }
 
-TEST(callers, find_no_task_of_another_call_in_front_of_theirs) {
+TEST(callers, do_not_wait_behind_tasks_of_another_call) {
   S::pool pool({.workers = 2});
   for (int round = 0; round < 20 && !HasFailure(); ++round) {
     gate thread_waits;
@@ -79,9 +79,8 @@ TEST(callers, find_no_task_of_another_call_in_front_of_theirs) {
   }
 }
 
-/// A thread that has tasks of another call sets aside what a sleeping caller wants, and later gets tasks of that
-/// one's.
-TEST(callers, are_woken_by_a_thread_that_has_set_them_aside) {
+/// A thread with tasks of another call defers the request of a sleeping caller. Later it gets tasks of that caller's.
+TEST(callers, are_woken_by_a_thread_that_has_deferred_their_request) {
   S::pool pool({.workers = 3});
   int times = 0;
   for (int round = 0; round < 500 && times < 3 && !HasFailure(); ++round) {
@@ -117,7 +116,7 @@ TEST(callers, are_woken_by_a_thread_that_has_set_them_aside) {
       };
       stolen_join<S>{}(
           [&] {
-            // Both threads are in tasks, and the other caller is: only this one can go to sleep.
+            // Both threads and the other caller are in tasks: only this caller can go to sleep.
             before = pool.stats().sleeps;
             counted_before.open();
           },
@@ -146,7 +145,7 @@ TEST(callers, reach_a_thief_that_slept_before_they_came) {
   for (std::size_t round = 0; round < scaled(20) && !HasFailure(); ++round) {
     S::pool pool({.workers = 2, .stack_size = std::size_t{1} << 20});
     for (int again = 0; again < 2; ++again) {
-      // Each at a place of its own, where nobody was before when the thread went to sleep.
+      // Each caller has a place of its own, where no worker was when the thread went to sleep.
       std::vector<std::thread> callers;
       gate end;
       for (unsigned i = 0; i < k_callers; ++i) {
@@ -166,17 +165,17 @@ TEST(callers, reach_a_thief_that_slept_before_they_came) {
   }
 }
 
-TEST(callers, and_threads_that_fall_asleep_meanwhile_find_each_other) {
+TEST(callers, wake_threads_that_fall_asleep_meanwhile) {
   S::pool pool({.workers = 3, .stack_size = std::size_t{1} << 20});
   std::vector<std::thread> callers;
   for (unsigned i = 0; i < 4; ++i) {
     callers.emplace_back([&, i] {
       for (std::size_t round = 0; round < scaled(300) && !HasFailure(); ++round) {
         pool.run([&] {
-          gate begun;  // elsewhere: this worker does not come to its join before
+          gate begun;  // on another worker: this one comes to its join after that
           filch::join<S>([&] { answer_until_open<S>(begun); }, [&] { begun.open(); });
         });
-        // About as long as a thread looks before it sleeps.
+        // About as long as a thread searches before it sleeps.
         if (i % 2 == 0) work_for(std::chrono::microseconds(20 * (round % 10)));
       }
     });
@@ -184,7 +183,7 @@ TEST(callers, and_threads_that_fall_asleep_meanwhile_find_each_other) {
   for (auto& t : callers) t.join();
 }
 
-TEST(callers, of_one_pool_s_only_worker_are_there_at_once) {
+TEST(callers, of_a_pool_of_one_worker_run_side_by_side) {
   S::pool pool({.workers = 1});
   gate second_runs;
   auto first = call(pool, [&] {
@@ -219,7 +218,7 @@ TEST(detached_tasks, do_not_delay_the_call_that_leaves_them) {
         ++ran;
       });
       answer_until_open<S>(begun);
-      // The thread is in the first. Nobody asks for these.
+      // The thread is in the first task. No thief requests these.
       for (int i = 0; i < 10; ++i) {
         S::detach([&] {
           EXPECT_TRUE(has_left.pass()) << "the call runs a detached task";
@@ -238,14 +237,14 @@ TEST(detached_tasks, that_were_left_are_run_by_threads_that_fall_asleep_meanwhil
     std::atomic<int> ran{0};
     pool.run([&] {
       for (int i = 0; i < 3; ++i) S::detach([&] { ++ran; });
-      // About as long as a thread looks before it sleeps.
+      // About as long as a thread searches before it sleeps.
       work_for(std::chrono::microseconds(100 + 10 * (round % 10)));
     });
-    ASSERT_TRUE(eventually([&] { return ran == 3; })) << "nobody runs what was left";
+    ASSERT_TRUE(eventually([&] { return ran == 3; })) << "no thread runs what was left";
   }
 }
 
-TEST(detached_tasks, that_were_left_are_joined_and_detached_as_others) {
+TEST(detached_tasks, that_were_left_may_join_and_detach) {
   std::atomic<int> ran{0};
   {
     S::pool pool({.workers = 3});
@@ -260,7 +259,7 @@ TEST(detached_tasks, that_were_left_are_joined_and_detached_as_others) {
   EXPECT_EQ(ran, static_cast<int>(scaled(200)) * 10);
 }
 
-TEST(detached_tasks, that_were_left_are_nothing_to_the_next_call) {
+TEST(detached_tasks, that_were_left_do_not_hold_up_the_next_call) {
   S::pool pool({.workers = 2});
   for (int round = 0; round < 20 && !HasFailure(); ++round) {
     gate begun;
@@ -276,7 +275,7 @@ TEST(detached_tasks, that_were_left_are_nothing_to_the_next_call) {
       answer_until_open<S>(begun);
       S::detach(task);
     });
-    // The thread is in one of them, the other one is nobody's.
+    // The thread runs one of them, the other one is left.
     pool.run([&] {
       int own = 0;
       S::detach([&] { ++own; });
@@ -336,7 +335,7 @@ TEST(barrier_of_one_call, sleeps_and_is_woken_beside_another_call) {
       S::detach([&] {
         auto const before = pool.stats().sleeps;
         begun.open();
-        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the manager does not sleep";
+        EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; })) << "the caller does not sleep";
         ended = true;
       });
       answer_until_open<S>(begun);

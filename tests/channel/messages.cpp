@@ -1,5 +1,5 @@
-// The channel to a thief: who may take a message back, and what becomes of it.
-#include "schedulers/channel/channels.hpp"
+// The task channel: which worker may claim it, send, and take a message back. The call counter.
+#include "schedulers/channel/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct sent {
                    .last = tasks.data() + tasks.size(),
                    .owner = k_sender,
                    .from = k_sender,
-                   .of = call});
+                   .root = call});
   }
 };
 
@@ -43,13 +43,13 @@ TEST(messages, are_sent_anew_where_one_was_taken_back) {
   sent s;
   EXPECT_EQ(s.to_thief.wanted(), std::nullopt);
   EXPECT_NE(s.to_thief.take_back(s.tasks.back(), k_sender), nullptr);
-  EXPECT_FALSE(s.to_thief.is_quiet()) << "the thief would sleep, and not ask anew";
-  EXPECT_FALSE(s.to_thief.withdraw());
+  EXPECT_FALSE(s.to_thief.is_unanswered()) << "the thief would sleep, and not request anew";
+  EXPECT_FALSE(s.to_thief.try_close());
   ASSERT_EQ(s.to_thief.wanted(), call);
   EXPECT_FALSE(s.to_thief.claim(same_place));
   ASSERT_TRUE(s.to_thief.claim(call));
   s.to_thief.send(
-      {.first = s.tasks.data(), .last = s.tasks.data() + 1, .owner = k_other, .from = k_other, .of = call});
+      {.first = s.tasks.data(), .last = s.tasks.data() + 1, .owner = k_other, .from = k_other, .root = call});
   EXPECT_EQ(s.to_thief.receive().value().size(), 1u);
 }
 
@@ -63,12 +63,12 @@ TEST(messages, are_sent_anew_to_thieves_that_take_any) {
                  .owner = k_sender,
                  .from = k_sender,
                  .is_for_any_root = true,
-                 .of = call});
+                 .root = call});
   EXPECT_EQ(to_thief.take_back(tasks.back(), k_sender), tasks.data());
   EXPECT_TRUE(to_thief.claim(same_place));
 }
 
-TEST(messages, are_taken_back_by_who_sent_them) {
+TEST(messages, are_taken_back_by_their_sender) {
   sent s;
   EXPECT_EQ(s.to_thief.take_back(s.tasks.back(), k_other), nullptr);
   EXPECT_EQ(s.to_thief.receive().value().size(), s.tasks.size());
@@ -86,7 +86,7 @@ TEST(messages, are_not_taken_back_once_the_thief_has_looked) {
   EXPECT_EQ(s.to_thief.take_back(s.tasks.back(), k_sender), nullptr);
 }
 
-TEST(messages, are_of_the_call_that_the_thief_waits_for) {
+TEST(messages, are_of_the_call_that_the_thief_wants) {
   task_channel to_thief;
   to_thief.open(call);
   ASSERT_EQ(to_thief.wanted(), call);
@@ -97,36 +97,46 @@ TEST(messages, are_of_the_call_that_the_thief_waits_for) {
   EXPECT_FALSE(to_thief.claim(call)) << "twice";
 }
 
-TEST(messages, are_not_sent_to_who_has_withdrawn) {
+TEST(messages, are_for_the_root_that_is_claimed) {
+  task_channel to_thief;
+  to_thief.open(task_root::any());
+  EXPECT_EQ(to_thief.wanted(), task_root::any());
+  // Another victim answers, and the thief asks anew before the first one claims.
+  EXPECT_TRUE(to_thief.try_close());
+  to_thief.open(call);
+  EXPECT_EQ(to_thief.claim(call), call) << "a message that is taken back would leave the channel open for any root";
+}
+
+TEST(messages, are_not_sent_after_the_thief_withdrew) {
   task_channel to_thief;
   to_thief.open(call);
-  EXPECT_TRUE(to_thief.withdraw());
+  EXPECT_TRUE(to_thief.try_close());
   EXPECT_EQ(to_thief.wanted(), std::nullopt);
   EXPECT_FALSE(to_thief.claim(call));
 }
 
-TEST(messages, that_are_on_their_way_can_t_be_stopped) {
+TEST(messages, on_their_way_cannot_be_withdrawn) {
   task_channel to_thief;
   to_thief.open(call);
   EXPECT_TRUE(to_thief.claim(call));
-  EXPECT_FALSE(to_thief.withdraw());
+  EXPECT_FALSE(to_thief.try_close());
 }
 
-TEST(census, is_over_when_nobody_has_tasks_of_the_call) {
-  census c;
+TEST(call_counter, is_over_when_no_other_worker_has_tasks) {
+  call_counter c;
   c.begin(call);
   EXPECT_TRUE(c.is_over(call, 0));
   c.add(call);
   c.add(call);
   EXPECT_FALSE(c.subtract(call));
   EXPECT_FALSE(c.is_over(call, 0));
-  EXPECT_TRUE(c.is_over(call, 1)) << "but for the manager";
+  EXPECT_TRUE(c.is_over(call, 1)) << "except the asking worker";
   EXPECT_TRUE(c.subtract(call));
   EXPECT_TRUE(c.is_over(call, 0));
 }
 
-TEST(census, does_not_count_tasks_of_calls_that_were_there_before) {
-  census c;
+TEST(call_counter, ignores_tasks_of_earlier_calls) {
+  call_counter c;
   c.begin(call);
   c.add(call);
   c.begin(same_place);

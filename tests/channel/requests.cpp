@@ -1,5 +1,5 @@
-// Whom steal requests go to, when they are sent, and how they come back. An early request stays with its first victim
-// while the last task that was received runs: there it is looked for.
+// Steal requests: which victims they go to, when they are sent, how they come back. An early request stays with its
+// first victim while the thief runs the last received task; the tests look for it there.
 #include "stealing.hpp"
 
 #include <array>
@@ -15,15 +15,15 @@ using filch::victim_order;
 
 enum class order { none, poll, forget, look, leave };
 
-/// Workers that do as they are told. Those other than worker 0 are held in detached tasks, for which no early
-/// requests are sent; their request channels are open.
+/// Workers that do as they are told. Detached tasks hold all but worker 0: no early requests are sent before these,
+/// and their workers' request channels are open.
 class obedient {
  public:
   static constexpr unsigned k_most_workers = 5;
 
   explicit obedient(filch::pool_options const& options) : pool(options) {}
 
-  /// Worker 0: puts each of the others into a task, and nobody asks any more.
+  /// Worker 0: puts each of the others into a task. No request is out then.
   void hold_others() {
     for (unsigned i = 1; i < pool.workers(); ++i) {
       unsigned const before = held_;
@@ -37,7 +37,7 @@ class obedient {
       }));
     }
   }
-  /// Until it may leave.
+  /// Follows orders until it may leave.
   void obey() {
     unsigned const me = S::worker_index();
     for (order what = order::none; what != order::leave; told_[me] = order::none) {
@@ -57,7 +57,7 @@ class obedient {
       if (i != S::worker_index()) tell(i, what);
     }
   }
-  /// Who but the caller has a request that is to be answered.
+  /// The workers, other than the calling one, that have a request to answer.
   std::vector<unsigned> asked_others() {
     tell_others(order::look);
     std::vector<unsigned> asked;
@@ -66,18 +66,17 @@ class obedient {
     }
     return asked;
   }
-  /// While nobody asks. With something to give, a worker looks through the requests that it had kept, and drops
-  /// those that are out of date.
+  /// While no thief waits: a worker with a task to give takes out the requests that it holds, and drops old ones.
   static void forget_old_requests() {
     filch::join<S>([] { S::poll(); }, [] {});
   }
-  /// Polls, until it gives something.
+  /// Polls until it has sent a message.
   void give() {
     auto const before = pool.stats().publications;
     EXPECT_TRUE(eventually([&] {
       S::poll();
       return pool.stats().publications > before;
-    })) << "nobody takes anything";
+    })) << "no thief takes anything";
   }
 
   S::pool pool;
@@ -90,8 +89,8 @@ class obedient {
 
 using victims = std::vector<unsigned>;
 
-/// Calls meanwhile() on the thief, of five workers that ask for half, while it runs the second of two tasks that
-/// worker 0 gave it. Returns how many requests it sent for that.
+/// Calls meanwhile() on the thief while it runs the second of two tasks that worker 0 gave it, in a pool of five
+/// workers that request half. Returns how many requests the thief sent before that task.
 std::uint64_t while_asking(unsigned thief, obedient& all, auto const& meanwhile) {
   std::uint64_t sent = 0;
   all.pool.run([&] {
@@ -100,7 +99,7 @@ std::uint64_t while_asking(unsigned thief, obedient& all, auto const& meanwhile)
     filch::scope<S>([&](auto& s) {
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), thief);
-        all.tell_others(order::forget);  // what it left with others before it got this
+        all.tell_others(order::forget);  // requests that it left with others before it got this task
         requests = all.pool.stats().requests;
       });
       s.spawn([&] {
@@ -118,20 +117,20 @@ std::uint64_t while_asking(unsigned thief, obedient& all, auto const& meanwhile)
   return sent;
 }
 
-/// Whom it has asked.
+/// The victims of the thief's early request.
 victims asked_by(unsigned thief, obedient& all) {
   victims asked;
   while_asking(thief, all, [&] { asked = all.asked_others(); });
   return asked;
 }
 
-TEST(requests, go_to_the_nearest_worker_where_that_is_asked_for) {
+TEST(requests, go_to_the_nearest_worker_in_nearest_order) {
   obedient all(
       {.workers = 5, .amount = steal_amount::half, .victims = victim_order::nearest, .early_requests = true});
   for (unsigned thief : {1u, 2u, 3u, 4u}) EXPECT_EQ(asked_by(thief, all), victims{thief - 1}) << "by " << thief;
 }
 
-TEST(requests, go_on_by_their_distance_from_the_thief) {
+TEST(requests, are_passed_on_by_the_distance_from_the_thief) {
   obedient all(
       {.workers = 5, .amount = steal_amount::half, .victims = victim_order::nearest, .early_requests = true});
   while_asking(3, all, [&] {
@@ -143,14 +142,14 @@ TEST(requests, go_on_by_their_distance_from_the_thief) {
   });
 }
 
-TEST(requests, go_to_who_gave_the_last_tasks) {
+TEST(requests, go_to_the_sender_of_the_last_tasks) {
   obedient all({.workers = 5, .amount = steal_amount::half, .victims = victim_order::last, .early_requests = true});
   for (int round = 0; round < 5; ++round) {
     for (unsigned thief : {1u, 2u, 3u, 4u}) EXPECT_EQ(asked_by(thief, all), victims{0}) << "by " << thief;
   }
 }
 
-TEST(requests, go_to_who_gave_the_last_tasks_and_not_to_their_owner) {
+TEST(requests, go_to_the_sender_of_the_last_tasks_and_not_to_their_owner) {
   obedient all({.workers = 5, .amount = steal_amount::half, .victims = victim_order::last, .early_requests = true});
   constexpr unsigned k_giver = 2;
   constexpr unsigned k_thief = 4;
@@ -182,8 +181,8 @@ TEST(requests, go_to_who_gave_the_last_tasks_and_not_to_their_owner) {
   EXPECT_EQ(asked, victims{k_giver});
 }
 
-TEST(requests, go_to_any_worker_where_that_is_asked_for) {
-  // In one pool: each begins with the same random numbers.
+TEST(requests, go_to_any_worker_in_random_order) {
+  // One pool for all rounds: each pool begins with the same random numbers.
   obedient all({.workers = 5, .amount = steal_amount::half, .victims = victim_order::random, .early_requests = true});
   std::array<bool, 4> went_to{};
   EXPECT_TRUE(eventually([&] {
@@ -194,14 +193,14 @@ TEST(requests, go_to_any_worker_where_that_is_asked_for) {
   }));
 }
 
-TEST(requests, are_sent_before_the_last_task_runs_only_where_that_is_asked_for) {
+TEST(requests, are_sent_before_the_last_task_only_as_early_requests) {
   obedient early({.workers = 5, .amount = steal_amount::half, .early_requests = true});
   EXPECT_EQ(while_asking(2, early, [&] { EXPECT_EQ(early.asked_others().size(), 1u); }), 1u);
   obedient late({.workers = 5, .amount = steal_amount::half, .early_requests = false});
   EXPECT_EQ(while_asking(2, late, [&] { EXPECT_EQ(late.asked_others().size(), 0u); }), 0u);
 }
 
-TEST(requests, come_back_where_nobody_has_anything) {
+TEST(requests, come_back_if_no_worker_has_tasks) {
   obedient all({.workers = 2, .amount = steal_amount::half, .early_requests = true});
   all.pool.run([&] {
     all.hold_others();
@@ -212,7 +211,8 @@ TEST(requests, come_back_where_nobody_has_anything) {
       s.spawn([&] {
         returns = all.pool.stats().returns;
         forwards = all.pool.stats().forwards;
-        all.tell(0, order::poll);  // has sent what it had, and runs the last one: back to who asked, that is, here
+        all.tell(0,
+                 order::poll);  // it has sent its tasks and runs the last one: passes the request back to the thief
         EXPECT_EQ(all.pool.stats().forwards, forwards + 1);
         EXPECT_EQ(all.pool.stats().returns, returns) << "before the thief looked";
         all.tell(0, order::leave);

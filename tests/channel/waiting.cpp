@@ -1,4 +1,4 @@
-// What a worker does in a join whose task was sent away: runs others, sleeps, is woken.
+// A worker in a join whose task was sent away: it runs others, sleeps, is woken, and gives back what it does not run.
 #include "counted.hpp"
 #include "stealing.hpp"
 
@@ -39,16 +39,16 @@ TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
   }
 }
 
-/// Waits that pile up on one worker, each on top of the other: every task of it is one join, whose second half is on
-/// a thief and does not end before the next task has begun here.
+/// Waits that pile up on one worker, each on top of the one before. Each of its tasks is a join whose second half is
+/// on a thief, and does not end before the next task has begun on the worker.
 struct pile {
   S::pool& pool;
-  S::pool* around;  // if there is one: the pile is on a stack of its, in a run inside of that
+  S::pool* around;  // or null; the pile is on this pool's stack, in a run inside its run
   static constexpr int k_tasks = 150;
   static constexpr std::size_t k_frame = std::size_t{16} << 10;
   static constexpr std::size_t k_stack = std::size_t{1} << 20;
 
-  std::atomic<unsigned> place{~0u};  // the worker's
+  std::atomic<unsigned> place{~0u};  // index of the worker
   std::atomic<bool> wants_next{true};
   std::atomic<int> deep{0};
   std::atomic<int> deepest{0};
@@ -81,8 +81,8 @@ struct pile {
 
   void task() {
     unsigned const me = S::worker_index();
-    unsigned nobody = ~0u;
-    if (me != 0) place.compare_exchange_strong(nobody, me);
+    unsigned no_worker = ~0u;
+    if (me != 0) place.compare_exchange_strong(no_worker, me);
     if (me == place && around && !is_inside) {
       is_inside = true;
       around->run([&] { pool.run([&] { waits(me); }); });
@@ -122,7 +122,8 @@ TEST(waiting, leaves_nothing_with_the_waiter_that_was_not_begun) {
     gate spawned_ran;
     auto const runs_on_top_of_the_wait = [&] {
       EXPECT_EQ(filch::current_worker<S>(), waiter);
-      // Who has second asks once it has sent the answer. From here on nobody else does: one is here, one in first.
+      // The worker that runs second requests tasks once it has sent its outcome. The others are in this task and in
+      // first.
       std::uint64_t const before = pool.stats().requests;
       on_top_begun.open();
       EXPECT_TRUE(eventually([&] { return pool.stats().requests > before; }));
@@ -132,7 +133,7 @@ TEST(waiting, leaves_nothing_with_the_waiter_that_was_not_begun) {
       first_begun.open();
       EXPECT_TRUE(second_begun.pass());
       filch::scope<S>([&](auto& s) {
-        // Nobody asks: the waiter is in the other side of second. It gets half of these when it does.
+        // No thief requests: the waiter is in the other side of second. It gets half of these when it waits.
         s.spawn(runs_on_top_of_the_wait);
         for (int i = 0; i < 3; ++i) s.spawn([] {});
         spawned.open();
@@ -154,8 +155,8 @@ TEST(waiting, leaves_nothing_with_the_waiter_that_was_not_begun) {
                 EXPECT_TRUE(spawned.pass());
               },
               second);
-          // The wait is over. One of those that were spawned was taken over in it, and not begun.
-          EXPECT_TRUE(spawned_ran.pass()) << "a task lies with a worker that does not run it";
+          // The wait is over. In it the worker received one of the spawned tasks, and did not begin it.
+          EXPECT_TRUE(spawned_ran.pass()) << "a worker keeps a task that it does not run";
         },
         first);
   });
@@ -172,7 +173,7 @@ TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
 TEST(waiting, inside_an_outer_pool_s_run_in_place_leaves_nothing_that_was_not_begun) {
   S::pool outer({.workers = 1});
   S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
-  // The worker of both pools is the one that gets them, while it waits in a join.
+  // The worker of both pools gets the tasks while it waits in a join.
   outer.run([&] {
     pool.run([&] {
       auto const me = filch::current_worker<S>();
@@ -196,7 +197,7 @@ TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
     gate detached_ran;
     filch::scope<S>([&](auto& s) {
       hold_thief<S>(s, may_ask);
-      // On a stack of `inner`, of which the pool knows nothing: nothing is run there in a wait.
+      // On a stack of `inner`, whose size the pool does not know: a wait runs nothing on top there.
       inner.run([&] {
         pool.run([&] {
           wait_for_thief<S>();
@@ -208,10 +209,10 @@ TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
               [&] {
                 auto const before = pool.stats().sleeps;
                 stolen.open();
-                // Time for it to do what it must not.
+                // Time enough to fall asleep, which it must not.
                 eventually([&] { return pool.stats().sleeps > before; }, std::chrono::milliseconds(100));
                 may_ask.open();
-                EXPECT_TRUE(detached_ran.pass()) << "it lies with a worker that sleeps";
+                EXPECT_TRUE(detached_ran.pass()) << "a worker that sleeps keeps it";
               });
         });
       });
@@ -220,7 +221,7 @@ TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
   });
 }
 
-TEST(waiting, goes_on_with_its_task_if_that_came_back_during_a_poll_on_top) {
+TEST(waiting, runs_its_task_if_that_came_back_during_a_poll_on_top) {
   S::pool pool({.workers = 4, .amount = filch::steal_amount::half});
   S::pool another({.workers = 1});
   gate third_has_begun;
@@ -244,7 +245,7 @@ TEST(waiting, goes_on_with_its_task_if_that_came_back_during_a_poll_on_top) {
                      });
     });
     answer_until_open<S>(third_has_begun);
-    // The first thief takes two of these, and gives the second one back while it is in the first.
+    // The first thief gets two of these. It gives the second one back while it runs the first.
     spawn_for_one_message(
         s,
         [&] {
@@ -252,18 +253,18 @@ TEST(waiting, goes_on_with_its_task_if_that_came_back_during_a_poll_on_top) {
           EXPECT_TRUE(x_may_wait.pass());
           another.run([&] {
             given_back.open();
-            EXPECT_TRUE(task_ran.pass()) << "nobody runs the task that was given back";
+            EXPECT_TRUE(task_ran.pass()) << "no worker runs the task that was given back";
           });
         },
         [&] { task_ran.open(); });
     first_may_ask.open();
     answer_until_open<S>(x_begun);
-    // Runs here, on top of the wait for that task.
+    // Runs on the owner, on top of its wait for that task.
     S::detach([&, owner] {
       EXPECT_EQ(filch::current_worker<S>(), owner);
       x_may_wait.open();
       EXPECT_TRUE(given_back.pass());
-      // A request that nobody waits for any more: the third worker has answered it.
+      // An old request: the third worker has answered it.
       second_may_ask.open();
       wait_for_thief<S>();
       third_may_fork.open();
@@ -279,7 +280,7 @@ TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
   pool.run([&] {
     expect_given_back_before<S>([&](auto const& body) {
       gate has_it;
-      std::thread who_has_it([&] {
+      std::thread holder([&] {
         std::lock_guard const lock(m);
         has_it.open();
         body();
@@ -287,7 +288,7 @@ TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
       EXPECT_TRUE(has_it.pass());
       m.lock();
       m.unlock();
-      who_has_it.join();
+      holder.join();
     });
   });
 }
@@ -295,7 +296,7 @@ TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
 TEST(waiting, in_another_pool_s_run_leaves_no_message_that_an_early_request_brought) {
   S::pool pool({.workers = 3, .amount = filch::steal_amount::half, .early_requests = true});
   S::pool another({.workers = 1});
-  // Nobody passes anything to who sleeps: the early requests below come back to who left them.
+  // No request is passed on to a worker that sleeps: the early requests below come back to their thieves.
   EXPECT_TRUE(eventually([&] { return pool.stats().sleeps >= 2; }));
   pool.run([&] {
     gate others_end;
@@ -313,20 +314,20 @@ TEST(waiting, in_another_pool_s_run_leaves_no_message_that_an_early_request_brou
           EXPECT_TRUE(others_end.pass());
         });
         answer_until_open<S>(*begun);
-        S::poll();  // its early request: there is nothing for it
+        S::poll();  // passes its early request back: there is no task for it
       }
-      // One of the two gets the first three of these, which are half, then the other one the next two.
+      // One of the two gets the first three of these, which are half; then the other one gets the next two.
       s.spawn([&] {
         EXPECT_TRUE(passes_on_begun.pass());
         EXPECT_TRUE(last_begun.pass());
         before = pool.stats().publications;
       });
       s.spawn([] {});
-      // Before this one, the last of its message, the thief asks early.
+      // The last task of its message: the thief sends an early request before it.
       s.spawn([&] {
         EXPECT_TRUE(eventually([&] { return pool.stats().publications > before; }));
         passed_on.open();
-        another.run([&] { EXPECT_TRUE(passed_on_ran.pass()) << "a task lies with a worker that does not run it"; });
+        another.run([&] { EXPECT_TRUE(passed_on_ran.pass()) << "a worker keeps a task that it does not run"; });
       });
       s.spawn([&] {
         passes_on_begun.open();
@@ -356,8 +357,9 @@ TEST(waiting, piles_up_on_half_of_the_stack) {
   }
 }
 
-/// Two workers sleep in joins. The one that a detached task goes to runs it, though the other one asks, too.
-TEST(waiting, runs_the_detached_task_that_it_is_sent) {
+/// Two workers sleep in joins. The one that is sent a detached task runs it, though the other one requests tasks,
+/// too.
+TEST(waiting, runs_the_detached_task_that_it_was_sent) {
   constexpr stolen_join<S> join_stolen;
   filch::channel::pool pool({.workers = 3});
   for (int round = 0; round < 20; ++round) {

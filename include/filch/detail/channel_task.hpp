@@ -1,5 +1,5 @@
-// The private deque of the channel scheduler: types, and its side of task_stack.hpp. The protocol is argued in
-// src/schedulers/channel/protocol.md.
+// The fast path of filch::channel: a task descriptor, the part of a worker that forks and joins touch, and the
+// scheduler's side of task_stack.hpp. Protocol: src/schedulers/channel/protocol.md, "Fork" and "Join".
 #pragma once
 
 #include <filch/detail/channel_words.hpp>
@@ -7,11 +7,12 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Runs a task that was sent away and leaves its result or its exception in the descriptor. Returns whether there is
-/// a result.
+/// Runs a task that was sent away, and leaves its result or its exception in the room. Returns whether it is a
+/// result.
 using channel_run = bool (*)(channel_task&, void* outcome) noexcept;
 
-/// One worker has it at a time: its owner until it is sent, then who receives it, then its owner again.
+/// A descriptor. One worker has it at a time: its owner until it is sent, then the thief that received it, then its
+/// owner again.
 struct alignas(k_cache_line) channel_task {
   channel_future future;
   channel_run run;
@@ -19,10 +20,10 @@ struct alignas(k_cache_line) channel_task {
 };
 static_assert(sizeof(channel_task) == k_cache_line, "a descriptor is a cache line: one transfer a steal");
 
-/// A task that nobody joins: on the heap, in its worker's list or on its way to another one.
+/// A detached task, which no join waits for: on the heap, in its worker's list or on its way to another worker.
 struct channel_detached {
   channel_detached* next = nullptr;
-  void (*run)(channel_detached&) noexcept;  // and destroys it
+  void (*run)(channel_detached&) noexcept;  // runs the task, then destroys it
 
   explicit channel_detached(void (*r)(channel_detached&) noexcept) noexcept : run(r) {}
 };
@@ -50,20 +51,19 @@ struct alignas(k_cache_line) channel_worker {
   // owner
   channel_task* top = nullptr;  // the next free descriptor
   channel_task* end = nullptr;  // the array ends here
-  std::uint64_t forks = 0;      // where forks are counted
+  std::uint64_t forks = 0;      // number of forks, if FILCH_COUNT_FORKS
 
-  // owner; others ring
-  alignas(k_cache_line)
-      channel_doorbell doorbell;  // of its request channel; its place: all tasks below are sent away
+  // owner and thieves
+  alignas(k_cache_line) channel_doorbell doorbell;  // of its request channel; place: the tasks below are sent away
 
-  explicit constexpr channel_worker(channel_task* quiet) noexcept : doorbell(quiet) {}
+  explicit constexpr channel_worker(channel_task* place) noexcept : doorbell(place) {}
 };
 static_assert(sizeof(channel_worker) == 2 * k_cache_line, "what others touch is apart from what the owner writes");
 
-/// The calling thread's worker. Outside all pools: a worker without room, whose doorbell never rings.
+/// The calling thread's worker. Outside all pools: a worker without room, whose doorbell no thief rings.
 extern FILCH_API constinit thread_local channel_worker* channel_self __attribute__((tls_model("initial-exec")));
 
-/// What an emptied task runs.
+/// `run` of an emptied task.
 FILCH_API bool channel_run_nothing(channel_task&, void*) noexcept;
 
 /// See task_stack.hpp.
@@ -72,18 +72,18 @@ struct FILCH_API channel_stack {
   using task = channel_task;
 
   FILCH_INLINE static worker*& self() noexcept { return channel_self; }
-  /// Was t sent away, or does somebody ask for work?
+  /// Was t sent away, or may thieves request tasks?
   FILCH_INLINE static bool is_slow(worker const& w, task const* t) noexcept { return w.doorbell.is_above(t); }
-  /// After a push when somebody asks: answers.
+  /// After a push while tasks are requested: serves thieves.
   static void pushed_slow(worker&, task&) noexcept;
-  /// A join whose compare failed: answers, or waits for the task's future.
+  /// A join whose compare failed: serves thieves, or waits for the task's future.
   static join_outcome join_slow(worker&, task&) noexcept;
   /// Runs call(argument) as a worker of the default pool. `call` must not throw.
   static void enter_default(void (*call)(void*), void* argument);
   static constexpr bool k_gets_several_back = true;
   static channel_run take_slow(worker&, task&) noexcept;
   FILCH_INLINE static void emptied(task& t) noexcept {
-    // It may have been emptied before it was sent away: see take_slow().
+    // take_slow() has emptied it already, if thieves were served there. A store would race with a thief then.
     if (t.run != &channel_run_nothing) t.run = &channel_run_nothing;
   }
   static task* drop_emptied(worker&, task* base) noexcept;
@@ -96,11 +96,11 @@ using channel_staying = task_staying<channel_stack>;
 template <> FILCH_API channel_staying::task_staying();
 template <> FILCH_API channel_staying::~task_staying();
 
-/// The doorbell has rung: does a thief wait for an answer?
+/// There are requests: does a thief wait for tasks that this worker may have?
 FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
-/// The doorbell has rung: answers requests, and passes on those that it has nothing for.
+/// There are requests: answers them, or passes them on.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;
-/// No worker's, or staying: what is detached runs in place.
+/// Outside all pools, or staying: detached tasks run in place.
 FILCH_API bool channel_has_no_list(channel_worker&) noexcept;
 FILCH_API void channel_detach(channel_worker&, channel_detached&) noexcept;
 FILCH_API void channel_barrier(channel_worker&) noexcept;

@@ -1,5 +1,6 @@
-// Those channels of the channel scheduler that its fast path touches. Their edges are argued in
-// src/schedulers/channel/protocol.md.
+// The words of the channel scheduler that its fast path touches: the doorbell and the future. Every method is one
+// transition and names its caller. Protocol: src/schedulers/channel/protocol.md, "Words" and "Edges"; the other words
+// are in src/schedulers/channel/words.hpp.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -11,40 +12,47 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct channel_task;
 
-/// Tells the receiver of a request channel that there may be something in it. The word holds a place in the
-/// receiver's task array, or *kept*: there is something that the receiver left where it is, or *rung*: something may
-/// have come since. Both are greater than every place: one compare of a fork's place asks all questions.
+/// Tells a worker, the receiver of a request channel, that thieves request tasks. The word holds one of three:
+///   a place in the receiver's task array   no request: the tasks below the place are sent away
+///   *seen*                                 requests are there, and the receiver has looked at all of them in vain
+///   *rung*                                 a new request may be there
+/// Both marks are greater than every place, so a fork and a join ask all questions with one compare.
 class channel_doorbell {
  public:
-  constexpr explicit channel_doorbell(channel_task* quiet) noexcept : word_(quiet) {}
+  constexpr explicit channel_doorbell(channel_task* place) noexcept : word_(place) {}
 
-  /// Receiver. Is t below the place, or has the doorbell rung? relaxed: the place is the receiver's own store; a ring
-  /// may as well be seen at the next fork.
+  /// Receiver: is t below the place, or are there requests? relaxed: the receiver stored the place itself, and may
+  /// see a ring as late as its next fork.
   FILCH_INLINE bool is_above(channel_task const* t) const noexcept {
     return t < word_.load(std::memory_order_relaxed);
   }
-  /// Receiver: may there be something? relaxed: as above.
-  bool has_rung() const noexcept { return word_.load(std::memory_order_relaxed) >= kept(); }
-  /// Receiver: is there only what it left? relaxed: as above.
-  bool is_kept() const noexcept { return word_.load(std::memory_order_relaxed) == kept(); }
+  /// Receiver: may there be requests, seen or new? relaxed: as is_above().
+  bool is_requested() const noexcept { return word_.load(std::memory_order_relaxed) >= seen(); }
+  /// Receiver: are there only requests that it has seen? relaxed: as is_above().
+  bool has_only_seen() const noexcept { return word_.load(std::memory_order_relaxed) == seen(); }
+  /// Receiver, for checks: is the place this one, or are there requests? relaxed: as is_above().
+  bool is_at(channel_task const* place) const noexcept {
+    channel_task const* const word = word_.load(std::memory_order_relaxed);
+    return word == place || word >= seen();
+  }
 
-  /// Anybody, after a message was left. A store only where it has not rung, so that many senders share the line.
-  /// edge channel-1: seq_cst, both; pairs with hush().
+  /// Sender, after it left a request. A doorbell that has rung is not stored to: many senders share its cache line.
+  /// edge channel-1: seq_cst, both; pairs with clear().
   void ring() noexcept {
     if (word_.load(std::memory_order_seq_cst) != rung()) word_.store(rung(), std::memory_order_seq_cst);
   }
-  /// Receiver, before it looks at the messages: what comes later rings again. edge channel-1.
-  void hush(channel_task* at) noexcept { word_.exchange(at, std::memory_order_seq_cst); }
-  /// Receiver, which hushed it at that place, and left some messages: unless it has rung since. relaxed: for the
-  /// receiver alone.
-  void keep(channel_task* at) noexcept { move(at, kept()); }
-  /// Receiver: moves the place, unless the doorbell has rung. relaxed: the place is for the receiver alone.
+  /// Receiver, before it looks at the requests: a later request rings again. edge channel-1.
+  void clear(channel_task* place) noexcept { word_.exchange(place, std::memory_order_seq_cst); }
+  /// Receiver, after clear(place) and a look that left requests where they are. A ring since then stays. relaxed:
+  /// read by the receiver alone.
+  void mark_seen(channel_task* place) noexcept { move(place, seen()); }
+  /// Receiver: moves the place. A ring since then stays. relaxed: read by the receiver alone.
   void move(channel_task* from, channel_task* to) noexcept {
     word_.compare_exchange_strong(from, to, std::memory_order_relaxed, std::memory_order_relaxed);
   }
 
  private:
-  static channel_task* kept() noexcept { return reinterpret_cast<channel_task*>(~std::uintptr_t{1}); }
+  static channel_task* seen() noexcept { return reinterpret_cast<channel_task*>(~std::uintptr_t{1}); }
   static channel_task* rung() noexcept { return reinterpret_cast<channel_task*>(~std::uintptr_t{0}); }
 
   std::atomic<channel_task*> word_;
@@ -54,26 +62,28 @@ enum class [[nodiscard]] future_state {
   pending,
   returned,  // the payload holds the result
   threw,     // the payload holds the exception
-  declined,  // who had the task gives it back as it was
+  declined,  // the thief did not begin the task; the payload is as it was
 };
 
-/// A future: a channel for one message, from who has a task that was sent away to who forked it. What the message
-/// says of lies in the task's payload.
+/// A channel for one message, from the worker that received a task to the task's owner. The result or exception lies
+/// in the task's payload.
 class channel_future {
  public:
   /// Owner, before it sends the task. relaxed: the sending publishes it.
   void expect_from(unsigned thief) noexcept { word_.store(k_sent + thief, std::memory_order_relaxed); }
-  /// Owner, while pending: to whom the task was sent; nobody knows, or cares, whom it was passed on to.
+  /// Owner: the index of the worker that the task was sent to; k_no_worker if the future is not in that state. That
+  /// worker may have sent the task on. relaxed: the owner's own store.
   unsigned sent_to() const noexcept {
-    // relaxed: the owner's own store.
     std::uintptr_t const word = word_.load(std::memory_order_relaxed);
     return word >= k_sent ? static_cast<unsigned>(word - k_sent) : k_no_worker;
   }
   /// Owner. edge channel-3: acquire, what the task did.
   future_state peek() const noexcept { return state_of(word_.load(std::memory_order_acquire)); }
-  /// Owner, about to sleep until there is a message; false if there is one. edge channel-4: seq_cst, after the
-  /// announcement.
-  bool wait_for_message() noexcept {
+  /// Owner, for checks: is the task private? relaxed: only the owner makes the future empty, or sends the task.
+  bool is_empty() const noexcept { return word_.load(std::memory_order_relaxed) == k_empty; }
+  /// Owner, before it sleeps until there is a message. Returns whether it may sleep: there is none yet.
+  /// edge channel-4: seq_cst, after the announcement.
+  [[nodiscard]] bool begin_wait() noexcept {
     std::uintptr_t word = word_.load(std::memory_order_seq_cst);
     while (state_of(word) == future_state::pending && word != k_waited) {
       if (word_.compare_exchange_weak(word, k_waited, std::memory_order_seq_cst, std::memory_order_relaxed)) {
@@ -82,24 +92,24 @@ class channel_future {
     }
     return word == k_waited;
   }
-  /// Owner, of a task that it has run itself and passes over: as if it had been sent away, and come back. relaxed:
-  /// for the owner alone.
-  void pass() noexcept {
+  /// Owner: a task in the middle of the stack that it has run itself counts as sent away and returned. relaxed: read
+  /// by the owner alone.
+  void mark_returned() noexcept {
     word_.store(static_cast<std::uintptr_t>(future_state::returned), std::memory_order_relaxed);
   }
-  /// Owner, after the message: empty again. relaxed: nobody else looks until the task above is sent.
+  /// Owner, after the message: empty again. relaxed: no other worker looks at it until the task is sent.
   void clear() noexcept { word_.store(k_empty, std::memory_order_relaxed); }
 
-  /// Who has the task; true if its owner sleeps, or is about to. The task, with this channel, may be gone.
+  /// Thief: sends the message. Returns whether the owner sleeps, or is about to. The task and this word may be gone.
   /// edge channel-3, channel-4: seq_cst.
   [[nodiscard]] bool send(future_state message) noexcept {
     return word_.exchange(static_cast<std::uintptr_t>(message), std::memory_order_seq_cst) == k_waited;
   }
 
  private:
-  static constexpr std::uintptr_t k_empty = 0;
+  static constexpr std::uintptr_t k_empty = 0;   // the task is private
   static constexpr std::uintptr_t k_waited = 4;  // pending, and the owner sleeps
-  static constexpr std::uintptr_t k_sent = 8;    // + whom to; pending
+  static constexpr std::uintptr_t k_sent = 8;    // + index of the thief; pending
 
   static future_state state_of(std::uintptr_t word) noexcept {
     return word < k_waited ? static_cast<future_state>(word) : future_state::pending;

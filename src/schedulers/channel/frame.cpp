@@ -1,6 +1,6 @@
-// frame: many forks, one join.
+// The owner: many forks on one frame. task_frame.hpp calls it. Protocol: protocol.md, "Scope".
 #include "runtime/task_frame.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,17 +10,19 @@ namespace filch::inline FILCH_ABI::detail {
 bool channel_run_nothing(channel_task&, void*) noexcept { return true; }
 
 channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noexcept {
-  auto& w = static_cast<channel_member&>(owner);
+  channel_member& w = member(owner);
+  check(w);
   if (&t < w.bottom) return nullptr;
-  // Not this one: if it is sent away with others, nothing is in it.
+  // Emptied before it serves: a thief that gets this task with others has nothing to run.
   channel_run const run = std::exchange(t.run, &channel_run_nothing);
-  if (w.doorbell.has_rung()) w.team->serve(w);
+  if (w.doorbell.is_requested()) w.team->serve(w);
   return run;
 }
 
 channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* base) noexcept {
-  auto& w = static_cast<channel_member&>(owner);
-  // Not those that were sent away and came back declined meanwhile.
+  channel_member& w = member(owner);
+  check(w);
+  // Tasks that were sent away and came back declined are not dropped.
   channel_task* const least = std::max(base, w.bottom);
   while (w.top > least && w.top[-1].run == &channel_run_nothing) --w.top;
   channel_task* const bottom = w.bottom;

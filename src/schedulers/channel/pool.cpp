@@ -1,8 +1,9 @@
-// The pool: its members, the way in, and the default pool.
+// The pool: its members, the way in, and the default pool. pool_of.hpp and the team's threads call it. Protocol:
+// protocol.md, "First requests".
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
-#include "schedulers/channel/worker.hpp"
+#include "schedulers/channel/checks.hpp"
 
 #include <memory>
 #include <utility>
@@ -23,14 +24,10 @@ unsigned channel_worker_index() noexcept {
 }
 
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads),
-      census_(std::make_unique<census[]>(all_places())),
-      tasks_(std::make_unique<task_channel[]>(all_places())) {
-  members_.resize(all_places());
-  for (unsigned i = 0; i < all_places(); ++i) requests_.emplace_back(all_places());
+    : team(std::move(s), tolerate_missing_threads), members_(all_places()), channels_(all_places()) {
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   channel_places::watch();
-  ask_for_threads();
+  request_for_threads();
   start();
   withdraw_for_missing_threads();
 }
@@ -42,12 +39,13 @@ void channel_team::make_place(unsigned place) noexcept {
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
   m->top = m->bottom = m->floor = base;
   m->end = base + room / sizeof(channel_task);
-  m->doorbell.hush(base);
+  m->doorbell.clear(base);
   m->team = this;
+  m->own = &channels_.received_by(place);
   m->index = place;
   m->random = runtime::random_numbers(place);
   members_[place] = m;
-  requests_[place].belongs_to(m->doorbell);
+  m->own->requests.attach(m->doorbell);
 }
 
 channel_team::~channel_team() { stop(); }
@@ -78,11 +76,11 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   } run{call, argument, *this, self(me)};
   channel_member& w = run.w;
   if (all().is_callers(me)) {
-    has_tasks_of(w, task_root::of_call(me, ++w.calls));
-    census_[me].begin(w.root);
-    note_late_thieves(w);
+    set_root(w, task_root::of_call(me, ++w.calls));
+    w.own->calls.begin(w.root);
+    request_for_late_thieves(w);
   }
-  requests_[me].reopen();
+  w.own->requests.reopen();
   channel_places::as_worker(w, [&] {
     runtime::call_on(
         space(me), me,
@@ -95,41 +93,14 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         &run);
   });
   if (!alive()) return;
+  check(w);
   w.root = task_root::any();
-  requests_[me].close();
-}
-
-/// Its detached tasks, at the end. A caller leaves them to the pool's threads, and returns at once. Where there are
-/// no threads, nobody but the caller would run them. In a child of fork() they are the parent's, which runs them.
-void channel_team::leave_detached(channel_member& w) noexcept {
-  if (!alive()) return;
-  if (all().is_callers(w.index) && has_threads()) {
-    if (w.detached.is_empty()) return;
-    left_.put(std::exchange(w.detached, {}));
-    if (sleepers().wake_one()) counted(w.index).wakeups.bump();
-    return;
-  }
-  runtime::exceptions_set_aside const callers;
-  while (run_detached(w) || take_left(w)) {
-    if (!alive()) return;
-  }
+  w.own->requests.close();
 }
 
 void channel_team::run_in_order(void (*call)(void*), void* argument) {
   channel_staying const here;
   call(argument);
-}
-
-/// Before its worker waits in the system: who asks gets tasks now. Others it could not answer later.
-void channel_team::offer_all(channel_member& w) noexcept {
-  serve_thieves(w);
-  give_back_received(w);
-}
-
-/// A task of this team enters another pool, or stays, or spawns into a full scope: what it forked here would wait, so
-/// thieves that ask get some of it now.
-void channel_team::serve_thieves(channel_member& w) noexcept {
-  if (w.doorbell.has_rung()) serve(w);
 }
 
 void channel_stack::enter_default(void (*call)(void*), void* argument) {
