@@ -355,11 +355,14 @@ TEST(interrupts, may_come_at_any_moment) {
     storm const s;
     unsigned seed = 0;
     EXPECT_TRUE(eventually([&] {
-      EXPECT_EQ(pool.run([&] { return tree(9, seed); }), nodes(9)) << "seed " << seed;
+      // Many between two yields: where both threads share a processor, each yield is where the signals come.
+      for (unsigned const last = seed + 50; seed != last; ++seed) {
+        EXPECT_EQ(pool.run([&] { return tree(9, seed); }), nodes(9)) << "seed " << seed;
+      }
       auto const stats = pool.stats();
-      // One worker has nobody to ask it: it offers what it has where a signal comes, or looks for it in vain.
-      bool const has_come = !are_delivered || (stats.publications >= scaled(20) && stats.walks > stats.publications);
-      return ++seed >= scaled(200) && has_come && (workers == 1 || stats.steals >= scaled(20));
+      // A single worker is asked by nobody: where a signal comes it offers what it has.
+      bool const has_come = !are_delivered || stats.publications >= scaled(20);
+      return seed >= scaled(200) && has_come && (workers == 1 || stats.steals >= scaled(20));
     })) << pool.stats().publications
         << " offers, " << pool.stats().walks << " walks, " << pool.stats().steals << " steals";
   }
