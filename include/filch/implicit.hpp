@@ -3,13 +3,13 @@
 // or Clang. Code may move to another thread at a join.
 #pragma once
 
-#include <cstdint>
-#include <filch/detail/implicit_frame.hpp>
-#include <filch/detail/implicit_join.hpp>
+#include <filch/detail/implicit/frame.hpp>
+#include <filch/detail/implicit/join.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/scheduler.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
@@ -31,9 +31,9 @@ struct implicit {
   /// See filch::join.
   template <class Fn, class Gn>
   FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
-    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
+    if constexpr (detail::k_joins_are_functions && detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
       return detail::implicit_fork_join<Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
-    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<Fn> &&
+    } else if constexpr (detail::k_joins_are_inlined_late && detail::travels_by_value<Fn> &&
                          detail::travels_by_value<Gn>) {
       auto* late = &detail::implicit_fork_join_here<Fn, Gn>;
       return late(f, g);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <filch/detail/fiber_frame.hpp>
-#include <filch/detail/implicit_join.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace filch::inline FILCH_ABI::detail {
 
