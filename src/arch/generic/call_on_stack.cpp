@@ -1,5 +1,5 @@
-// filch_call_on_stack (src/arch/x86_64/call_on_stack.S) for processors that have no assembly here. It uses the contexts of
-// the C library, which cost two system calls each way.
+// filch_call_on_stack (src/arch/x86_64/call_on_stack.S) for processors that have no assembly here. It uses the
+// contexts of the C library, which cost two system calls each way.
 #include <ucontext.h>
 
 #include <cstddef>
