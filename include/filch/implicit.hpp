@@ -19,13 +19,15 @@ extern template class FILCH_API pool_of<implicit_team>;
 /// Work stealing in which a fork is a call and a load of one word. Nothing is pushed: a victim that has a request
 /// finds continuations on its own stack, through the exception tables. A join that waits for a thief gives up its
 /// stack and keeps its worker. Linux on x86-64, GCC or Clang.
-///   * Code after a join may run on another thread than the code before it (docs/migration.md).
-///   * Cost where nothing is stolen: a call, two loads and a compare, and no store beyond what calls and larger
-///   closures
-///     need. A spawn costs an allocation.
-///   * Interrupts: a worker that has not served a thief for some 50 microseconds gets SIGURG. Some waits in the
-///   system
-///     end early then (docs/signals.md). If the signal is blocked, the thief waits for the next fork.
+///
+/// Code after a join may run on another thread than the code before it (docs/migration.md).
+///
+/// Cost where nothing is stolen: a call, two loads and a compare, and no store beyond what calls and larger closures
+/// need. A spawn costs an allocation.
+///
+/// Interrupts: a worker that has not served a thief for some 50 microseconds gets SIGURG. Some waits in the system
+/// end early then (docs/signals.md). If the signal is blocked, the thief waits for the next fork.
+///
 /// Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without the baggage, OOPSLA 2012;
 /// V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return barriers, VEE 2014; for
 /// the stacks C. Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016.
