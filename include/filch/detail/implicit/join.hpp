@@ -4,11 +4,12 @@
 //   offer         a continuation that was made public, in a record that thieves find
 //   landing pad   where the exception tables say that a join frame would continue if f threw a `continuation`
 //
-// Nothing throws a `continuation`. The library enters the landing pad of an offered frame as an unwinder would: it
-// reads the machine code of the pad, or runs it, as far as the destructor of implicit_offering. That destructor says
-// what g is and where the frame continues. A frame whose pad was entered continues there, in implicit_after_pad. Any
-// other frame continues where f returns to. The return barrier, in src/arch/x86_64/continuation.S, sends f's return
-// to the one or the other.
+// Nothing throws a `continuation`. A thief that takes an offer enters the landing pad of its frame: it reads the
+// machine code of the pad, and does what an unwinder's jump there would do, as far as the destructor of
+// implicit_offering. That destructor says what g is and where the frame continues. (The owner runs a pad that cannot
+// be read.) From then on the frame continues at the landing pad, in implicit_after_pad. A frame whose pad was not
+// entered continues where f returns to. The return barrier, in src/arch/x86_64/continuation.S, sends f's return to
+// one of the two.
 #pragma once
 
 #include <filch/detail/implicit/child.hpp>
