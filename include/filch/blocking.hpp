@@ -1,4 +1,4 @@
-// blocking: waits in the system that do not cost the pool a worker.
+// blocking: a wait in the system that does not cost the pool a worker.
 #pragma once
 
 #include <filch/stay.hpp>
@@ -9,7 +9,7 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-/// While it exists, a stand-in works for each pool that the calling thread is a worker of.
+/// While it exists, a stand-in works in each pool in which the calling thread is a worker.
 class FILCH_API blocked_workers {
  public:
   blocked_workers() noexcept;
@@ -25,16 +25,18 @@ class FILCH_API blocked_workers {
 
 }  // namespace detail
 
-/// Calls f(), which waits in the system (for a file, a network, a lock), and returns what it returns or throws what
-/// it throws. Meanwhile another thread of the pool takes the worker's place: tasks forked before are offered to
-/// thieves when f begins, and the pool goes on with as many workers as it has. There are at most as many such threads
-/// as workers, and at most 16: while more workers than that are in `blocking`, the pool has fewer. They are made at
-/// the first need, and sleep between uses.
+/// Calls f(), which waits in the system (for a file, a network, a lock). Returns what f returns and throws what f
+/// throws.
 ///
-/// Joins in f run in order, on the calling thread, as in filch::stay. Under `channel` tasks are sent when a thief
-/// asks: what its worker forked before f, and nobody has asked for by then, waits until f is done. Outside all pools,
-/// under `serial`, and where the system refuses a thread, f just runs. Continues on the calling thread. Costs some 20
-/// microseconds where a thread has to be woken: worth it for waits longer than that.
+/// When f begins, the tasks that were forked before are offered to thieves, and another thread of the pool takes the
+/// worker's place, so the pool keeps its number of workers. There are at most as many such threads as workers, and at
+/// most 16: if more workers than that are in `blocking`, the pool has fewer. They are made when they are first
+/// needed, and sleep between uses.
+///
+/// Joins in f run in order on the calling thread, as in filch::stay. Under a scheduler whose victims send their
+/// tasks, a task that no thief had requested when f began waits until f ends. Outside all pools, and if the system
+/// refuses a thread, f just runs. Continues on the calling thread. Cost: some 20 microseconds if a thread is woken,
+/// so use it for longer waits.
 template <class Fn> decltype(auto) blocking(Fn&& f) {
   detail::blocked_workers const waiting;
   return filch::stay(std::forward<Fn>(f));

@@ -1,15 +1,14 @@
-// filch::implicit: the call stack is the deque. A fork pushes nothing; a thief's request makes its victim look for
-// continuations on its own stack, through the exception tables, on the stacks of filch::cactus. Linux on x86-64, GCC
-// or Clang. Code may move to another thread at a join.
+// filch::implicit: the call stack is the deque. Linux on x86-64, GCC or Clang. Code may move to another thread at a
+// join. The fast path is in detail/implicit/join.hpp, the rest in src/schedulers/implicit.
 #pragma once
 
-#include <cstdint>
-#include <filch/detail/implicit_frame.hpp>
-#include <filch/detail/implicit_join.hpp>
+#include <filch/detail/implicit/frame.hpp>
+#include <filch/detail/implicit/join.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/scheduler.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
@@ -17,13 +16,21 @@ class implicit_team;
 extern template class FILCH_API pool_of<implicit_team>;
 }  // namespace detail
 
-/// Work stealing in which a fork is a call and a look at one word. A join that waits for a thief gives up its stack
-/// instead of its worker, as in filch::cactus. The code after a join may be on another thread than the code before
-/// it. A worker that has not answered a thief for some 50 microseconds is interrupted by SIGURG: some waits in the
-/// system end early there (docs/signals.md), and where the signal is blocked the thief waits for the next fork. Linux
-/// on x86-64, GCC or Clang. Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without
-/// the baggage, OOPSLA 2012; V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return
-/// barriers, VEE 2014.
+/// Work stealing in which a fork is a call and a load of one word. Nothing is pushed: a victim that has a request
+/// finds continuations on its own stack, through the exception tables. A join that waits for a thief gives up its
+/// stack and keeps its worker. Linux on x86-64, GCC or Clang.
+///
+/// Code after a join may run on another thread than the code before it (docs/migration.md).
+///
+/// Cost where nothing is stolen: a call, two loads and a compare, and no store beyond what calls and larger closures
+/// need. A spawn costs an allocation.
+///
+/// Interrupts: a worker that has not served a thief for some 50 microseconds gets SIGURG. Some waits in the system
+/// end early then (docs/signals.md). If the signal is blocked, the thief waits for the next fork.
+///
+/// Papers: V. Kumar, D. Frampton, S. Blackburn, D. Grove, O. Tardieu, Work-stealing without the baggage, OOPSLA 2012;
+/// V. Kumar, S. Blackburn, D. Grove, Friendly barriers: efficient work-stealing with return barriers, VEE 2014; for
+/// the stacks C. Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016.
 struct implicit {
   /// See filch::scheduler.
   static constexpr std::string_view name = "implicit";
@@ -31,9 +38,9 @@ struct implicit {
   /// See filch::join.
   template <class Fn, class Gn>
   FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
-    if constexpr (FILCH_IMPLICIT_OUTLINE && detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
+    if constexpr (detail::k_joins_are_functions && detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
       return detail::implicit_fork_join<Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
-    } else if constexpr (FILCH_IMPLICIT_INLINED_LATE && detail::travels_by_value<Fn> &&
+    } else if constexpr (detail::k_joins_are_inlined_late && detail::travels_by_value<Fn> &&
                          detail::travels_by_value<Gn>) {
       auto* late = &detail::implicit_fork_join_here<Fn, Gn>;
       return late(f, g);
@@ -50,7 +57,7 @@ struct implicit {
   /// See filch::scheduler.
   static bool wanted() noexcept {
     auto const& w = detail::fiber_self();
-    // relaxed: a hint; what it leads to synchronises.
+    // relaxed: a hint. The steal that follows synchronises.
     return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::fiber_kind::implicit;
   }
   /// For loops: what takes less is not worth splitting. In ticks of the processor's counter.
@@ -67,20 +74,20 @@ struct implicit {
   }
   /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::fiber_kind::implicit); }
-  /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
-  /// for what can't be had, the process ends with one line on stderr and exit code 2.
+  /// The pool that calls from outside all pools enter. The first such call makes it, and it is never destroyed. If
+  /// the environment has a setting that cannot be met, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. What `run` is given begins on the calling thread, or, where other
-/// runs have kept that place, on a worker with nothing to do; it may change threads at its joins, but run returns on
-/// the calling thread. While it waits in a join or is elsewhere, the calling thread runs other tasks of the pool, and
-/// ends the one it is in before run returns.
+/// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread, or, if other runs
+/// hold that place, on a worker that has nothing to do. The function may change threads at its joins; run returns on
+/// the calling thread. While the function waits in a join or is on another thread, the calling thread runs other
+/// tasks of the pool, and ends the current one before run returns.
 class implicit::pool : public detail::pool_of<detail::implicit_team> {
  public:
   using pool_of::pool_of;
 
-  /// Bytes of this pool's stacks, in pages, that hold something. Asks the kernel for every page: some hundred
+  /// Bytes of this pool's stacks that are in use, in whole pages. Asks the kernel for each page: some hundred
   /// microseconds for each stack.
   FILCH_API std::size_t written_stack_bytes() const noexcept;
 };

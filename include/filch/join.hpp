@@ -7,35 +7,28 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// Runs f and g, perhaps in parallel, and returns both results once both are done.
+/// Runs f and g, perhaps in parallel, and returns both results when both are done.
 ///
-/// Returns a std::pair: what f returned and what g returned - values (move-only ones too), references, or
-/// filch::nothing for void. On one worker f runs before g, as written. What they return may refer to what they
-/// captured, until the end of the full expression. Else nothing may keep the address of a capture beyond the call: a
-/// small temporary whose result refers to nothing is called as a copy.
+/// Returns a std::pair of f's result and g's result: values (move-only ones too), references, or filch::nothing for
+/// void. On one worker f runs before g. A result may refer to what its callable captured, until the end of the full
+/// expression. Nothing else may keep the address of a capture beyond the call: a small temporary whose result refers
+/// to nothing is called as a copy.
 ///
-/// Throws what f or g throws, after both have come to their end; if both throw, f's exception leaves and
-/// g's is dropped. Under `direct` and `channel` a thief keeps a result of more than 48 bytes on the heap:
-/// std::bad_alloc leaves if there is no memory, and g has not run then.
+/// Throws what f or g throws, after both have ended. If both throw, f's exception leaves and g's is dropped. A
+/// scheduler may keep the result of a stolen g on the heap if it has more than 48 bytes; if there is no memory,
+/// std::bad_alloc leaves, and g has not run.
 ///
-/// May be called from any thread: outside a pool it enters the default pool, and may then end the process with one
-/// line if that pool can't be made (a bad FILCH_NUM_THREADS, say).
+/// May be called on any thread. Outside all pools it enters the default pool. If that pool cannot be made (an invalid
+/// FILCH_NUM_THREADS, say), the process ends with a one-line message.
 ///
-/// Continues on the thread that called it under `direct`, `channel` and `serial`; perhaps on another thread of the
-/// pool under `cactus` and `implicit`, so nothing that belongs to a thread (a std::mutex, errno, a thread_local's
-/// address) may be held across it.
+/// Continues on the calling thread, or perhaps on another thread of the pool if the scheduler moves code
+/// (docs/migration.md). Then nothing that belongs to a thread (a std::mutex, errno, the address of a thread_local)
+/// may be held across a join.
 ///
-/// While a stolen g is not done (docs/waits.md): under `direct` the worker may run other tasks that g forked
-/// (leapfrogging), under `channel` any others, so a lock held across a join can meet itself; under `cactus` and
-/// `implicit` the frame is left on its stack and the worker does other work on another one.
+/// While a thief runs g, the worker may run other tasks on top of this frame. Which ones depends on the scheduler
+/// (docs/waits.md). A lock that is held across a join can deadlock with itself.
 ///
-/// Cost where nothing is stolen: under `direct` and `channel` three stores and two compares at the fork, a store and
-/// a compare at the join, 1 to 2 ns in all; under `implicit` a call, two loads and a compare, and no store beyond
-/// what calls and larger closures need; under `cactus` 1 to 1.4 times direct's. Papers: K.-F. Faxen, Efficient work
-/// stealing for fine grained parallelism, ICPP 2010 (`direct`); A. Prell, T. Rauber, Channel-based Work Stealing,
-/// 2014 (`channel`); C. Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem, SPAA 2016
-/// (`cactus`); V. Kumar et al., Work-stealing without the baggage, OOPSLA 2012, and Friendly barriers, VEE 2014
-/// (`implicit`).
+/// Cost where nothing is stolen: about 1 to 2 ns. Each scheduler's header gives its cost and names its paper.
 template <scheduler Sched = default_scheduler, class Fn, class Gn>
 FILCH_INLINE std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
   static_assert(detail::results_can_be_moved<Fn, Gn>,
@@ -49,9 +42,9 @@ template <class... Results> FILCH_INLINE std::tuple<Results...> as_tuple(std::pa
   return std::apply([](auto&&... x) { return std::tuple<Results...>(static_cast<Results&&>(x)...); }, std::move(p));
 }
 
-// The first half of the callables beside the second: a tree of joins, so that a thief finds half of them.
+// A tree of joins, the first half of the callables beside the second, so that a thief gets half of them.
 template <class Sched, std::size_t First, std::size_t Count, class Refs> auto invoke_range(Refs& refs) {
-  using Fn = std::tuple_element_t<First, Refs>;  // a reference, of the category with which it was handed over
+  using Fn = std::tuple_element_t<First, Refs>;  // a reference, of the value category that the caller passed
   auto& first = std::get<First>(refs);
   if constexpr (Count == 1) {
     return std::tuple<result_of<Fn>>(detail::call(static_cast<Fn>(first)));
@@ -70,16 +63,16 @@ template <class Sched, std::size_t First, std::size_t Count, class Refs> auto in
 
 /// Runs any number of callables, perhaps in parallel, and returns a std::tuple of their results in order.
 ///
-/// A tree of joins: everything said of `join` holds. Of several exceptions the leftmost callable's leaves.
-/// Cost: one join less than there are callables.
+/// Everything that `join` documents holds: this is a tree of joins. If several callables throw, the exception of the
+/// leftmost one leaves. Cost: n - 1 joins for n callables.
 template <scheduler Sched = default_scheduler, class... Fn>
   requires(sizeof...(Fn) > 0)
 std::tuple<detail::result_of<Fn>...> invoke(Fn&&... f) {
   static_assert(detail::results_can_be_moved<Fn...>,
                 "filch::invoke returns what its callables return: such a type must be move-constructible");
   std::tuple<Fn&&...> refs(std::forward<Fn>(f)...);
-  if constexpr (!detail::results_can_be_moved<Fn...>) {  // the assertion says all
-  } else if constexpr (sizeof...(Fn) == 1) {             // no join enters a pool
+  if constexpr (!detail::results_can_be_moved<Fn...>) {  // reported by the assertion
+  } else if constexpr (sizeof...(Fn) == 1) {             // without a join, which would enter the pool
     return detail::inside_pool<Sched>([&refs] { return detail::invoke_range<Sched, 0, 1>(refs); });
   } else {
     return detail::invoke_range<Sched, 0, sizeof...(Fn)>(refs);

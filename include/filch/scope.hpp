@@ -8,51 +8,50 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// The handle with which the body of a `filch::scope` forks. Not for storing, copying or handing to the
-/// tasks: a task that wants to fork opens a scope, or joins, of its own. (A spawn from elsewhere is still
-/// right: it runs in place, and on another worker what it throws leaves spawn itself.)
+/// The handle by which the body of a `filch::scope` forks. Do not store it, copy it or pass it to the tasks: a task
+/// that forks opens a scope of its own, or joins. (A spawn outside the body is still correct. It runs the task in
+/// place; on another worker the task's exception leaves spawn itself.)
 template <scheduler Sched> class spawner {
  public:
   explicit spawner(typename Sched::frame& frame) noexcept : frame_(frame) {}
   spawner(spawner const&) = delete;
   spawner& operator=(spawner const&) = delete;
 
-  /// Runs f some time before the next sync() returns, perhaps on another worker. The callable is moved or
-  /// copied away, so temporaries and loop variables captured by value are safe; what it returns is dropped.
-  /// Under `direct` and `channel` callables of up to 44 bytes that move without throwing need no memory of their own,
-  /// and cost a few nanoseconds; others, and all under `cactus` and `implicit`, an allocation. Throws std::bad_alloc
-  /// if that fails; f has not run then. Memory stays bounded however many are spawned: past a few thousand waiting
-  /// tasks, or where there is no room for more, f runs in place, and thieves get some of those that wait.
-  /// Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under `cactus`
-  /// and `implicit`.
+  /// Runs f at some time before the next sync() returns, perhaps on another worker. The callable is moved or copied
+  /// away, so temporaries and loop variables that it captures by value are safe. Its result is dropped.
+  /// Throws std::bad_alloc if there is no memory for the task; f has not run then.
+  /// Continues where `join` may.
+  /// Cost: some nanoseconds. An allocation for a callable of more than 44 bytes, or one whose move may throw; under
+  /// some schedulers for every callable. Memory is bounded however many tasks are spawned: if a few thousand wait, or
+  /// there is no room for more, f runs in place, and thieves get some of the waiting tasks.
   template <class Fn> void spawn(Fn&& f) { frame_.spawn(std::forward<Fn>(f)); }
 
-  /// Returns once all that was spawned has come to its end. Throws the exception of the earliest spawned
-  /// task that threw. More may be spawned afterwards. For the body alone: inside f of a join, where what lies on
-  /// top is the join's g, it may end the program, with one line on stderr. Continues where `spawn` may. Cost where
-  /// nothing was stolen: a few loads, and a call of each task that waits.
+  /// Returns when all spawned tasks have ended. Throws the exception of the earliest spawned task that threw. More
+  /// tasks may be spawned afterwards.
+  /// Only the body may call it. Inside f of a join the join's g is the newest task, and the program may end with a
+  /// one-line message.
+  /// Continues where `join` may. Cost where nothing was stolen: a few loads, and a call of each waiting task.
   void sync() { frame_.sync(); }
 
  private:
   typename Sched::frame& frame_;
 };
 
-/// Calls body(s) with an `s` that spawns, and waits for all that it spawned.
+/// Calls body(s), where `s` spawns tasks, and waits for all of them.
 ///
 ///     filch::scope([&](auto& s) {
 ///       for (auto& part : parts) s.spawn([&part] { work(part); });
 ///     });
 ///
-/// Tasks that no thief takes run in the order in which they were spawned, after the body, or in sync()
-/// (docs/order.md). Each runs to its end before the next begins, so tasks of one scope may not wait for each other.
+/// Tasks that no thief takes run in the order of their spawns, after the body or in sync() (docs/order.md). Each one
+/// ends before the next one begins, so tasks of one scope may not wait for each other.
 ///
-/// Tasks may run as late as at the end of the scope, after the body has returned: what they capture by
-/// reference must live outside the body, or the body must end with s.sync().
+/// A task may run after the body has returned. What it captures by reference must live outside the body, or the body
+/// must end with s.sync().
 ///
-/// Returns what the body returns. Throws what the body throws, else the exception of the earliest spawned
-/// task that threw; in each case after all tasks have come to their end. From outside a pool it enters the
-/// default pool. Continues on the calling thread under `direct`, `channel` and `serial`, perhaps on another one under
-/// `cactus` and `implicit`. Cost: some nanoseconds, and those of `spawn`; the papers are those of `join`.
+/// Returns what the body returns. Throws the body's exception, or else the exception of the earliest spawned task
+/// that threw, after all tasks have ended. Outside all pools it enters the default pool. Continues where `join` may.
+/// Cost: some nanoseconds, and those of each spawn.
 template <scheduler Sched = default_scheduler, class Body> decltype(auto) scope(Body&& body) {
   using Result = std::invoke_result_t<Body, spawner<Sched>&>;
   return detail::inside_pool<Sched>([&body]() -> Result {

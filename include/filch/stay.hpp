@@ -1,4 +1,4 @@
-// Keeping code on its thread.
+// stay: code that keeps its thread.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
@@ -8,19 +8,20 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// Calls f() and returns what it returns or throws what it throws. Until then nothing in f changes threads: joins,
-/// invocations, scopes and loops in it, of every scheduler, run in order, here, and enter no pool. So f may hold a
-/// std::mutex across a join, or call a library that keeps state by thread. Under `direct` and `channel` code changes
-/// threads nowhere, but joins in f run in order all the same. `wanted()` is false in f; current_worker() is what it
-/// was around it.
+/// Calls f(), in which no code changes threads. Returns what f returns and throws what f throws.
 ///
-/// pool.run(g) in f enters another pool as always: g's joins are parallel there, and f goes on here. In its own pool
-/// g runs in order, too. A spawn into a scope that is further out runs in place, and what it throws leaves spawn; a
-/// sync() of such a scope ends the process with a line on stderr.
+/// Joins, invocations, scopes and loops in f, of every scheduler, run in order on the calling thread and enter no
+/// pool. So f may hold a std::mutex across a join, or call a library that keeps state for each thread. `wanted()` is
+/// false in f; current_worker() is the same as around it. This holds for every scheduler, also for one that never
+/// moves code.
 ///
-/// Other workers get what was forked before only as far as they asked for it when f began: for long calculations
-/// with many forks around them, prefer filch::mutex and filch::worker_local. Costs 10 to 20 ns, and some
-/// hundred bytes of stack.
+/// pool.run(g) in f enters another pool as usual: joins of g are parallel there, and f continues on its thread. In
+/// the pool of the calling worker g runs in order, too. A spawn into a scope around the stay runs in place, and the
+/// task's exception leaves spawn. A sync() of such a scope ends the process with a one-line message.
+///
+/// Other workers get only those older tasks that they had requested when f began. For long calculations with many
+/// forks around them, prefer filch::mutex and filch::worker_local. Cost: 10 to 20 ns, and some hundred bytes of
+/// stack.
 template <class Fn> decltype(auto) stay(Fn&& f) {
   detail::direct_staying const in_direct;
   detail::channel_staying const in_channel;

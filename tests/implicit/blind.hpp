@@ -1,4 +1,4 @@
-// A function compiled without unwind information.
+// A function that is compiled without unwind tables.
 #pragma once
 
 extern "C" void call_blindly(void (*f)(void*), void* argument);

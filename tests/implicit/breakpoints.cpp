@@ -1,4 +1,4 @@
-// Breakpoints in landing pads, of a debugger or a probe: joins are right, and in order where they were to be stolen.
+// A debugger or a probe sets a breakpoint in a landing pad. Joins stay correct; a join whose pad it is runs in order.
 #include "schedulers/implicit/call_frames.hpp"
 #include "stealing.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using S = filch::implicit;
 
-/// One byte of code is another one as long as this lives.
+/// As long as this lives, the byte of code at this address is a breakpoint.
 class breakpoint {
  public:
   explicit breakpoint(std::uint64_t at) : at_(reinterpret_cast<unsigned char*>(at)) { put(0xcc); }
@@ -43,7 +43,7 @@ class breakpoint {
         auto& to = *static_cast<std::uint64_t*>(found);
         filch::detail::call_frame_scratch scratch;
         auto const f = filch::detail::find_call_frame(_Unwind_GetIP(context), true, scratch);
-        // Others have pads, too, that no thief lands in.
+        // Other functions have pads, too, which no thief enters.
         if (to == 0 && f.pad_is != filch::detail::pad_use::unfit) to = f.pad;
         return _URC_NO_REASON;
       },
@@ -51,7 +51,7 @@ class breakpoint {
   return pad;
 }
 
-/// A join of its own, and whether g ran beside f.
+/// A join in a function of its own. Returns in is_beside whether g ran on another thread than f.
 template <class F> [[gnu::noinline]] int join_once(F f, bool& is_beside) {
   std::thread::id const here = std::this_thread::get_id();
   auto const [a, b] = filch::join<S>([&] { return f(); },
@@ -64,7 +64,7 @@ template <class F> [[gnu::noinline]] int join_once(F f, bool& is_beside) {
 
 class a_breakpoint_in_a_landing_pad : public ::testing::Test {
  protected:
-  /// f is as long as a thief needs to see what was offered.
+  /// f must run long enough for a thief to find the offer.
   template <class F> bool run_once(F f) {
     bool is_beside = false;
     pool_.run([&] {
@@ -87,15 +87,15 @@ int slow_one(std::uint64_t* pad) {
 TEST_F(a_breakpoint_in_a_landing_pad, sends_no_thief_there) {
   std::uint64_t pad = 0;
   auto const join = [&] { return run_once([&] { return slow_one(&pad); }); };
-  EXPECT_TRUE(eventually([&] { return join(); }));  // it is known, and could be read
+  EXPECT_TRUE(eventually([&] { return join(); }));  // the pad is known and readable
   ASSERT_NE(pad, 0u);
   auto const steals = pool_.stats().steals;
   {
     breakpoint const here(pad);
     unsigned beside = 0;
     for (int i = 0; i < 50; ++i) beside += join() ? 1 : 0;
-    // What was known gets to a thief, which gives it back. Under forced steals the code may go on at the thief's
-    // thread. Then each worker that was the victim knows better.
+    // A victim that knows the pad as readable offers the frame, and the thief gives it back. Then this victim's next
+    // walk sees the breakpoint. Under forced steals the code may continue on the thief's thread, as another victim.
     EXPECT_LE(beside, FILCH_TEST_FORCED ? 4u : 0u);
     EXPECT_LE(pool_.stats().steals - steals, 4u);
   }

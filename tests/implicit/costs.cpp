@@ -1,4 +1,5 @@
-// What thieves may cost their victim: protocol.md, "What a thief may cost its victim". Counted, not timed.
+// What thieves may cost their victim (protocol.md, "What a thief may cost its victim"). The steps are counted, not
+// timed.
 #include "blind.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -48,7 +49,7 @@ TEST(costs, of_walks_over_a_deep_recursion_are_few) {
   EXPECT_EQ(pool.run([&] { return deep(depth); }), depth);
   auto const before = pool.stats();
   EXPECT_EQ(pool.run([&] { return deep(depth); }), depth);
-  // Each of them may go over all of it.
+  // Each walk may pass over the whole recursion.
   EXPECT_LE(pool.stats().walks - before.walks, 20u);
 }
 
@@ -79,7 +80,7 @@ TEST(costs, do_not_keep_thieves_away_for_good) {
       for (std::size_t i = 0; i < scaled(20); ++i) {
         tiny_joins(10'000);
         expect_steal();
-        // Its joins are gone, but for the one above them.
+        // The joins of deep() have ended when the next join begins.
         filch::join<S>([] { static_cast<void>(deep(20'000)); }, [] {});
         expect_steal();
       }

@@ -1,4 +1,4 @@
-// Join frames of unusual functions.
+// Join frames of unusual functions are found, offered and resumed.
 #include "blind.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using S = filch::implicit;
 
-/// Calls body() on one of two workers, while the other one asks for work.
+/// Calls body() on one of two workers, while the other one requests work.
 template <class Body> void beside_a_thief(Body body) {
   S::pool pool({.workers = 2});
   pool.run([&] {
@@ -49,7 +49,7 @@ TEST(frames, of_functions_that_throw_nothing_are_found) {
   }));
 }
 
-/// Calling conventions hand it over on the stack, however small it is.
+/// Calling conventions pass it on the stack, although it is small.
 struct [[gnu::packed]] packed {
   char depth;
   long value;
@@ -69,7 +69,7 @@ TEST(frames, that_push_arguments_keep_them) {
   for (std::size_t i = 0; i < scaled(500); ++i) {
     ASSERT_EQ(pool.run([] { return with_arguments_on_the_stack({10, 1}); }), (1024L + 2047) * 512);
   }
-  // Around them, others are found.
+  // Other join frames around them are found.
   std::uint64_t const before = pool.stats().steals;
   pool.run([] {
     stolen_join<S>{}([] { return with_arguments_on_the_stack({5, 1}); },
@@ -197,7 +197,7 @@ TEST(frames, of_two_scopes_in_one_function_have_an_order) {
   });
 }
 
-/// Its constructor is a call of its own, as where nothing is inlined.
+/// Its constructor is a call, as in a build without inlining.
 struct frame_in_a_class : S::frame {
   [[gnu::noinline]] frame_in_a_class() { asm volatile(""); }
 };
@@ -244,7 +244,7 @@ TEST(frames, are_resumed_in_the_right_order_when_many_were_offered) {
   }
 }
 
-/// While it exists, owners run landing pads, and count those that reading takes for something else.
+/// While it exists, owners run landing pads, and count those that are read to another result.
 class landing_pads_are_run {
  public:
   landing_pads_are_run() { trials().runs_pads.store(true); }
@@ -257,7 +257,7 @@ class landing_pads_are_run {
   static filch::detail::implicit_trial& trials() { return filch::detail::implicit_trials(); }
 };
 
-/// Joins closures of this many words: up to two reach the thief in registers, more in the frame.
+/// Joins closures of N words. Up to two words reach the thief in its record, more in the join frame.
 template <std::size_t N> long copied_words(int depth, std::array<long, N> words) {
   if (depth == 0) return words[N - 1];
   auto const [a, b] = filch::join<S>([=] { return copied_words<N>(depth - 1, words); },
@@ -269,7 +269,7 @@ template <std::size_t N> long copied_words(int depth, std::array<long, N> words)
   return a + b;
 }
 
-/// The same of other types, in registers of other kinds.
+/// The same with captures of other types, which are in registers of other kinds.
 double mixed(int depth, float f, double d, char c, bool b) {
   if (depth == 0) return static_cast<double>(f) + d + c + (b ? 1 : 0);
   auto const [x, y] = filch::join<S>([=] { return mixed(depth - 1, f, d, c, b); },
@@ -295,7 +295,7 @@ TEST(frames, are_the_same_whether_their_landing_pads_are_read_or_run) {
   EXPECT_EQ(landing_pads_are_run::misread(), 0u);
 }
 
-/// As the runtime of another language would.
+/// Throws as the runtime of another language does.
 [[noreturn]] void raise_foreign_exception() {
   static _Unwind_Exception foreign{};
   foreign.exception_class = 1;
@@ -313,14 +313,14 @@ TEST(frames, do_not_go_on_without_the_result_of_a_child_that_no_cpp_exception_le
       "what left a task is no C\\+\\+ exception");
 }
 
-/// The worker that a fiber left still leads thieves to its stack: who takes the last offer there asks the one that
-/// offered it, or others sleep while that one forks.
+/// Thieves still find a fiber's stack through the worker that it left. The thief that takes the last offer there must
+/// request from the worker that offered it. Otherwise the others would sleep while that worker forks.
 TEST(frames, of_a_fiber_that_moved_get_every_worker_to_work) {
   S::pool pool({.workers = 3});
   for (std::size_t round = 0; round < scaled(40); ++round) {
     pool.run([&] {
       for (int i = 0; i < 100 && S::worker_index() == 0; ++i) join_with_late_thief<S>();
-      // Best if both others sleep.
+      // Preferably both other workers sleep.
       for (int looks = 0; looks < 1000 && pool.stats().sleeps - pool.stats().wakeups < 2; ++looks) {
         std::this_thread::yield();
       }

@@ -1,4 +1,4 @@
-// Victims that do not fork for long, and interrupts at any moment.
+// Interrupts: they reach victims that do not fork for long, and they may come at any instruction.
 #include "blind.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 using S = filch::implicit;
 
-/// ThreadSanitizer puts signal handlers off, so nobody is interrupted there.
+/// ThreadSanitizer delays signal handlers, so no worker is interrupted there.
 constexpr bool are_delivered = !is_thread_sanitized;
 
 TEST(interrupts, get_a_continuation_from_a_victim_that_does_not_fork) {
@@ -33,8 +33,8 @@ TEST(interrupts, get_a_continuation_from_a_victim_that_does_not_fork) {
     gate inner;
     bool outer_ran = false;
     pool.run([&] {
-      // The thief that sleeps gets the outer join's rest. When it is done with that, only an interrupt brings it the
-      // inner one's: the victim waits without a fork.
+      // The sleeping thief gets the continuation of the outer join. After that, only an interrupt offers it the
+      // continuation of the inner join: the victim waits without a fork.
       filch::join<S>([&] { filch::join<S>([&] { EXPECT_TRUE(inner.pass()); }, [&] { inner.open(); }); },
                      [&] { outer_ran = true; });
     });
@@ -53,7 +53,7 @@ TEST(interrupts, may_come_on_the_way_into_a_shared_library) {
           [&] {
             filch::join<S>(
                 [&] {
-                  // Calls and hardly anything else, half of them in the procedure linkage table.
+                  // Almost only calls. Half of the time is in the procedure linkage table.
                   EXPECT_TRUE(eventually([&] {
                     for (int k = 0; k < 1000 && !inner.is_open(); ++k) static_cast<void>(getpagesize());
                     return inner.is_open();
@@ -87,8 +87,8 @@ TEST(interrupts, find_spawned_tasks_too) {
   }
 }
 
-/// Of two workers one forks while the other is busy, until meanwhile(pool, release, inner) opens `release`. The join
-/// that was forked has to be stolen, which opens `inner`, though nothing is forked after `meanwhile`.
+/// One of two workers forks while the other one is busy. Then meanwhile(pool, release, inner) opens `release`, which
+/// ends the busy task. After it nothing is forked, but the join must be stolen, which opens `inner`.
 void expect_steal_after(auto const& meanwhile) {
   S::pool pool({.workers = 2});
   for (int i = 0; i < 5; ++i) {
@@ -114,18 +114,18 @@ void expect_steal_after(auto const& meanwhile) {
   }
 }
 
-/// The same, where the other one asks during meanwhile(f).
+/// The same where the other worker requests during meanwhile(f).
 void expect_answer_after(auto const& meanwhile) {
   expect_steal_after([&](S::pool& pool, gate& release, gate const& inner) {
     bool was_asked = false;
-    auto const before = pool.stats().sleeps;  // while the other one is awake
+    auto const before = pool.stats().sleeps;  // the other worker is awake
     release.open();
     meanwhile([&] { was_asked = eventually([&] { return inner.is_open() || pool.stats().sleeps != before; }); });
     EXPECT_TRUE(was_asked);
   });
 }
 
-/// In a function that can't be walked past.
+/// Calls body() in a function that no walk gets past.
 void call_in_blind_frame(std::function<void()> body) {
   call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &body);
 }
@@ -166,7 +166,7 @@ TEST(interrupts, come_after_a_request_that_was_looked_at_where_the_stack_cannot_
   expect_answer_after([](auto const& f) { call_in_blind_frame([&f] { filch::stay(f); }); });
 }
 
-/// Calls body() on a stack of its own making.
+/// Calls body() on a stack that the library does not know.
 void call_on_fiber(std::function<void()> const& body) {
   static thread_local std::function<void()> const* current;
   static thread_local ucontext_t here;
@@ -191,7 +191,7 @@ TEST(interrupts, come_after_a_scope_that_hid_what_is_older) {
   expect_steal_after([](S::pool& pool, gate& release, gate const&) {
     std::atomic<std::uint64_t> sleeps{0};
     gate ran;
-    // Only the spawned task is offered, and while it is not forgotten, nothing that is older.
+    // Only the spawned task is offered. Nothing older is offered until the scope has forgotten it.
     call_in_blind_frame([&] {
       filch::scope<S>([&](auto& s) {
         s.spawn([&] {
@@ -226,7 +226,7 @@ TEST(interrupts, find_more_spawned_tasks_than_a_stack_has_records) {
   EXPECT_EQ(ran, k_tasks);
 }
 
-/// The rest of each of `depth` joins, one inside the other, and the innermost child: each calls arrive().
+/// Nests `depth` joins. The g of each join, and the innermost f, calls arrive().
 void nest_joins(unsigned depth, auto const& arrive) {
   if (depth == 0) return arrive();
   filch::join<S>([&] { nest_joins(depth - 1, arrive); }, [&] { arrive(); });
@@ -238,7 +238,7 @@ TEST(interrupts, get_a_continuation_for_each_thief_that_sleeps) {
   for (std::size_t i = 0; i < scaled(50); ++i) {
     S::pool pool({.workers = k_workers});
     ASSERT_TRUE(eventually([&] { return pool.stats().sleeps == k_workers - 1; }));
-    // One thief is woken by the first fork. The others, by nobody that forks: the victim is in the innermost child.
+    // The first fork wakes one thief. No fork wakes the others: the victim is in the innermost child by then.
     std::atomic<unsigned> arrived{0};
     std::atomic<bool> met{true};
     pool.run([&] {
@@ -261,7 +261,7 @@ TEST(interrupts, come_where_the_pool_s_maker_blocks_signals) {
     gate inner;
     gate outer;
     pool.run([&] {
-      // The victim is one of the pool's own threads, and another one of them the thief.
+      // Victim and thief are both threads of the pool.
       filch::join<S>([&] { EXPECT_TRUE(outer.pass()); },
                      [&] {
                        for (int looks = 0; looks < 1000 && pool.stats().sleeps <= pool.stats().wakeups; ++looks) {
@@ -277,11 +277,11 @@ TEST(interrupts, come_where_the_pool_s_maker_blocks_signals) {
   }
 }
 
-std::atomic<unsigned> nodes_begun{0};  // of all trees
+std::atomic<unsigned> nodes_begun{0};  // number, in all trees
 
-/// Sends the calling thread the library's signal, over and over, as long as it lives. The pause is longer where no
-/// node of a tree has begun since the last one: where a signal takes as long as the short one, nothing else would
-/// happen.
+/// While it lives, sends the library's signal to the thread that made it, again and again. The pause after a signal
+/// is longer if no node of a tree has begun since the last one: a handler may take as long as the short pause, and
+/// the tree must advance.
 class storm {
  public:
   storm() : target_(static_cast<pid_t>(syscall(SYS_gettid))), sender_([this] { blow(); }) {}
@@ -348,7 +348,7 @@ long tree(int depth, unsigned seed) {
 long nodes(int depth) { return (2L << depth) - 1; }
 
 TEST(interrupts, may_come_at_any_moment) {
-  S::pool{{.workers = 2}};  // a pool of one asks for no signals; once a larger one has, all get them
+  S::pool{{.workers = 2}};  // installs the handler; a pool of one worker would not
   for (unsigned workers : {1u, 2u, 3u}) {
     SCOPED_TRACE(workers);
     S::pool pool({.workers = workers});
@@ -368,14 +368,14 @@ TEST(interrupts, may_come_at_any_moment) {
   }
 }
 
-/// A function with a frame pointer, in the middle of which inline assembly uses the register for something else.
-/// There the thread gets the library's signal.
+/// A function with a frame pointer, in which inline assembly uses that register for another value. The thread gets
+/// the library's signal at that point.
 [[gnu::noinline]] void interrupt_with_frame_pointer(std::uint64_t value, long process, long thread) {
   auto* const scratch = static_cast<char*>(__builtin_alloca(static_cast<std::size_t>(thread % 64 + 64)));
   asm volatile("" : : "r"(scratch) : "memory");
   long call = SYS_tgkill;
   asm volatile(
-      "subq $128, %%rsp\n\t"  // below it the compiler may keep something
+      "subq $128, %%rsp\n\t"  // the compiler may keep values in the red zone
       "pushq %%rbp\n\t"
       "movq %4, %%rbp\n\t"
       "syscall\n\t"
@@ -394,7 +394,7 @@ TEST(interrupts, read_nothing_but_the_stack_where_assembly_uses_the_frame_pointe
   pool.run([&] {
     alignas(16) std::uint64_t words[64] = {};
     auto const here = reinterpret_cast<std::uint64_t>(&words[32]);
-    for (std::uint64_t& word : words) word = here;  // what is read there is an address of the stack
+    for (std::uint64_t& word : words) word = here;  // every word is an address of the stack
     std::uint64_t const nowhere[] = {0,
                                      1,
                                      8,
@@ -419,7 +419,7 @@ TEST(interrupts, read_nothing_but_the_stack_where_assembly_uses_the_frame_pointe
   });
 }
 
-/// The return addresses of a backtrace, which the library's signal interrupts at each frame, if it is to.
+/// The return addresses of a backtrace. On request the library's signal interrupts it at each frame.
 class return_addresses {
  public:
   [[gnu::noinline]] void take(bool is_interrupted) {
@@ -429,7 +429,7 @@ class return_addresses {
         [](_Unwind_Context* context, void* self) { return static_cast<return_addresses*>(self)->add(context); },
         this);
   }
-  /// But for those that are not in the other one, as of the barrier.
+  /// The addresses that both backtraces have. The address of a return barrier may be in one of them only.
   std::vector<std::uintptr_t> common_with(return_addresses const& other) const {
     std::vector<std::uintptr_t> common;
     std::copy_if(all_.begin(), all_.end(), std::back_inserter(common), [&](std::uintptr_t ip) {
@@ -448,7 +448,7 @@ class return_addresses {
   bool is_interrupted_ = false;
 };
 
-/// A function for each depth, with frames of different sizes, and return addresses of their own.
+/// A function for each depth, with a return address of its own. The sizes of their frames differ.
 template <int Depth> [[gnu::noinline]] void nest_functions(auto const& innermost) {
   if constexpr (Depth == 0) {
     innermost();
@@ -472,7 +472,7 @@ TEST(interrupts, change_nothing_that_an_unwinder_reads) {
       nest_functions<k_depth>([&] {
         return_addresses quiet;
         return_addresses traces[2];
-        // In one loop, so that all are called from the same place: the first is what the others have to be.
+        // One loop, so that all three have the same return addresses. The first one is the reference.
         auto const before = pool.stats().publications;
         for (return_addresses* t : {&quiet, &traces[0], &traces[1]}) t->take(t != &quiet);
         most_offers = std::max(most_offers, pool.stats().publications - before);
@@ -488,8 +488,8 @@ TEST(interrupts, change_nothing_that_an_unwinder_reads) {
 
 struct from_f {};
 
-/// The same, in a function without a frame pointer: the register is a caller's. It throws, so that the owner of a
-/// frame that was offered lands there. (No register of a caller's is saved.)
+/// The same in a function without a frame pointer, where the register holds a caller's value. It saves no register.
+/// It throws, so that the owner of an offered frame enters its landing pad.
 [[gnu::noinline]] void interrupt_with_callers_frame_pointer(std::uint64_t value, long process, long thread) {
   long call = SYS_tgkill;
   asm volatile(
@@ -520,7 +520,7 @@ TEST(interrupts, offer_no_frame_whose_frame_pointer_assembly_uses) {
   EXPECT_EQ(ran, 3);
 }
 
-/// As Clang's header does it: rbx is another one around the instruction. There the thread gets the library's signal.
+/// As in Clang's header, rbx holds another value around the instruction. The thread gets the library's signal there.
 [[gnu::noinline]] void interrupt_around_cpuid(long process, long thread) {
   long call = SYS_tgkill;
   long signal = SIGURG;
@@ -536,7 +536,7 @@ TEST(interrupts, offer_no_frame_whose_frame_pointer_assembly_uses) {
   throw from_f{};
 }
 
-/// What g needs is in registers that f preserves.
+/// g's captures are in registers that f preserves.
 [[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
   filch::join<S>([=] { interrupt_around_cpuid(process, thread); }, [x, sum = &sum] { *sum += x; });
 }

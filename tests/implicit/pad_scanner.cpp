@@ -1,4 +1,4 @@
-// Code as bytes, and whether it may be run as a landing pad.
+// Which machine code may be run as a landing pad.
 #include "schedulers/implicit/pad_scanner.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ code operator+(code a, code const& b) {
 }
 
 bool may_run(code c) {
-  // Whoever runs on past its end meets what does not exist.
+  // An instruction that does not exist follows, for a scanner that runs past the end.
   c.resize(c.size() + 128, 0x06);
   return filch::detail::may_run_pad(reinterpret_cast<std::uint64_t>(c.data()));
 }

@@ -1,5 +1,5 @@
-// A join in a function that lies in several pieces, each with an exception table that counts landing pads from
-// elsewhere. Compiled by Clang with -fbasic-block-sections=all, whatever the other tests are compiled with.
+// A join in a function that lies in several pieces. The exception table of each piece counts landing pads from an
+// address outside the piece. Always compiled by Clang with -fbasic-block-sections=all.
 #include "pieces.hpp"
 
 #include <filch/filch.hpp>

@@ -1,4 +1,4 @@
-// Join frames whose exception tables can't be read are not taken for others.
+// A join frame with an unreadable exception table is not offered, and no older frame is offered in its place.
 #include "pieces.hpp"
 #include "stealing.hpp"
 
@@ -9,10 +9,10 @@ namespace {
 
 using S = filch::implicit;
 
-// First, since it depends on where stacks lie.
+// The first test, since it depends on the addresses of the stacks.
 TEST(frames_in_pieces, are_not_taken_for_a_frame_of_another_pool_further_out) {
   S::pool outer({.workers = 1});
-  outer.run([] {});  // which has its stack now, so that the other pool's lies below
+  outer.run([] {});  // makes its stack now, so that the other pool's stack is below it
   filch::direct::pool inner({.workers = 1});
   std::atomic<int> rest{0};
   auto const [a, b] = outer.run([&] {

@@ -1,4 +1,4 @@
-// Results in every class of registers, with most joins stolen.
+// Results of each class of registers return unchanged, also from stolen joins.
 #include "scale.hpp"
 #include "stealing.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using S = filch::implicit;
 
-/// What in() makes of a value whose parts don't agree.
+/// in() returns this for a value whose parts do not match.
 constexpr long k_torn = -1'000'000'000;
 
 __extension__ using wide_integer = __int128;
@@ -38,7 +38,7 @@ template <class T> struct complex_number {
   static long in(type x) { return __real__ x == -__imag__ x ? static_cast<long>(__real__ x) : k_torn; }
 };
 
-/// Two parts: the register of each is decided by its type alone.
+/// Two parts. The type of each one alone decides its register.
 template <class A, class B> struct two {
   struct type {
     A a;
@@ -60,7 +60,7 @@ struct packed {
   static long in(type const& x) { return x.tag == 'p' ? x.value : k_torn; }
 };
 
-/// A vector in a class, for templates drop the attributes of a bare one.
+/// A vector in a class: templates drop the attributes of a bare vector type.
 template <class T, std::size_t Bytes> struct vector {
   static constexpr std::size_t k_parts = Bytes / sizeof(T);
   struct type {
@@ -122,7 +122,7 @@ template <class K> typename K::type all_stolen(int depth, unsigned seed) {
   return node<K>(K::in(a), K::in(b));
 }
 
-/// What the tests need of a kind of results: little enough to compile for each.
+/// The functions that the tests need for each kind of results. Few, since each kind compiles them all.
 struct kind {
   char const* name;
   long (*in_order_of)(int depth);

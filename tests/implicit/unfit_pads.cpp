@@ -1,6 +1,6 @@
-// A g that does nothing needs its closure on the landing pad only, so that is where compilers call a pure function
-// that returns it. Such a pad can't be run while the child runs: below its stack pointer lie the child's frames.
-// (CMakeLists.txt has GCC's program inspected for that call; tools/matrix inspects it in none.)
+// Landing pads that call a function are not run. The closure of a g that does nothing is needed on the landing pad
+// only, so compilers call a pure function that returns it there. The call would overwrite the child's frame.
+// CMakeLists.txt checks that the call is in GCC's program; tools/matrix does not inspect this program.
 #include "scale.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using S = filch::implicit;
 
-/// By its bytes to a thief, and by its address.
+/// An offer holds the bytes of the small one and the address of the large one.
 struct small_idle {
   long unused;
   void operator()() const {}
@@ -26,7 +26,7 @@ struct large_idle {
 };
 template <class Idle> using idles = std::array<Idle, 7>;
 
-/// Pure, and uses the stack.
+/// A pure function that uses the stack.
 template <class Idle> [[gnu::noinline]] Idle const& chosen(idles<Idle> const& all, long n) {
   constexpr long k_places = 64;
   std::array<long, k_places> places;
@@ -40,7 +40,7 @@ long leaves(int depth) {
   return a + b;
 }
 
-/// 2^depth leaves below joins of both kinds.
+/// 2^depth leaves, below joins of both kinds.
 template <class Idle> long tree(int depth, idles<Idle> const& all) {
   if (depth == 0) return 1;
   auto const [a, b] =
@@ -67,7 +67,7 @@ TYPED_TEST(unfit_pads, are_passed_over) {
 TYPED_TEST(unfit_pads, are_no_join_frames_outside_all_pools) { EXPECT_EQ(tree(7, TestFixture::all), 128); }
 
 TYPED_TEST(unfit_pads, are_not_taken_for_older_join_frames) {
-  // What runs in the inner pool is outside for the outer one's scheduler, whose join frame is further up this stack.
+  // For the outer pool's scheduler the inner pool's code is outside all pools. Its join frame is older on this stack.
   S::pool outer({.workers = 2});
   filch::direct::pool inner({.workers = 1});
   for (int i = 0; i < 100; ++i) {

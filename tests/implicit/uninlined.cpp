@@ -1,5 +1,5 @@
-// Compiled without inlining (CMakeLists.txt): pure functions are called where their results are needed, and that must
-// not be a landing pad. tools/inspect-landing-pads looks at this program's.
+// Compiled without inlining (CMakeLists.txt). Compilers call a pure function where its result is needed; that must
+// not be a landing pad. tools/inspect-landing-pads reads the landing pads of this program.
 #include "stealing.hpp"
 
 namespace filch_test {
@@ -7,7 +7,7 @@ namespace {
 
 using S = filch::implicit;
 
-/// Callables of a word and of many, of which nothing is needed to call them.
+/// Callables of one word and of many. Their calls need none of it.
 struct idle {
   long unused;
   void operator()() const {}

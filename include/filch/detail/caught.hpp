@@ -1,4 +1,4 @@
-// What a handler of `catch (...)` caught.
+// The exception that a handler of `catch (...)` has caught. Every such handler of Filch calls one of these functions.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -9,11 +9,10 @@ namespace filch::inline FILCH_ABI::detail {
 
 // in src/runtime/pools.cpp
 
-/// In a handler: the exception that it handles. Other languages throw what is no C++ exception, and pthread_exit()
-/// unwinds stacks as well: nobody can keep such a thing and throw it elsewhere, so the process ends with one line on
-/// stderr.
+/// In a handler: returns the exception that it handles. Exceptions of other languages and the unwinding of
+/// pthread_exit() cannot be kept and thrown again elsewhere: the process ends with a one-line message.
 FILCH_API std::exception_ptr caught_exception() noexcept;
-/// The same in a handler that drops it.
+/// The same in a handler that drops the exception.
 FILCH_API void drop_caught_exception() noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,4 +1,4 @@
-// f, then g, on the calling thread: what a join does where nothing can be stolen.
+// A join in order: f, then g, on the calling thread. For filch::serial, and for joins whose g cannot be stolen.
 #pragma once
 
 #include <filch/detail/caught.hpp>
@@ -9,13 +9,13 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// f threw: g still runs to its end, and then f's exception leaves. `kept` holds it, and is destroyed.
+/// After f threw: runs g to its end and throws f's exception, which `kept` holds. Destroys `kept`.
 template <class Gn> [[noreturn]] FILCH_COLD void run_after_throw(Gn&& g, std::exception_ptr& kept) {
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   try {
     static_cast<void>(std::invoke(std::forward<Gn>(g)));
-  } catch (...) {  // f's exception is the one that leaves
+  } catch (...) {  // dropped: f's exception is the one that leaves
     detail::drop_caught_exception();
   }
   std::rethrow_exception(std::move(of_f));
@@ -28,7 +28,7 @@ template <class Fn, class Gn> FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn
   try {
     a.make(std::forward<Fn>(f));
   } catch (...) {
-    // g runs outside the handler: in it, current_exception() is what it was around the join.
+    // g runs outside the handler, so that std::current_exception() is the same in g as around the join.
     of_f.make(detail::caught_exception);
     goto threw;
   }

@@ -1,5 +1,5 @@
-// Which results may refer to what a callable captured. Such a callable is called where it is: its captures then live
-// as long as in a program without forks.
+// May a result refer to what its callable captured? A join calls such a callable in place and copies it nowhere, so
+// that its captures live as long as in a program without forks.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -11,12 +11,12 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// May an object of this type refer to others, as pointers, views, spans and iterators do? True where nobody can
-/// tell.
+/// May an object of this type refer to other objects, as pointers, views, spans and iterators do? True if the type
+/// does not tell.
 template <class Type> consteval bool may_refer() noexcept;
 
-/// Becomes whatever an element of the aggregate is, with noexcept where such an element refers to nothing. Never the
-/// aggregate itself: that would be a copy.
+/// Converts to the type of any element of the aggregate. The conversion is noexcept if that type refers to nothing.
+/// It does not convert to the aggregate, or an aggregate could be initialised as a copy.
 template <class Aggregate, std::size_t> struct any_element {
   template <class Type>
     requires(!std::is_same_v<Type, Aggregate>)
@@ -28,7 +28,7 @@ template <class Type, std::size_t... Index> consteval bool has_elements(std::ind
 }
 template <class Type, std::size_t... Index>
 consteval bool elements_may_refer(std::index_sequence<Index...>) noexcept {
-  // Another element: of a type that several conversions lead to.
+  // There is one more element: one for which any_element is ambiguous.
   if constexpr (requires { Type{any_element<Type, Index>()..., {}}; }) {
     return true;
   } else {
@@ -36,7 +36,7 @@ consteval bool elements_may_refer(std::index_sequence<Index...>) noexcept {
   }
 }
 
-/// Of so many elements, or fewer.
+/// For an aggregate that has Count elements or fewer.
 template <class Type, std::size_t Count> consteval bool aggregate_may_refer() noexcept {
   if constexpr (Count == 0) {
     return true;
@@ -50,7 +50,7 @@ template <class Type, std::size_t Count> consteval bool aggregate_may_refer() no
 template <class Type>
 inline constexpr bool class_may_refer = [] {
   constexpr std::size_t k_most_elements = 8;
-  // One that can't be assigned may have a reference, which no element can be made for.
+  // An aggregate that is not assignable may have a reference, which any_element cannot initialise.
   if constexpr (std::is_aggregate_v<Type> && std::is_copy_assignable_v<Type> &&
                 !detail::has_elements<Type>(std::make_index_sequence<k_most_elements + 1>())) {
     return detail::aggregate_may_refer<Type, k_most_elements>();

@@ -1,4 +1,4 @@
-// A call that travels into a pool as a function pointer and an argument, and its outcome back.
+// A call that enters a pool as a function pointer and an argument, and its result or exception on the way back.
 #pragma once
 
 #include <filch/detail/caught.hpp>
@@ -9,8 +9,8 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Calls enter(call, argument), which has to run call(argument) once, wherever; returns what f returns or
-/// throws what it throws.
+/// Calls enter(call, argument), which must run call(argument) once, on any thread. Returns what f returns, and throws
+/// what f throws.
 template <class Fn, class Enter> raw_result<Fn> call_through(Enter&& enter, Fn&& f) {
   using Result = result_of<Fn>;
   struct packet {

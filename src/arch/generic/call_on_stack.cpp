@@ -1,5 +1,5 @@
-// Calling a function on another stack where there is no assembly for it: by the C library's contexts, which
-// cost two system calls a crossing.
+// filch_call_on_stack (src/arch/x86_64/call_on_stack.S) for processors that have no assembly here. It uses the
+// contexts of the C library, which cost two system calls each way.
 #include <ucontext.h>
 
 #include <cstddef>
@@ -12,14 +12,14 @@ struct crossing {
   void* argument;
 };
 
-// makecontext passes ints: a pointer travels as two.
+// makecontext passes ints, so a pointer is passed as two halves.
 void on_the_other_side(unsigned high, unsigned low) {
   auto const bits = (static_cast<std::uint64_t>(high) << 32) | low;
   auto const& c = *reinterpret_cast<crossing const*>(static_cast<std::uintptr_t>(bits));
   c.call(c.argument);
 }
 
-// Below `top` there is at least this much: the smallest stack that settings allow.
+// Bytes that exist below `top` in any case: the smallest stack that the settings allow.
 constexpr std::size_t k_known_room = 48 * 1024;
 
 }  // namespace

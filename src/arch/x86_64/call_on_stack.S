@@ -1,6 +1,6 @@
 // void filch_call_on_stack(void* top, void (*call)(void*), void* argument)
 //
-// Calls call(argument) with the stack pointer at `top` (16-byte aligned), and comes back.
+// Calls call(argument) with the stack pointer at `top` (16-byte aligned), and returns to the caller's stack.
 //
 //      the caller's stack                 the other stack
 //      +--------------------+             +--------------------+  <- top
@@ -8,9 +8,9 @@
 //      | saved rbp          | <- rbp      | call's frame       |
 //      +--------------------+             +--------------------+
 //
-// rbp finds the way back, also for an unwinder: a backtrace passes from the one stack to the other. The name at the call
-// is for gdb, which goes on to a stack that lies below its callee's in a function of that name only; it is this file's.
-// `call` does not throw.
+// Unwinders find the caller through rbp, so a backtrace passes from one stack to the other. The name `__morestack` at the
+// call is for gdb: only in a function of that name it accepts a caller on a stack below its callee's. The name is local
+// to this file. `call` must not throw.
         .text
         .globl  filch_call_on_stack
         .hidden filch_call_on_stack

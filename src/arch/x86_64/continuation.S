@@ -1,23 +1,39 @@
-// Landing pads run by hand, and the return barrier: see src/schedulers/implicit/protocol.md.
+// The assembly of filch::implicit: running a landing pad, reading the caller's registers, and the return barrier.
+// src/schedulers/implicit/protocol.md argues why they are right.
 //
-// A state (implicit_state, in src/schedulers/implicit/worker.hpp):
-//   0 rbx   8 rbp   16 r12   24 r13   32 r14   40 r15   48 rsp   56 rip
-//   64 rcx  72 rdx  80 rsi   88 rdi   96 r8   104 r9   112 r10  120 the offering code's rsp
-// A pad (join_frame): the same up to rip, then 64 selector
+// The state of a join frame that continues at its landing pad (implicit_state, in src/schedulers/implicit):
+//
+//      0 rbx   8 rbp   16 r12   24 r13   32 r14   40 r15   48 rsp   56 rip
+//      64 rcx  72 rdx  80 rsi   88 rdi   96 r8    104 r9   112 r10  120 offering_rsp
+//
+// A pad (join_frame): the same up to rip, then 64 selector.
+
+#include "saved_registers.inc"
 
         .text
 
-// Call-frame information where rsp is the frame's: the cfa of filch_implicit_run_pad is *(state + 120) + 104.
+// Call-frame information while rsp is the join frame's. The cfa is that of filch_implicit_run_pad: *(state + 120) + 104.
+// `breg` is the DWARF operation for the register that holds the state.
         .macro  STATE_FINDS_CFA breg
         .cfi_escape 0x0f, 0x06, \breg, 0xf8, 0x00, 0x06, 0x23, 0x68
         .endm
 
-// void filch_implicit_run_pad(state*, pad const*, exception*): goes to the landing pad as an unwinder would. It comes
-// back through filch_implicit_offered. Signals are blocked: the stack below the pad's rsp is in use. Valgrind takes the
-// higher rsp for the end of the frames below it, so it is told afterwards, by a request of its own (MAKE_MEM_DEFINED;
-// elsewhere it does nothing), that they are still there:
+// void filch_implicit_run_pad(state*, pad const*, exception*)
 //
-//      offering rsp -> request, address, bytes, 3 unused | r15 r14 r13 r12 rbx rbp | return address
+// Enters the landing pad as an unwinder would: rax is the exception, rdx the selector, and the preserved registers and
+// rsp are those of the join frame. The pad jumps to filch_implicit_offered, which returns for this function. Meanwhile
+// the stack below the pad's rsp is in use, so the caller blocks signals.
+//
+//      state.offering_rsp -> +0   a request to Valgrind: its code
+//                            +8   the address, which is this rsp
+//                            +16  the number of bytes
+//                            +24  24 unused bytes
+//                            +48  r15 r14 r13 r12 rbx rbp
+//                            +96  return address
+//                            +104 the caller's frame  <- cfa
+//
+// Valgrind takes the pad's higher rsp for the end of the frames below it. The request (MAKE_MEM_DEFINED) tells it
+// afterwards that they still exist. Without Valgrind the request does nothing.
         .globl  filch_implicit_run_pad
         .hidden filch_implicit_run_pad
         .type   filch_implicit_run_pad, @function
@@ -25,59 +41,37 @@
 filch_implicit_run_pad:
         .cfi_startproc
         endbr64
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbp, 0
-        pushq   %rbx
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbx, 0
-        pushq   %r12
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r12, 0
-        pushq   %r13
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r13, 0
-        pushq   %r14
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r14, 0
-        pushq   %r15
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r15, 0
+        PUSH_PRESERVED
         subq    $48, %rsp
         .cfi_adjust_cfa_offset 48
         movq    $0x4d430002, (%rsp)
         movq    %rsp, 8(%rsp)
-        movq    48(%rsi), %rcx
+        movq    48(%rsi), %rcx          // pad.rsp
         subq    %rsp, %rcx
         movq    %rcx, 16(%rsp)
-        movq    %rsp, 120(%rdi)
+        movq    %rsp, 120(%rdi)         // state.offering_rsp
         movq    filch_implicit_offering@gottpoff(%rip), %rcx
-        movq    %rdi, %fs:(%rcx)
+        movq    %rdi, %fs:(%rcx)        // read by the statement on the pad
         movq    %rdx, %rax
         movq    %rsi, %r11
-        movq    64(%r11), %rdx
-        movq    (%r11), %rbx
-        movq    8(%r11), %rbp
-        movq    16(%r11), %r12
-        movq    24(%r11), %r13
-        movq    32(%r11), %r14
-        movq    40(%r11), %r15
-        movq    48(%r11), %rcx
-        movq    56(%r11), %r11
+        movq    64(%r11), %rdx          // pad.selector
+        LOAD_PRESERVED r11
+        movq    48(%r11), %rcx          // pad.rsp
+        movq    56(%r11), %r11          // pad.rip
         movq    %rcx, %rsp
-        STATE_FINDS_CFA 0x75    // rdi
+        STATE_FINDS_CFA 0x75            // rdi
         jmp     *%r11
         .cfi_endproc
         .size   filch_implicit_run_pad, . - filch_implicit_run_pad
 
-// Jumped to from a landing pad: rax the state, r11 where to go on. Returns for filch_implicit_run_pad, whose frame it
-// takes up.
+// The statement on a landing pad (implicit_offering) jumps here: rax is the state, r11 the address where the frame
+// continues. Saves the registers of the pad, then returns for filch_implicit_run_pad, whose frame is drawn above.
         .globl  filch_implicit_offered
         .type   filch_implicit_offered, @function
         .p2align 4
 filch_implicit_offered:
         .cfi_startproc
-        STATE_FINDS_CFA 0x70    // rax
+        STATE_FINDS_CFA 0x70            // rax
         .cfi_offset %rbp, -16
         .cfi_offset %rbx, -24
         .cfi_offset %r12, -32
@@ -85,12 +79,7 @@ filch_implicit_offered:
         .cfi_offset %r14, -48
         .cfi_offset %r15, -56
         endbr64
-        movq    %rbx, (%rax)
-        movq    %rbp, 8(%rax)
-        movq    %r12, 16(%rax)
-        movq    %r13, 24(%rax)
-        movq    %r14, 32(%rax)
-        movq    %r15, 40(%rax)
+        STORE_PRESERVED rax
         movq    %rsp, 48(%rax)
         movq    %r11, 56(%rax)
         movq    %rcx, 64(%rax)
@@ -102,9 +91,9 @@ filch_implicit_offered:
         movq    %r10, 112(%rax)
         movq    120(%rax), %rsp
         .cfi_def_cfa %rsp, 104
-        movq    %rsp, %rax
+        movq    %rsp, %rax              // Valgrind's request: rax points to its words, rdx gets the answer
         xorl    %edx, %edx
-        rolq    $3, %rdi        // Valgrind's request: rax its words, rdx its answer
+        rolq    $3, %rdi
         rolq    $13, %rdi
         rolq    $61, %rdi
         rolq    $51, %rdi
@@ -113,29 +102,17 @@ filch_implicit_offered:
         movq    $0, %fs:(%rcx)
         addq    $48, %rsp
         .cfi_adjust_cfa_offset -48
-        popq    %r15
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r15
-        popq    %r14
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r14
-        popq    %r13
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r13
-        popq    %r12
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r12
-        popq    %rbx
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbx
-        popq    %rbp
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbp
+        POP_PRESERVED
         ret
         .cfi_endproc
         .size   filch_implicit_offered, . - filch_implicit_offered
 
-// void filch_implicit_registers(frame_registers*): rbx rbp r12 r13 r14 r15 rsp rip of the caller, after the call.
+// void filch_implicit_registers(frame_registers*)
+//
+// Writes the caller's registers, as they are after this call: the preserved ones, 48 rsp, 56 rip.
+//
+//      rsp -> return address
+//      +8     the caller's frame
         .globl  filch_implicit_registers
         .hidden filch_implicit_registers
         .type   filch_implicit_registers, @function
@@ -143,12 +120,7 @@ filch_implicit_offered:
 filch_implicit_registers:
         .cfi_startproc
         endbr64
-        movq    %rbx, (%rdi)
-        movq    %rbp, 8(%rdi)
-        movq    %r12, 16(%rdi)
-        movq    %r13, 24(%rdi)
-        movq    %r14, 32(%rdi)
-        movq    %r15, 40(%rdi)
+        STORE_PRESERVED rdi
         leaq    8(%rsp), %rax
         movq    %rax, 48(%rdi)
         movq    (%rsp), %rax
@@ -157,13 +129,9 @@ filch_implicit_registers:
         .cfi_endproc
         .size   filch_implicit_registers, . - filch_implicit_registers
 
-        .macro  GO_ON           // rax: the state. To the landing pad, on the frame's stack
-        movq    (%rax), %rbx
-        movq    8(%rax), %rbp
-        movq    16(%rax), %r12
-        movq    24(%rax), %r13
-        movq    32(%rax), %r14
-        movq    40(%rax), %r15
+// Continues the frame whose state is in rax, on its own stack: rsp is the frame's already.
+        .macro  CONTINUE_AT_PAD
+        LOAD_PRESERVED rax
         movq    64(%rax), %rcx
         movq    72(%rax), %rdx
         movq    80(%rax), %rsi
@@ -174,12 +142,21 @@ filch_implicit_registers:
         jmp     *56(%rax)
         .endm
 
-// The return barrier: f of an offered frame returns here, on the frame's stack, and what it throws ends here. One for
-// each size of stacks, 2^bits, since their headers lie at a multiple of the size.
+// The return barrier: code at the address that stands in place of an offered frame's return address. f returns here, on
+// the frame's stack, and an exception of f ends here. There is one barrier for each size of stacks, 2^bits: a stack's
+// header lies at a multiple of its size.
 //
-// Unwinders find the return address that a barrier took away by its place, in the records of the stack: a signal
-// handler may move the barrier to a newer frame while an unwinder that it has interrupted is on its way past the old
-// one. rip is
+// The barrier's frame (implicit_returned), while it calls filch_implicit_child_returned:
+//
+//      rsp -> 0 rax   8 rdx   16 xmm0                      f's result
+//             24 rbx  32 rbp  40 r12  48 r13  56 r14  64 r15
+//             72 32 unused bytes
+//             104 the return address that the barrier hides
+//             112 the join frame  <- cfa
+//
+// Unwinders cannot read the hidden return address in its place. They find it in the records of the stack, by that
+// place: an interrupt may move the barrier to a newer frame while an unwinder that it interrupts is on its way past the
+// old one. So the call-frame information computes rip:
 //
 //      base = cfa >> bits << bits; p = base->known_end
 //      do { if (--p <= base) return 0; } while (p->return_slot != cfa - 8)
@@ -192,10 +169,10 @@ filch_implicit_registers:
         .set    HIDDEN_HIGH, 344 >> 8
 
         .macro  HIDDEN_RETURN_BY_CFA bits
-        .cfi_escape 0x16, 0x10, 49                            // rip is the value of an expression of so many bytes
+        .cfi_escape 0x16, 0x10, 49                            // rip is the value of an expression of 49 bytes
         .cfi_escape 0x12, 0x08, \bits, 0x25, 0x08, \bits, 0x24 // cfa base
         .cfi_escape 0x23, 72, 0x06                            // cfa p
-        .cfi_escape 0x0a, RECORD_LOW, RECORD_HIGH, 0x1c    // 1: cfa p
+        .cfi_escape 0x0a, RECORD_LOW, RECORD_HIGH, 0x1c       // 1: cfa p
         .cfi_escape 0x14, 0x08, \bits, 0x25, 0x08, \bits, 0x24 // cfa p base
         .cfi_escape 0x14, 0x2a, 0x28, 21, 0                   // base >= p: to 2
         .cfi_escape 0x14, 0x38, 0x1c, 0x14                    // cfa p cfa-8 p
@@ -218,20 +195,15 @@ filch_implicit_registers:
         .cfi_def_cfa_offset 112
         movq    %rsp, %rcx
         shrq    $\bits, %rcx
-        shlq    $\bits, %rcx
-        movq    64(%rcx), %rcx
+        shlq    $\bits, %rcx    // the stack's header
+        movq    64(%rcx), %rcx  // its hidden_return
         movq    %rcx, 104(%rsp)
         .cfi_remember_state
-        .cfi_offset %rip, -8    // the header's is another one before this goes on
+        .cfi_offset %rip, -8    // from here on: the call changes the header
         movq    %rax, (%rsp)
         movq    %rdx, 8(%rsp)
         movq    %xmm0, 16(%rsp)
-        movq    %rbx, 24(%rsp)
-        movq    %rbp, 32(%rsp)
-        movq    %r12, 40(%rsp)
-        movq    %r13, 48(%rsp)
-        movq    %r14, 56(%rsp)
-        movq    %r15, 64(%rsp)
+        STORE_PRESERVED rsp, 24
         movq    %rsp, %rdi
         movl    $\bits, %esi
         call    filch_implicit_child_returned
@@ -239,18 +211,18 @@ filch_implicit_registers:
         jz      .Lback\bits
         addq    $112, %rsp
         .cfi_def_cfa_offset 0
-        GO_ON
+        CONTINUE_AT_PAD
         .cfi_def_cfa_offset 112
-.Lback\bits:                    // nobody took the offer
+.Lback\bits:                    // no thief took the offer: to f's caller
         movq    (%rsp), %rax
         movq    8(%rsp), %rdx
         movq    16(%rsp), %xmm0
         addq    $112, %rsp
         .cfi_def_cfa_offset 0
-        jmp     *-8(%rsp)       // what lies so near below the stack pointer stays
+        jmp     *-8(%rsp)       // within the 128 bytes below rsp that signals leave alone
         .cfi_restore_state
         .cfi_def_cfa_offset 0
-.Lthrew\bits:                   // rax: the exception
+.Lthrew\bits:                   // entered by the unwinder: rax is the exception
         subq    $48, %rsp
         .cfi_def_cfa_offset 48
         movq    %rax, %rdi
@@ -259,13 +231,14 @@ filch_implicit_registers:
         call    filch_implicit_child_threw
         addq    $48, %rsp
         .cfi_def_cfa_offset 0
-        GO_ON
+        CONTINUE_AT_PAD
         .cfi_endproc
         .pushsection .data.rel.ro, "aw"
         .quad   .Lreturned\bits
         .popsection
         .endm
 
+// The addresses of the barriers, for stacks of 2^16 to 2^47 bytes.
         .pushsection .data.rel.ro, "aw"
         .p2align 3
         .globl  filch_implicit_barriers
@@ -283,25 +256,28 @@ filch_implicit_barriers_begin:
         .endr
         .noaltmacro
 
-// The same for a frame on a thread's own stack, outside all pools.
+// The return barrier of a frame outside all pools, on a thread's own stack. Its join always continues at the pad.
+//
+//      rsp -> the join frame
         .globl  filch_implicit_barrier_outside
         .hidden filch_implicit_barrier_outside
         .type   filch_implicit_barrier_outside, @function
         .p2align 4
         .cfi_startproc
         .cfi_undefined %rip
-        nop
+        nop                     // unwinders look up the address before this one
 filch_implicit_barrier_outside:
         call    filch_implicit_returned_outside
         .cfi_def_cfa %rsp, 0
-        .cfi_escape 0x16, 0x10, 0x03, 0x70, 0x38, 0x06  // rip: where it goes on, *(rax + 56)
-        GO_ON
+        .cfi_escape 0x16, 0x10, 0x03, 0x70, 0x38, 0x06  // rip: where the frame continues, *(rax + 56)
+        CONTINUE_AT_PAD
         .cfi_endproc
         .size   filch_implicit_barrier_outside, . - filch_implicit_barrier_outside
         .globl  filch_implicit_barriers_end
         .hidden filch_implicit_barriers_end
 filch_implicit_barriers_end:
 
+// The personality, as an address that call-frame information may refer to: compilers make the same word for their own.
         .section .data.rel.local.DW.ref.filch_implicit_personality, "awG", @progbits, DW.ref.filch_implicit_personality, comdat
         .p2align 3
         .weak   DW.ref.filch_implicit_personality

@@ -1,16 +1,20 @@
 // void filch_switch_stack(void** from, void* to, void** base)
 //
-// Leaves the stack one is on, as *from, and goes on where `to` was left. Both look the same from here:
+// Leaves the current stack, saves its stack pointer in *from, and continues where the stack `to` was left. A stack that
+// was left looks like this:
 //
 //      to, *from -> r15 r14 r13 r12 rbx rbp | return address | the caller's frame
 //
-// so the call-frame information is right on both sides of the change, at each instruction. `base` is the record at the
-// base of the stack that it goes to, the way back for unwinders:
+// The two stacks look the same, so the call-frame information is right before and after the change of rsp. `base` is the
+// record at the base of the stack `to`, from which unwinders continue with the stack that was left:
 //
 //      base -> rbp | return address | rsp after the return
 //
-// The first two are a frame's, as those find it who follow frame pointers alone.
-// Floating-point control words are not part of a stack.
+// The first two words are as in a frame, for unwinders that follow frame pointers only. Floating-point control words
+// are not saved.
+
+#include "saved_registers.inc"
+
         .text
         .globl  filch_switch_stack
         .hidden filch_switch_stack
@@ -24,51 +28,22 @@ filch_switch_stack:
         movq    %rbp, (%rdx)
         movq    %rax, 8(%rdx)
         movq    %rcx, 16(%rdx)
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbp, 0
-        pushq   %rbx
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbx, 0
-        pushq   %r12
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r12, 0
-        pushq   %r13
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r13, 0
-        pushq   %r14
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r14, 0
-        pushq   %r15
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r15, 0
+        PUSH_PRESERVED
         movq    %rsp, (%rdi)
         movq    %rsi, %rsp
-        popq    %r15
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r15
-        popq    %r14
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r14
-        popq    %r13
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r13
-        popq    %r12
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r12
-        popq    %rbx
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbx
-        popq    %rbp
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbp
+        POP_PRESERVED
         ret
         .cfi_endproc
         .size   filch_switch_stack, . - filch_switch_stack
 
-// The first return address on a new stack: calls r12(r13), which does not return. rbp is the stack's base record, so its
-// caller is, for unwinders, whoever switched here last. That is on another stack: filch::implicit's own walk, which
-// knows no expression that ends so, ends here. As in call_on_stack.S, the name at the call is for gdb.
+// The first return address on a new stack: calls r12(r13), which does not return.
+//
+//      rbp -> the stack's base record
+//      rsp -> the base of the stack
+//
+// For unwinders the caller is the code that switched here last, on another stack: its registers lie where
+// filch_switch_stack pushed them. The walk of filch::implicit must not leave the stack. It does not know this expression
+// for the cfa, so it ends here. The name at the call is for gdb, as in call_on_stack.S.
         .globl  filch_stack_begins
         .hidden filch_stack_begins
         .type   filch_stack_begins, @function

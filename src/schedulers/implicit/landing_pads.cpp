@@ -1,6 +1,6 @@
 #include "schedulers/implicit/landing_pads.hpp"
 
-#include <filch/detail/implicit_join.hpp>
+#include <filch/implicit.hpp>
 
 #include "schedulers/implicit/table_reader.hpp"
 

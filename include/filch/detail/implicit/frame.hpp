@@ -1,10 +1,11 @@
-// Many forks on one frame: filch::implicit's `frame`.
+// The frame of filch::implicit: many forks, one join. src/schedulers/implicit/frame.cpp has its slow paths, and
+// protocol.md there argues them.
 #pragma once
 
 #include <filch/detail/fiber_frame.hpp>
-#include <filch/detail/implicit_join.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -12,15 +13,15 @@ struct implicit_stack;
 class implicit_team;
 struct implicit_member;
 
-/// Spawned tasks wait in a list of the frame's own. Thieves get the oldest when they ask, in the order in which they
-/// and the join frames of the stack came about; sync() runs the rest, the oldest first, and meets the thieves. A
-/// spawn into a frame that is not the newest thing on its stack any more, or from elsewhere, runs in place.
+/// Spawned tasks wait in a list of the frame. A thief's request offers the oldest ones, in one order of age with the
+/// join frames of the stack. sync() runs the rest, the oldest first, and then waits for the thieves. A spawn runs in
+/// place if the frame is no longer the newest on its stack, or if the caller is on another stack.
 class implicit_frame : public fiber_frame<implicit_frame> {
  public:
   FILCH_INLINE implicit_frame() noexcept { begin(); }
   implicit_frame(implicit_frame const&) = delete;
   implicit_frame& operator=(implicit_frame const&) = delete;
-  /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
+  /// Waits for the spawned tasks. Drops an exception that no sync() has thrown.
   ~implicit_frame() {
     if (has_tasks()) drain();
   }
@@ -37,14 +38,14 @@ class implicit_frame : public fiber_frame<implicit_frame> {
   static constexpr unsigned k_pending_most = 4096;
 
   struct waiting : fiber_task {
-    waiting* older = nullptr;  // in the frame's list
+    waiting* older = nullptr;  // next older and newer task in the frame's list
     waiting* newer = nullptr;
     implicit_frame& frame;
     unsigned number = 0;
     waiting(join_counter& (*r)(fiber_task&) noexcept, implicit_frame& f) noexcept : fiber_task{r}, frame(f) {}
   };
 
-  /// The handler of an interrupt moves tasks from the list to the records, so the list is looked at first.
+  /// The handler of an interrupt moves tasks from the list to the records, so the list is read first.
   bool has_tasks() const noexcept {
     bool const some_wait = waiting_ != 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -66,17 +67,17 @@ class implicit_frame : public fiber_frame<implicit_frame> {
   void leave_list() noexcept;
 
   join_counter counter_{};
-  fiber_worker* worker_ = nullptr;   // where it began
-  implicit_stack* stack_ = nullptr;  // on which it lies; null: outside implicit's pools
-  std::uint64_t position_ = 0;       // on that stack, below the frame of who began it
-  std::uint64_t rank_ = 0;           // its place among join frames
-  std::uint64_t sequence_ = 0;       // of the scopes on that stack, in which they began
-  implicit_frame* older_ = nullptr;  // in the stack's list of frames with tasks that wait, by sequence
+  fiber_worker* worker_ = nullptr;   // the worker on which the frame began
+  implicit_stack* stack_ = nullptr;  // the stack that it lies on; null: outside implicit's pools
+  std::uint64_t position_ = 0;       // an address on that stack, below the frame of its function
+  std::uint64_t rank_ = 0;           // its age among join frames
+  std::uint64_t sequence_ = 0;       // its number in the order in which the stack's scopes began
+  implicit_frame* older_ = nullptr;  // next older and newer in the stack's list of frames with waiting tasks
   implicit_frame* newer_ = nullptr;
-  waiting* oldest_ = nullptr;
+  waiting* oldest_ = nullptr;  // ends of the list of waiting tasks
   waiting* newest_ = nullptr;
-  unsigned waiting_ = 0;  // in the list
-  unsigned offered_ = 0;  // in the stack's records: its newest, where there are any
+  unsigned waiting_ = 0;  // number of tasks in the list
+  unsigned offered_ = 0;  // number of tasks in the stack's newest records
 };
 
 }  // namespace filch::inline FILCH_ABI::detail
