@@ -1,5 +1,5 @@
-/* Messages of several tasks in filch::channel: an owner that forks, joins and asks in its waits, and two thieves that
-   take one task or half of them, give some of these to who asks (the owner among them), and decline the others. Memory
+/* Messages of several tasks in filch::channel: an owner that forks, joins and requests tasks in its
+   waits, and two thieves that take one task or half of them, send some on (also to the owner), and decline the others. Memory
    is sequentially consistent; channel_request.pml and channel_wait.pml look at the words. What is checked: README.md. */
 
 #ifndef TASKS

@@ -1,5 +1,5 @@
 /* Steal requests of filch::channel under total store order: an owner that forks, a worker that has one task and then
-   passes requests on, and a thief that asks one of them, then both, and sleeps. What is checked: README.md. */
+   passes requests on, and a thief that sends its request to one of them, then to both, and sleeps. What is checked: README.md. */
 
 #ifndef FORKS
 #define FORKS 2
@@ -21,11 +21,11 @@
 
 #define NOTHING 0
 #define DIRECTED 1
-#define STANDS 2
+#define BROADCAST 2
 
 #define QUIET 0
 #define RUNG 1
-#define KEPT 2             /* there is a note that its receiver left where it is */
+#define SEEN 2             /* there are only requests that the receiver has looked at */
 
 #define CLOSED 0
 #define OPEN 1
@@ -48,8 +48,8 @@ bool done;           /* and run by the thief */
 bool asleep;
 bool owner_is_done;
 byte withdrawals = 1;      /* of the thief */
-byte looks = 1;            /* of the owner, whether anybody asks */
-bool aside;                /* the owner has left a note where it is, of a thief that waits for another root */
+byte looks = 1;            /* of the owner: is a task requested? */
+bool deferred;             /* the owner has deferred a request: its thief wants another root */
 
 inline run_once(task) {
   assert(runs[task] == 0);
@@ -145,11 +145,11 @@ inline pass_on(me, other, tmp) {
 }
 
 inline serve(me, other, task, r, tmp) {
-#ifndef MUTANT_HUSHES_LAST
+#ifndef MUTANT_CLEARS_LAST
   EXCHANGE(me, BELL(me), QUIET, tmp);
 #endif
   if
-  :: me == OWNER -> aside = false
+  :: me == OWNER -> deferred = false
   :: else
   fi;
   LOAD(me, PLACE(me), r);
@@ -157,7 +157,7 @@ inline serve(me, other, task, r, tmp) {
   :: r != NOTHING -> EXCHANGE(me, PLACE(me), NOTHING, r)
   :: else
   fi;
-#ifdef MUTANT_HUSHES_LAST
+#ifdef MUTANT_CLEARS_LAST
   EXCHANGE(me, BELL(me), QUIET, tmp);
 #endif
   if
@@ -166,22 +166,22 @@ inline serve(me, other, task, r, tmp) {
      if
      :: tmp != OPEN  /* an old one */
      :: tmp == OPEN && task != 0 && !OTHER_ROOT(me, task) -> answer(me, task, tmp)
-     :: tmp == OPEN && OTHER_ROOT(me, task) && r == STANDS ->
-#ifndef MUTANT_DROPS_WHAT_IT_SETS_ASIDE
-        STORE(me, PLACE(me), STANDS);
+     :: tmp == OPEN && OTHER_ROOT(me, task) && r == BROADCAST ->
+#ifndef MUTANT_DROPS_WHAT_IT_DEFERS
+        STORE(me, PLACE(me), BROADCAST);
 #endif
-        aside = true
+        deferred = true
      :: tmp == OPEN && OTHER_ROOT(me, task) && r == DIRECTED -> pass_on(me, other, tmp)
-     :: tmp == OPEN && task == 0 && r == STANDS ->
-#ifdef MUTANT_PASSES_ON_WHAT_STANDS
+     :: tmp == OPEN && task == 0 && r == BROADCAST ->
+#ifdef MUTANT_PASSES_ON_A_BROADCAST
         pass_on(me, other, tmp)
 #else
-        STORE(me, PLACE(me), STANDS);
-#ifdef MUTANT_KEEPS_BY_PLAIN_STORE
-        STORE(me, BELL(me), KEPT)
+        STORE(me, PLACE(me), BROADCAST);
+#ifdef MUTANT_MARKS_SEEN_BY_PLAIN_STORE
+        STORE(me, BELL(me), SEEN)
 #else
-#ifndef MUTANT_DOES_NOT_KEEP
-        atomic { DRAINED(me) -> if :: mem[BELL(me)] == QUIET -> mem[BELL(me)] = KEPT :: else fi }
+#ifndef MUTANT_DOES_NOT_MARK_SEEN
+        atomic { DRAINED(me) -> if :: mem[BELL(me)] == QUIET -> mem[BELL(me)] = SEEN :: else fi }
 #endif
 #endif
 #endif
@@ -199,11 +199,11 @@ active proctype owner() {
      task = n + 1;
 #ifndef MUTANT_DOES_NOT_LOOK_AGAIN
      if
-     :: n == 1 && aside -> aside = false; ring(OWNER, OWNER, tmp)   /* the root has changed */
+     :: n == 1 && deferred -> deferred = false; ring(OWNER, OWNER, tmp)   /* the root has changed */
      :: else
      fi;
 #endif
-     /* A fork whose compare says that nobody asks, while the thief sleeps with nothing coming? */
+     /* A fork whose compare finds no request, while the thief sleeps with nothing coming? */
      d_step { tmp = mem[BELL(OWNER)]; assert(tmp != QUIET || !asleep || mem[CHANNEL] != OPEN || OTHER_ROOT(OWNER, task)) };
      if
      :: tmp != QUIET -> serve(OWNER, PASSER, task, r, tmp)
@@ -216,7 +216,7 @@ active proctype owner() {
         task = 0;
         if
         :: tmp == RUNG -> serve(OWNER, PASSER, task, r, tmp)
-        :: else            /* also where some are kept: it has nothing for them */
+        :: else            /* also if it holds some: it has no task for them */
         fi;
         run_once(n)
      fi;
@@ -228,8 +228,8 @@ active proctype owner() {
 #ifndef MUTANT_LOOKS_AND_DOES_NOT_RING
      if
      :: r != NOTHING && tmp == OPEN && !OTHER_ROOT(OWNER, n + 1) -> ring(OWNER, OWNER, tmp)
-#ifndef MUTANT_LOOKS_AND_DOES_NOT_SET_ASIDE
-     :: r != NOTHING && tmp == OPEN && OTHER_ROOT(OWNER, n + 1) -> aside = true
+#ifndef MUTANT_LOOKS_AND_DOES_NOT_DEFER
+     :: r != NOTHING && tmp == OPEN && OTHER_ROOT(OWNER, n + 1) -> deferred = true
 #endif
      :: else
      fi;
@@ -244,14 +244,14 @@ active proctype passer() {
   byte task = TASKS;
   byte r, tmp;
   do
-  :: mem[BELL(PASSER)] == RUNG || (mem[BELL(PASSER)] == KEPT && task != 0) -> serve(PASSER, OWNER, task, r, tmp)
+  :: mem[BELL(PASSER)] == RUNG || (mem[BELL(PASSER)] == SEEN && task != 0) -> serve(PASSER, OWNER, task, r, tmp)
   :: break
   od
 }
 
 active proctype thief() {
   byte tmp;
-  bool stands;
+  bool is_broadcast;
 again:
 #ifndef MUTANT_OPENS_AFTER_ASKING
   STORE_SC(THIEF, CHANNEL, OPEN);
@@ -262,18 +262,18 @@ again:
   :: skip
   fi;
 #ifdef MUTANT_OPENS_AFTER_ASKING
-  leave(OWNER, STANDS, tmp);
-  leave(PASSER, STANDS, tmp);
-  stands = true;
+  leave(OWNER, BROADCAST, tmp);
+  leave(PASSER, BROADCAST, tmp);
+  is_broadcast = true;
   STORE_SC(THIEF, CHANNEL, OPEN);
 #endif
 end_waits: do
   :: mem[CHANNEL] == FULL -> break
-  :: !stands ->
-     leave(OWNER, STANDS, tmp);
-     leave(PASSER, STANDS, tmp);
-     stands = true
-  :: stands && withdrawals > 0 ->   /* its notes stay behind */
+  :: !is_broadcast ->
+     leave(OWNER, BROADCAST, tmp);
+     leave(PASSER, BROADCAST, tmp);
+     is_broadcast = true
+  :: is_broadcast && withdrawals > 0 ->   /* its requests stay behind */
      atomic {
        DRAINED(THIEF) -> withdrawals--;
        if
@@ -282,10 +282,10 @@ end_waits: do
        fi
      };
      if
-     :: tmp == 1 -> atomic { tmp = 0; stands = false }; goto again
+     :: tmp == 1 -> atomic { tmp = 0; is_broadcast = false }; goto again
      :: else
      fi
-  :: stands ->
+  :: is_broadcast ->
 #ifdef MUTANT_ANNOUNCES_LAST
      LOAD(THIEF, CHANNEL, tmp);
      STORE_SC(THIEF, WAITS, 1);
@@ -312,7 +312,7 @@ end_sleeps: mem[WAITS] == 0;
     message = 0
   };
   STORE(THIEF, CHANNEL, CLOSED);
-  stands = false;
+  is_broadcast = false;
   goto again
 }
 

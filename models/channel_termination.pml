@@ -1,6 +1,6 @@
 /* The full task barrier of filch::channel: a caller that detaches tasks and waits for them, the next call at its place,
    another caller's place aside, and two threads that take detached tasks of both calls, run them, detach more, and send
-   some on. The census counts workers other than the caller, and messages, that have tasks of its call. Only exchanges and
+   some on. The call counter counts workers other than the caller, and messages, that have tasks of its call. Only exchanges and
    compare-and-swaps matter here, so memory is sequentially consistent. What is checked: README.md. */
 
 #ifndef TASKS
@@ -35,37 +35,37 @@ byte running[WORKERS];     /* and that it runs */
 byte root[WORKERS];
 bool counted[WORKERS];
 
-byte call = 1;             /* whose census it is */
-byte census;
+byte call = 1;             /* whose counter it is */
+byte counter;
 byte left;                 /* tasks that callers left */
 byte forks = FORKS;
 byte alive[CALLS + 2];     /* detached tasks of each root, wherever they are: for the assertions alone */
-bool asleep;               /* the manager */
+bool asleep;               /* the caller */
 bool woken;
 bool all_calls_are_over;
 
 inline add(r) {
   atomic {
     if
-#ifdef MUTANT_CENSUS_DOES_NOT_KNOW_ITS_CALL
-    :: r != LEFT -> census++
+#ifdef MUTANT_COUNTER_DOES_NOT_KNOW_ITS_CALL
+    :: r != LEFT -> counter++
 #else
-    :: r == call -> census++
+    :: r == call -> counter++
 #endif
     :: else
     fi
   }
 }
 
-/* And wakes the manager. */
+/* And wakes the caller. */
 inline subtract(r, zero) {
   atomic {
     zero = false;
     if
-#ifdef MUTANT_CENSUS_DOES_NOT_KNOW_ITS_CALL
-    :: r != LEFT -> census--; zero = (census == 0)
+#ifdef MUTANT_COUNTER_DOES_NOT_KNOW_ITS_CALL
+    :: r != LEFT -> counter--; zero = (counter == 0)
 #else
-    :: r == call -> assert(census > 0); census--; zero = (census == 0)
+    :: r == call -> assert(counter > 0); counter--; zero = (counter == 0)
 #endif
     :: else
     fi
@@ -80,7 +80,7 @@ inline subtract(r, zero) {
 #endif
 }
 
-inline leave_census(me, zero) {
+inline subtract_if_last(me, zero) {
   if
 #ifdef MUTANT_LEAVES_WHILE_IT_RUNS
   :: counted[me] && list[me] == 0 -> counted[me] = false; subtract(root[me], zero)
@@ -100,7 +100,7 @@ inline send(me, thief, zero) {
 #ifdef MUTANT_COUNTS_AFTER_SENDING
   add(root[me]);
 #endif
-  leave_census(me, zero)
+  subtract_if_last(me, zero)
 }
 
 inline receive(me, zero) {
@@ -156,17 +156,17 @@ active proctype caller() {
            atomic { running[CALLER]--; alive[call]-- }
         :: atomic { MAY_SEND(CALLER, 1) -> channel[1] = CLAIMED }; send(CALLER, 1, zero)
         :: atomic { MAY_SEND(CALLER, 2) -> channel[2] = CLAIMED }; send(CALLER, 2, zero)
-#ifdef MUTANT_MANAGER_FORGETS_ITS_OWN
-        :: atomic { census == 0 -> assert(alive[call] == 0) }; break
+#ifdef MUTANT_CALLER_FORGETS_ITS_OWN
+        :: atomic { counter == 0 -> assert(alive[call] == 0) }; break
 #else
-        :: atomic { list[CALLER] == 0 && census == 0 -> assert(alive[call] == 0) }; break
+        :: atomic { list[CALLER] == 0 && counter == 0 -> assert(alive[call] == 0) }; break
 #endif
         :: list[CALLER] == 0 && channel[CALLER] == OPEN ->   /* it sleeps */
            woken = false;                                    /* announced */
            if
-           :: census != 0 && channel[CALLER] == OPEN ->
+           :: counter != 0 && channel[CALLER] == OPEN ->
               asleep = true;
-              woken || channel[CALLER] == FULL;              /* who sends a message wakes it, too: channel-5 */
+              woken || channel[CALLER] == FULL;              /* the sender of a message wakes it, too: channel-5 */
               asleep = false
            :: else
            fi
@@ -189,8 +189,8 @@ active proctype caller() {
      };
      atomic {
        call++;
-#ifndef MUTANT_CENSUS_GOES_ON
-       census = 0
+#ifndef MUTANT_COUNTER_CONTINUES
+       counter = 0
 #endif
      }
   :: else -> break
@@ -221,7 +221,7 @@ end_idle: do
   :: atomic { running[me] > 0 && forks > 0 -> detach(me) }
   :: atomic { running[me] > 0 && channel[me] == CLOSED ->
        running[me]--; alive[root[me]]-- };
-     leave_census(me, zero)
+     subtract_if_last(me, zero)
   :: atomic { MAY_SEND(me, 3 - me) -> channel[3 - me] = CLAIMED }; send(me, 3 - me, zero)
   :: atomic { MAY_SEND(me, CALLER) -> channel[CALLER] = CLAIMED }; send(me, CALLER, zero)
   od

@@ -28,7 +28,7 @@
 #define OPEN 1
 #define CLAIMED 2
 #define FULL 3
-#define EMPTIED 4   /* a message that was taken back; the thief fills it again */
+#define TAKEN_BACK 4   /* a message that was taken back; the thief fills it again */
 
 #include "tso.pml"
 
@@ -40,7 +40,7 @@ inline wake(me, whom) {
   atomic { DRAINED(me) -> mem[WAITS(whom)] = 0 }
 }
 
-/* Who has the task tells its owner. */
+/* The worker that runs the task sends its outcome. */
 inline tell(me, whom, task, what, tmp) {
 #ifdef MUTANT_TELLS_BY_LOAD_AND_STORE
   LOAD(me, FUTURE(task), tmp);
@@ -71,14 +71,14 @@ inline receive(tmp) {
 #ifdef MUTANT_RECEIVES_WITHOUT_CAS
   LOAD(OWNER, CHANNEL, tmp);
   if
-  :: tmp == FULL || tmp == EMPTIED -> tmp = message; STORE_SC(OWNER, CHANNEL, CLOSED)
+  :: tmp == FULL || tmp == TAKEN_BACK -> tmp = message; STORE_SC(OWNER, CHANNEL, CLOSED)
   :: else -> tmp = 255
   fi
 #else
   atomic {
     DRAINED(OWNER) ->
     if
-    :: mem[CHANNEL] == FULL || mem[CHANNEL] == EMPTIED -> mem[CHANNEL] = CLOSED; tmp = 0
+    :: mem[CHANNEL] == FULL || mem[CHANNEL] == TAKEN_BACK -> mem[CHANNEL] = CLOSED; tmp = 0
     :: else -> tmp = 255
     fi
   };
@@ -101,7 +101,7 @@ inline take_back(tmp) {
   if
   :: tmp == 1 ->
      if
-     :: message == n + 1 -> message = 0; has = 1; STORE(THIEF, CHANNEL, EMPTIED)
+     :: message == n + 1 -> message = 0; has = 1; STORE(THIEF, CHANNEL, TAKEN_BACK)
      :: else -> STORE(THIEF, CHANNEL, FULL)
      fi
   :: else
@@ -116,7 +116,7 @@ active proctype owner() {
   bool asks;
   do
   :: mem[FUTURE(OWNERS)] == DONE -> break
-  :: asks && (mem[CHANNEL] == FULL || mem[CHANNEL] == EMPTIED) ->
+  :: asks && (mem[CHANNEL] == FULL || mem[CHANNEL] == TAKEN_BACK) ->
      receive(tmp);
      if
      :: tmp == 255 -> skip  /* it is being taken back */
@@ -176,7 +176,7 @@ active proctype owner() {
      if
      :: tmp == 0 ->
         do
-        :: mem[CHANNEL] == FULL || mem[CHANNEL] == EMPTIED -> receive(tmp); if :: tmp != 255 -> break :: else fi
+        :: mem[CHANNEL] == FULL || mem[CHANNEL] == TAKEN_BACK -> receive(tmp); if :: tmp != 255 -> break :: else fi
         od;
 #ifdef MUTANT_DROPS_WHAT_COMES_LATE
         skip
@@ -205,16 +205,16 @@ active proctype thief() {
      has = 1;
      LOAD(THIEF, BELL, tmp);
      if
-     :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == EMPTIED -> 1 : 0)
+     :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == TAKEN_BACK -> 1 : 0)
      :: else
      fi;
      if
      :: tmp == 1 ->
         EXCHANGE(THIEF, BELL, 0, tmp);
         EXCHANGE(THIEF, PLACE, 0, tmp);
-        /* Its own note for an owner that has not looked yet. */
+        /* Its own request for an owner that has not looked yet. */
         if
-        :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == EMPTIED -> 1 : 0)
+        :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == TAKEN_BACK -> 1 : 0)
         :: else
         fi;
         if
@@ -222,14 +222,14 @@ active proctype thief() {
 #ifdef MUTANT_FILLS_WITHOUT_CAS
            LOAD(THIEF, CHANNEL, tmp);
            if
-           :: tmp == EMPTIED || tmp == OPEN -> STORE_SC(THIEF, CHANNEL, CLAIMED); tmp = 1
+           :: tmp == TAKEN_BACK || tmp == OPEN -> STORE_SC(THIEF, CHANNEL, CLAIMED); tmp = 1
            :: else -> tmp = 0
            fi;
 #else
            atomic {
              DRAINED(THIEF) ->
              if
-             :: mem[CHANNEL] == OPEN || mem[CHANNEL] == EMPTIED -> mem[CHANNEL] = CLAIMED
+             :: mem[CHANNEL] == OPEN || mem[CHANNEL] == TAKEN_BACK -> mem[CHANNEL] = CLAIMED
              :: else -> tmp = 0
              fi
            };

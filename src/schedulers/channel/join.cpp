@@ -95,7 +95,8 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   return state == future_state::returned ? join_outcome::returned : join_outcome::threw;
 }
 
-/// A worker that waits, and finds nothing: some tens of microseconds, if it has a processor.
+/// How often a waiting worker searches in vain before it sleeps: for some tens of microseconds, if it has a
+/// processor.
 unsigned channel_team::searches_before_sleep() const noexcept { return oversubscribed() ? 4 : 200; }
 
 /// A task on top of a wait may wait in turn. Half of the stack stays free for the tasks that this worker must finish.

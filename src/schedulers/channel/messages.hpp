@@ -18,9 +18,9 @@ class task_root {
   static constexpr task_root of_call(unsigned place, std::uint64_t number) noexcept {
     return task_root(number << k_place_bits | place);
   }
-  /// Of all detached tasks whose callers have left.
+  /// The root of all detached tasks whose callers have left.
   static constexpr task_root left_behind() noexcept { return task_root(k_no_callers_place); }
-  /// Of a thief that waits for nothing, and of a worker without tasks.
+  /// What a thief wants that waits for nothing, and the root of a worker without tasks.
   static constexpr task_root any() noexcept { return {}; }
   static constexpr task_root from_word(std::uint64_t word) noexcept { return task_root(word); }
 

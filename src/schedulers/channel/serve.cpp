@@ -179,7 +179,7 @@ bool channel_team::is_requested(channel_member& w) noexcept {
   return true;
 }
 
-/// Before a worker runs one of the tasks that it was given, which may be long: waiting thieves get some of the rest.
+/// Before a worker runs a received or detached task, which may be long: waiting thieves get some of the rest.
 void channel_team::share_rest(channel_member& w) noexcept {
   bool const has_rest = !w.received.is_empty() || !w.detached.is_empty();
   if (has_rest && w.doorbell.is_requested()) serve(w);

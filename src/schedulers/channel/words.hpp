@@ -33,7 +33,7 @@ class request_channel {
   void leave(request r) noexcept {
     auto const word = std::bit_cast<std::uint64_t>(r);
     // edge channel-1: seq_cst, both, before the ring; pairs with take(). The same request may lie here from before,
-    // at a place where nobody works: the receiver takes it out after this load.
+    // at a place where no thread works: the receiver takes it out after this load.
     if (slots_[r.thief].load(std::memory_order_seq_cst) != word) {
       slots_[r.thief].store(word, std::memory_order_seq_cst);
     }

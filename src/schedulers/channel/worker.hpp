@@ -39,7 +39,7 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   std::uint64_t calls = 0;        // calls that began at this place
 
   // as victim
-  bool has_deferred = false;       // requests in its channel that may be for tasks of another root
+  bool has_deferred = false;       // its channel may hold requests for tasks of another root
   runtime::cycles late_noted = 0;  // time stamp of its last look for late thieves
   runtime::random_numbers random;
 
@@ -148,7 +148,7 @@ using channel_places = task_places<channel_stack, channel_member>;
 /// The entries that user code calls get the part of a worker that the fast path touches.
 inline channel_member& member(channel_worker& w) noexcept { return static_cast<channel_member&>(w); }
 
-/// Is it counted where it has detached tasks? The caller's own tasks are not, nor those that nobody waits for.
+/// Is it counted where it has detached tasks? The caller's own tasks are not, nor left ones, which no call waits for.
 inline bool counts_detached(channel_member const& w) noexcept {
   return w.root.is_of_call() && w.root.place() != w.index;
 }
