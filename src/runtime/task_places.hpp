@@ -37,6 +37,21 @@ template <class Stack, class Member> class task_places {
     return w == &outside || is_screen(w) ? nullptr : static_cast<Member*>(w);
   }
 
+  /// The index of the calling thread's innermost worker; k_no_worker outside.
+  static unsigned index_of_caller() noexcept {
+    Member const* const m = member_or_null(Stack::self());
+    return m ? m->index : k_no_worker;
+  }
+
+  /// Lays the tasks of a new worker out, from behind it to `end`. Returns the first one. Memory that the kernel has
+  /// zeroed is empty descriptors.
+  static task* lay_out(Member& m, std::byte* end) noexcept {
+    auto* const first = reinterpret_cast<task*>(&m + 1);
+    m.top = first;
+    m.end = first + static_cast<std::size_t>(end - reinterpret_cast<std::byte*>(first)) / sizeof(task);
+    return first;
+  }
+
   /// The calling thread's place in this team, where it is further out on its stack; else null.
   template <class Team> static Member* place_of_caller(Team const& team) noexcept {
     for (worker* w = around_stays(Stack::self()); w != &outside;) {

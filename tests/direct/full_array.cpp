@@ -1,4 +1,4 @@
-// What a worker does when its array of tasks is full: it runs them in place, and all is as before.
+// A worker whose array of tasks is full runs new tasks in place. Nothing else changes.
 #include "counted.hpp"
 #include "stealing.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using S = filch::direct;
 
-// An array as small as may be. It is what the stack is, and up to a mebibyte more.
+// The smallest array. It has the size of the stack, and up to a mebibyte more.
 filch::pool_options smallest(unsigned workers) { return {.workers = workers, .stack_size = std::size_t{64} << 10}; }
 
 /// Opens scopes and fills them until not even the first task of a new one finds room; then calls body().

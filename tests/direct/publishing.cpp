@@ -1,4 +1,4 @@
-// Private and public tasks: when an owner shows what it has, and when it hides it again.
+// Private and public tasks: when an owner makes its tasks public, and when its places become private again.
 #include "stealing.hpp"
 
 #include <thread>
@@ -23,7 +23,8 @@ TEST(publishing, happens_when_a_thief_asks_and_not_at_every_fork) {
   pool.run([&] {
     join_stolen([] {},
                 [&] {
-                  // The other worker waits in a join. It asks once, gets a place, and sleeps or is busy from then on.
+                  // The other worker waits in a join. It requests once, gets a task, and sleeps or is busy from then
+                  // on.
                   for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
                 });
   });
@@ -37,7 +38,7 @@ TEST(publishing, ends_after_many_public_joins_that_nobody_stole) {
 }
 
 TEST(publishing, of_the_oldest_task_lets_it_be_stolen_from_far_above) {
-  // A request that comes while the owner is deep in private forks is answered with what lies below.
+  // A request that comes while the owner is deep in private forks is answered with the oldest of them.
   filch::direct::pool pool({.workers = 2});
   pool.run([&] {
     gate oldest;
@@ -65,7 +66,7 @@ void all_at_once(std::vector<gate>& begun, std::size_t first, std::size_t last) 
     return;
   }
   begun[first].open();
-  for (auto const& other : begun) ASSERT_TRUE(other.pass()) << "a worker waits for work, and a task for a worker";
+  for (auto const& other : begun) ASSERT_TRUE(other.pass()) << "a worker sleeps while a task waits for a worker";
 }
 
 TEST(publishing, shares_long_tasks_at_a_pool_s_first_call_though_there_are_fewer_processors) {

@@ -16,8 +16,8 @@ nanoseconds processor_time(clockid_t clock) {
   return std::chrono::seconds(t.tv_sec) + nanoseconds(t.tv_nsec);
 }
 
-/// The process's processor time in which the calling thread did not take part, over one second. The least of
-/// some tries: what another process's load adds to a wake-up is not the pool's.
+/// The processor time of all threads but the calling one, while it is in wait(). The least of some tries: the load of
+/// other processes makes wake-ups longer.
 template <class Wait> nanoseconds used_by_others(Wait wait) {
   nanoseconds least = nanoseconds::max();
   for (int tries = 0; tries < 5 && least >= std::chrono::milliseconds(1); ++tries) {
@@ -31,7 +31,8 @@ template <class Wait> nanoseconds used_by_others(Wait wait) {
   return least;
 }
 
-bool is_measurable() { return !is_thread_sanitized && !is_emulated; }  // both have threads of their own
+// Thread sanitizer and qemu have threads of their own.
+bool is_measurable() { return !is_thread_sanitized && !is_emulated; }
 
 template <class S> long fib(int n) {
   if (n < 2) return n;

@@ -1,4 +1,4 @@
-// What a worker does in a join whose task is stolen: leapfrogs, sleeps, is woken.
+// A worker in a join whose task is stolen: it leapfrogs, sleeps, and is woken.
 #include "counted.hpp"
 #include "stealing.hpp"
 
@@ -63,7 +63,7 @@ TEST(waiting, ends_in_an_exception_when_the_stolen_task_throws) {
 }
 
 TEST(waiting, takes_tasks_of_its_own_thief_only) {
-  // Three workers: a waits for what b stole; c works on something else. a must not run c's tasks on top.
+  // Worker a waits for a task that b has stolen; c works on another one. a must not run c's tasks on top.
   filch::direct::pool pool({.workers = 3});
   pool.run([&] {
     unsigned const a = *filch::current_worker<S>();
@@ -86,8 +86,8 @@ TEST(waiting, takes_tasks_of_its_own_thief_only) {
   });
 }
 
-/// Two workers sleep in joins, both for one thief, and another one offers a task that neither may run. What the thief
-/// makes public at once is for both: who is woken first wakes the other one.
+/// Two workers sleep in joins, both for one thief. Another worker offers a task that neither may run. Then the thief
+/// makes two tasks public at once: the worker that is woken first wakes the other one.
 TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
   filch::direct::pool pool({.workers = 4});
   for (int round = 0; round < 5 && !HasFailure(); ++round) {
@@ -134,7 +134,8 @@ TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
                 },
                 [] {});
           },
-          // On the second worker. The third one has taken what is forked here; it waits for that later on.
+          // On the second worker. The third one takes the task that is forked here, and the second waits for it
+          // later.
           [&] { join_stolen([&] { EXPECT_TRUE(forked.pass()); }, on_third); });
     });
   }

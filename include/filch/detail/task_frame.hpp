@@ -1,5 +1,5 @@
 // Many forks on one frame, on a task stack: the `frame` of filch::direct and filch::channel, which filch::scope uses.
-// src/runtime/task_frame.hpp has sync()'s slow part. Protocol: "Scope" in src/schedulers/direct/protocol.md.
+// src/runtime/task_frame_sync.hpp has sync()'s slow part. Protocol: "Scope" in src/schedulers/direct/protocol.md.
 #pragma once
 
 #include <filch/detail/first_failure.hpp>
@@ -141,7 +141,7 @@ template <class Stack> class task_frame {
       Stack::pushed_slow(w, t);
   }
 
-  // in src/runtime/task_frame.hpp
+  // in src/runtime/task_frame_sync.hpp
   FILCH_API void drain() noexcept;
   FILCH_API void reclaim() noexcept;
   void run_in_order(task* end) noexcept;

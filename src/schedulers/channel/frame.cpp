@@ -1,5 +1,5 @@
 // The owner: many forks on one frame. task_frame.hpp calls it. Protocol: protocol.md, "Scope".
-#include "runtime/task_frame.hpp"
+#include "runtime/task_frame_sync.hpp"
 #include "schedulers/channel/checks.hpp"
 
 #include <algorithm>

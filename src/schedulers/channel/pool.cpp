@@ -18,10 +18,7 @@ template <> task_staying<channel_stack>::task_staying() : channel_worker(nullptr
 }
 template <> task_staying<channel_stack>::~task_staying() { channel_places::end_stay(*this); }
 
-unsigned channel_worker_index() noexcept {
-  channel_member const* const w = channel_places::member_or_null(channel_self);
-  return w ? w->index : k_no_worker;
-}
+unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 
 channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads), members_(all_places()), channels_(all_places()) {
@@ -34,11 +31,8 @@ channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
 
 void channel_team::make_place(unsigned place) noexcept {
   auto* const m = make_member<channel_member>(place);
-  // Zeroed by the kernel, which is what an empty descriptor is.
-  auto* const base = reinterpret_cast<channel_task*>(m + 1);
-  auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
-  m->top = m->bottom = m->floor = base;
-  m->end = base + room / sizeof(channel_task);
+  channel_task* const base = channel_places::lay_out(*m, space(place).high());
+  m->bottom = m->floor = base;
   m->doorbell.clear(base);
   m->team = this;
   m->own = &channels_.received_by(place);
@@ -50,14 +44,7 @@ void channel_team::make_place(unsigned place) noexcept {
 
 channel_team::~channel_team() { stop(); }
 
-std::uint64_t channel_team::forks_of(unsigned worker) const noexcept {
-#if FILCH_COUNT_FORKS
-  return counted_forks(*members_[worker]);
-#else
-  static_cast<void>(worker);
-  return 0;
-#endif
-}
+std::uint64_t channel_team::forks_of(unsigned worker) const noexcept { return counted_forks(*members_[worker]); }
 
 std::byte* channel_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(self(me).top); }
 

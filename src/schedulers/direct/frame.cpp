@@ -1,6 +1,6 @@
 // The owner runs the tasks of a scope, from the oldest to the newest, each where it lies. task_frame
-// (src/runtime/task_frame.hpp) calls what is here. Protocol: "Scope" in protocol.md.
-#include "runtime/task_frame.hpp"
+// (src/runtime/task_frame_sync.hpp) calls what is here. Protocol: "Scope" in protocol.md.
+#include "runtime/task_frame_sync.hpp"
 #include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
 

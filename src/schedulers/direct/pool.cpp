@@ -20,10 +20,7 @@ template <> task_staying<direct_stack>::~task_staying() { direct_places::end_sta
 
 void direct_poll_slow() noexcept { direct_places::serve_own_thieves(); }
 
-unsigned direct_worker_index() noexcept {
-  direct_member const* const w = direct_places::member_or_null(direct_self);
-  return w ? w->index : k_no_worker;
-}
+unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(); }
 
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     : team(std::move(s), tolerate_missing_threads) {
@@ -35,11 +32,7 @@ direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
 
 void direct_team::make_place(unsigned place) noexcept {
   auto* const m = make_member<direct_member>(place);
-  // Zeroed by the kernel, which is what an empty descriptor is.
-  auto* const base = m->first_task();
-  auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(base));
-  m->top = base;
-  m->end = base + room / sizeof(direct_task);
+  direct_task* const base = direct_places::lay_out(*m, space(place).high());
   m->bot.start_at(base);
   m->public_end.start_at(base);
   m->split.answer(base);
@@ -53,14 +46,7 @@ void direct_team::make_place(unsigned place) noexcept {
 
 direct_team::~direct_team() { stop(); }
 
-std::uint64_t direct_team::forks_of(unsigned worker) const noexcept {
-#if FILCH_COUNT_FORKS
-  return counted_forks(*members_[worker]);
-#else
-  static_cast<void>(worker);
-  return 0;
-#endif
-}
+std::uint64_t direct_team::forks_of(unsigned worker) const noexcept { return counted_forks(*members_[worker]); }
 
 std::byte* direct_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(members_[me]->top); }
 

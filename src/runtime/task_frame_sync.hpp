@@ -1,4 +1,5 @@
-// Taking many spawned tasks off a task stack again. For the source file of each scheduler that has one.
+// sync() of a task_frame: runs the spawned tasks of a scope, and takes them off the task stack. frame.cpp of `direct`
+// and of `channel` instantiate it. Protocol: "Scope" in their protocol.md.
 #pragma once
 
 #include <filch/detail/task_frame.hpp>
@@ -7,9 +8,8 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// A task that is run here may fork, or spawn into a scope around this one, and where it was taken off the stack
-/// before, that lies where the task lay: what is in the descriptor is read first, and its exception comes back
-/// elsewhere.
+/// Runs a task on its owner. It may fork, or spawn into a scope around this one. If it was taken off the stack
+/// before, those tasks overwrite its descriptor. So its number is read first, and its exception has a room elsewhere.
 template <class Stack> void task_frame<Stack>::run_here(task& t, decltype(task::run) run) noexcept {
   unsigned const number = number_of(t);
   alignas(std::exception_ptr) std::byte room[sizeof(std::exception_ptr)];
@@ -26,7 +26,7 @@ template <class Stack> void task_frame<Stack>::finish(task& t, join_outcome outc
   failure_.keep(e, number);
 }
 
-/// Those from base_ to `end` that no thief has, the oldest first. They stay on the stack, emptied.
+/// Runs the tasks from base_ to `end` that no thief has, the oldest first. They stay on the stack, emptied.
 template <class Stack> void task_frame<Stack>::run_in_order(task* end) noexcept {
   for (task* t = base_; t != end; ++t) {
     auto const run = Stack::is_slow(*worker_, t) ? Stack::take_slow(*worker_, *t) : t->run;
@@ -35,7 +35,7 @@ template <class Stack> void task_frame<Stack>::run_in_order(task* end) noexcept 
 }
 
 template <class Stack> void task_frame<Stack>::drain() noexcept {
-  // In a child of fork() the thread is outside all pools, and what is not stolen is still the scope's.
+  // In a child of fork() the thread is outside all pools, and the scope still runs the tasks that are not stolen.
   bool const is_owner = Stack::self() == worker_ || Stack::is_orphan(*worker_);
   if (!is_owner || worker_->top != next_) runtime::not_the_scope_s_owner();
   run_in_order(std::exchange(next_, nullptr));
@@ -53,8 +53,8 @@ template <class Stack> void task_frame<Stack>::drain() noexcept {
   next_ = base_;
 }
 
-/// No room for another task: takes those off the top that thieves have finished, without waiting for any. The next
-/// one may run in place, so this is where thieves get more of those that wait.
+/// There is no room for another task: takes tasks that thieves have finished off the top, without a wait. The next
+/// spawn may run in place, so thieves get more of the waiting tasks here.
 template <class Stack> void task_frame<Stack>::reclaim() noexcept {
   while (next_ != base_) {
     task& t = next_[-1];
