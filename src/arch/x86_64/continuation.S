@@ -4,6 +4,7 @@
 //   0 rbx   8 rbp   16 r12   24 r13   32 r14   40 r15   48 rsp   56 rip
 //   64 rcx  72 rdx  80 rsi   88 rdi   96 r8   104 r9   112 r10  120 the offering code's rsp
 // A pad (join_frame): the same up to rip, then 64 selector
+#include "arch/x86_64/preserved_registers.inc"
 
         .text
 
@@ -25,24 +26,7 @@
 filch_implicit_run_pad:
         .cfi_startproc
         endbr64
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbp, 0
-        pushq   %rbx
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbx, 0
-        pushq   %r12
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r12, 0
-        pushq   %r13
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r13, 0
-        pushq   %r14
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r14, 0
-        pushq   %r15
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r15, 0
+        PUSH_PRESERVED_REGISTERS
         subq    $48, %rsp
         .cfi_adjust_cfa_offset 48
         movq    $0x4d430002, (%rsp)
@@ -78,12 +62,7 @@ filch_implicit_run_pad:
 filch_implicit_offered:
         .cfi_startproc
         STATE_FINDS_CFA 0x70    // rax
-        .cfi_offset %rbp, -16
-        .cfi_offset %rbx, -24
-        .cfi_offset %r12, -32
-        .cfi_offset %r13, -40
-        .cfi_offset %r14, -48
-        .cfi_offset %r15, -56
+        PRESERVED_REGISTERS_ARE_PUSHED
         endbr64
         movq    %rbx, (%rax)
         movq    %rbp, 8(%rax)
@@ -113,24 +92,7 @@ filch_implicit_offered:
         movq    $0, %fs:(%rcx)
         addq    $48, %rsp
         .cfi_adjust_cfa_offset -48
-        popq    %r15
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r15
-        popq    %r14
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r14
-        popq    %r13
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r13
-        popq    %r12
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r12
-        popq    %rbx
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbx
-        popq    %rbp
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbp
+        POP_PRESERVED_REGISTERS
         ret
         .cfi_endproc
         .size   filch_implicit_offered, . - filch_implicit_offered

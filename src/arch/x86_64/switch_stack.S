@@ -11,6 +11,8 @@
 //
 // The first two are a frame's, as those find it who follow frame pointers alone.
 // Floating-point control words are not part of a stack.
+#include "arch/x86_64/preserved_registers.inc"
+
         .text
         .globl  filch_switch_stack
         .hidden filch_switch_stack
@@ -24,44 +26,10 @@ filch_switch_stack:
         movq    %rbp, (%rdx)
         movq    %rax, 8(%rdx)
         movq    %rcx, 16(%rdx)
-        pushq   %rbp
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbp, 0
-        pushq   %rbx
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %rbx, 0
-        pushq   %r12
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r12, 0
-        pushq   %r13
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r13, 0
-        pushq   %r14
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r14, 0
-        pushq   %r15
-        .cfi_adjust_cfa_offset 8
-        .cfi_rel_offset %r15, 0
+        PUSH_PRESERVED_REGISTERS
         movq    %rsp, (%rdi)
         movq    %rsi, %rsp
-        popq    %r15
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r15
-        popq    %r14
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r14
-        popq    %r13
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r13
-        popq    %r12
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %r12
-        popq    %rbx
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbx
-        popq    %rbp
-        .cfi_adjust_cfa_offset -8
-        .cfi_restore %rbp
+        POP_PRESERVED_REGISTERS
         ret
         .cfi_endproc
         .size   filch_switch_stack, . - filch_switch_stack
@@ -76,12 +44,7 @@ filch_switch_stack:
         .cfi_startproc
         .cfi_escape 0x0f, 0x05, 0x76, 0x10, 0x06, 0x23, 0x00  // cfa: *(rbp + 16) + 0
         .cfi_offset %rip, -8
-        .cfi_offset %rbp, -16
-        .cfi_offset %rbx, -24
-        .cfi_offset %r12, -32
-        .cfi_offset %r13, -40
-        .cfi_offset %r14, -48
-        .cfi_offset %r15, -56
+        PRESERVED_REGISTERS_ARE_PUSHED
         nop                     // unwinders look up the address before this one
 filch_stack_begins:
         endbr64
