@@ -183,10 +183,26 @@ filch_implicit_registers:
         .cfi_escape 0x13, 0x30                                // 2: cfa 0
         .endm
 
+// Each exception table is a whole one, for unwinders and tools that read it before they call the personality. Its one
+// call site is all of the barrier; the personality reads where the landing pad is.
+        .macro  EXCEPTION_TABLE bits
+        .pushsection .gcc_except_table, "a", @progbits
+.Ltable\bits:
+        .byte   0xff            // landing pads are counted from where the function begins
+        .byte   0xff            // there are no types
+        .byte   0x03            // a call site's numbers have four bytes
+        .byte   13              // bytes of all call sites
+        .long   0, .Lends\bits - .Lbegins\bits
+        .long   .Lthrew\bits - .Lbegins\bits
+        .byte   0               // action: a cleanup
+        .popsection
+        .endm
+
         .macro  RETURN_BARRIER bits
+.Lbegins\bits:
         .cfi_startproc
         .cfi_personality 0x9b, DW.ref.filch_implicit_personality
-        .cfi_lsda 0x1b, .Lthrew\bits
+        .cfi_lsda 0x1b, .Ltable\bits
         .cfi_def_cfa %rsp, 0
         HIDDEN_RETURN_BY_CFA \bits
         nop                     // unwinders look up the address before this one
@@ -233,9 +249,11 @@ filch_implicit_registers:
         .cfi_def_cfa_offset 0
         CONTINUE_AT_PAD
         .cfi_endproc
+.Lends\bits:
         .pushsection .data.rel.ro, "aw"
         .quad   .Lreturned\bits
         .popsection
+        EXCEPTION_TABLE \bits
         .endm
 
 // The addresses of the barriers, for stacks of 2^16 to 2^47 bytes.

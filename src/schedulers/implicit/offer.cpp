@@ -647,7 +647,8 @@ extern "C" {
   return &r.state;
 }
 
-/// The barrier's: it takes whatever comes, as the join frame above it would.
+/// The barrier's: it takes whatever comes, as the join frame above it would. Its exception table has the landing pad
+/// at a fixed place, counted from where the function begins (src/arch/x86_64/continuation.S).
 [[gnu::visibility("hidden"), gnu::used]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action actions,
                                                                                         _Unwind_Exception_Class,
                                                                                         _Unwind_Exception* exception,
@@ -655,7 +656,12 @@ extern "C" {
   if (actions & _UA_SEARCH_PHASE) return _URC_HANDLER_FOUND;
   if (!(actions & _UA_HANDLER_FRAME)) filch::runtime::no_cxx_exception();  // pthread_exit(), say
   _Unwind_SetGR(context, 0, reinterpret_cast<_Unwind_Word>(exception));
-  _Unwind_SetIP(context, reinterpret_cast<_Unwind_Ptr>(_Unwind_GetLanguageSpecificData(context)));
+  constexpr std::size_t k_landing_pad_at = 12;
+  std::uint32_t landing_pad = 0;
+  std::memcpy(&landing_pad,
+              reinterpret_cast<char const*>(_Unwind_GetLanguageSpecificData(context)) + k_landing_pad_at,
+              sizeof landing_pad);
+  _Unwind_SetIP(context, _Unwind_GetRegionStart(context) + landing_pad);
   return _URC_INSTALL_CONTEXT;
 }
 
