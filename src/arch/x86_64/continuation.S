@@ -72,12 +72,7 @@ filch_implicit_run_pad:
 filch_implicit_offered:
         .cfi_startproc
         STATE_FINDS_CFA 0x70            // rax
-        .cfi_offset %rbp, -16
-        .cfi_offset %rbx, -24
-        .cfi_offset %r12, -32
-        .cfi_offset %r13, -40
-        .cfi_offset %r14, -48
-        .cfi_offset %r15, -56
+        PRESERVED_ARE_PUSHED
         endbr64
         STORE_PRESERVED rax
         movq    %rsp, 48(%rax)

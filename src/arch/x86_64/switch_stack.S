@@ -51,7 +51,7 @@ filch_switch_stack:
         .cfi_startproc
         .cfi_escape 0x0f, 0x05, 0x76, 0x10, 0x06, 0x23, 0x00  // cfa: *(rbp + 16) + 0
         .cfi_offset %rip, -8
-        PRESERVED_REGISTERS_ARE_PUSHED
+        PRESERVED_ARE_PUSHED
         nop                     // unwinders look up the address before this one
 filch_stack_begins:
         endbr64
