@@ -1,4 +1,6 @@
 // Which machine code may be run as a landing pad.
+#include "schedulers/implicit/unwind/pad_scanner.hpp"
+
 #include "schedulers/implicit/unwind/walk.hpp"
 
 #include <gtest/gtest.h>
