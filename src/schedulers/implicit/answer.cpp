@@ -111,7 +111,7 @@ void implicit_team::answer_later(implicit_member& w) noexcept {
   task_is_public(w.index, root_of(w));
 }
 
-/// The worker requests for those who sleep, or are on the way: its next fork offers.
+/// The worker requests in place of sleepers, or of workers that were woken: its next fork offers.
 void implicit_team::request_for_sleepers(implicit_member& w) noexcept {
   if (request_if_due(w) > 0) task_is_public(w.index, root_of(w));  // one of them has to come again
 }

@@ -105,7 +105,8 @@ std::uint32_t implicit_team::make_oldest(implicit_member& w, implicit_stack& s, 
   return count;
 }
 
-/// Of very many frames, makes records of the oldest part, so that the next walk is shorter. Returns how many.
+/// The walk found very many frames: makes records of the oldest part, so that the next walk is shorter. Returns how
+/// many.
 std::uint32_t implicit_team::make_share(implicit_stack& s, join_frame_walk const& from, std::size_t all) noexcept {
   join_frame_walk walk = from;
   std::uint32_t const first = s.number_of_records();
