@@ -4,7 +4,6 @@
 #include "statistics.hpp"
 
 #include <filch/default_scheduler.hpp>
-#include <filch/detail/implicit_trial.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <thread>
+#include "schedulers/implicit/probes.hpp"
 
 namespace bench {
 namespace {
@@ -33,39 +33,57 @@ double cycle_ns() {
   return ns;
 }
 
+#if defined(FILCH_PROBES)
+filch::detail::probes::words& probes() { return filch::detail::probes::all(); }
+
 /// Counts cycles as long as it exists.
 class counting_cycles {
  public:
-  counting_cycles() { filch::detail::implicit_trials().counts_cycles.store(true); }
+  counting_cycles() { probes().counts_cycles.set(true); }
   counting_cycles(counting_cycles const&) = delete;
   counting_cycles& operator=(counting_cycles const&) = delete;
   ~counting_cycles() {
     offer_at_most(0);
-    filch::detail::implicit_trials().counts_cycles.store(false);
+    probes().counts_cycles.set(false);
   }
   void offer_at_most(std::uint32_t n) {
-    filch::detail::implicit_trials().offers_at_most.store(n);
-    filch::detail::implicit_trials().victims_wait.store(n == 1);
+    probes().offers_at_most.set(n);
+    probes().victims_wait.set(n == 1);
   }
+  static std::uint64_t in_walks() { return probes().walk_cycles.get(); }
+  static std::uint64_t of_victims() { return probes().victim_cycles.get(); }
 };
+#else
+/// The library was built without FILCH_PROBES: all cycles are 0.
+class counting_cycles {
+ public:
+  void offer_at_most(std::uint32_t) {}
+  static std::uint64_t in_walks() { return 0; }
+  static std::uint64_t of_victims() { return 0; }
+};
+#endif
 
 /// What the runs of one way came to.
 struct sum {
   std::vector<double> seconds;
   filch::pool_stats all;
+  std::uint64_t walk_cycles = 0;
+  std::uint64_t victim_cycles = 0;
 
   void run(program& p, running_pool& pool) {
     auto const before = pool.stats().value();
+    walk_cycles -= counting_cycles::in_walks();
+    victim_cycles -= counting_cycles::of_victims();
     seconds.push_back(p.run(pool));
     auto const after = pool.stats().value();
     all.steals += after.steals - before.steals;
     all.failed_steals += after.failed_steals - before.failed_steals;
     all.walks += after.walks - before.walks;
-    all.walk_cycles += after.walk_cycles - before.walk_cycles;
-    all.victim_cycles += after.victim_cycles - before.victim_cycles;
+    walk_cycles += counting_cycles::in_walks();
+    victim_cycles += counting_cycles::of_victims();
   }
   double each(std::uint64_t n) const { return static_cast<double>(n) / static_cast<double>(seconds.size()); }
-  double victim_cycles() const { return ratio(all.victim_cycles, all.steals); }
+  double victim_cycles_per_steal() const { return ratio(victim_cycles, all.steals); }
   static double ratio(std::uint64_t a, std::uint64_t b) {
     return b ? static_cast<double>(a) / static_cast<double>(b) : 0;
   }
@@ -96,9 +114,9 @@ stealing_row measure_stealing(workload const& w, std::string_view size, contende
   r.steals = with.each(with.all.steals);
   r.failed_steals = with.each(with.all.failed_steals);
   r.walks = with.each(with.all.walks);
-  r.walk_ns = sum::ratio(with.all.walk_cycles, with.all.walks) * cycle_ns();
-  r.victim_cycles = with.victim_cycles();
-  r.victim_cycles_by_one = without.victim_cycles();
+  r.walk_ns = sum::ratio(with.walk_cycles, with.all.walks) * cycle_ns();
+  r.victim_cycles = with.victim_cycles_per_steal();
+  r.victim_cycles_by_one = without.victim_cycles_per_steal();
   return r;
 }
 

@@ -44,15 +44,21 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/schedulers/cactus/join.cpp
     src/schedulers/cactus/pool.cpp
     src/schedulers/cactus/steal.cpp
+    src/schedulers/implicit/answer.cpp
+    src/schedulers/implicit/barrier.cpp
+    src/schedulers/implicit/enter_pad.cpp
     src/schedulers/implicit/frame.cpp
-    src/schedulers/implicit/call_frames.cpp
     src/schedulers/implicit/interrupt.cpp
-    src/schedulers/implicit/landing_pads.cpp
     src/schedulers/implicit/offer.cpp
-    src/schedulers/implicit/pad_reader.cpp
-    src/schedulers/implicit/pad_scanner.cpp
+    src/schedulers/implicit/outside.cpp
+    src/schedulers/implicit/personality.cpp
     src/schedulers/implicit/pool.cpp
-    src/schedulers/implicit/steal.cpp)
+    src/schedulers/implicit/steal.cpp
+    src/schedulers/implicit/unwind/call_frames.cpp
+    src/schedulers/implicit/unwind/landing_pads.cpp
+    src/schedulers/implicit/unwind/pad_reader.cpp
+    src/schedulers/implicit/unwind/pad_scanner.cpp
+    src/schedulers/implicit/unwind/tables.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
 else()

@@ -1,7 +1,7 @@
-/* The implicit scheduler's return barrier: frames that are offered from polls, handlers of interrupts and the barrier
-   itself, children that return and throw, thieves that land in frames. One fiber, which two workers run in turn, and
-   two thieves. Memory is sequentially consistent here: who else reads what in which order is implicit_offers.pml's.
-   What is checked, and what is not: README.md. */
+/* The implicit scheduler's return barrier. Polls, handlers of interrupts and the barrier itself offer frames; children
+   return and throw; thieves enter landing pads. One fiber, which two workers run in turn, and two thieves. Memory is
+   sequentially consistent: implicit_offers.pml models the orders. The barrier is argued in
+   src/schedulers/implicit/protocol.md. README.md says what is checked, and what is not. */
 
 #ifndef DEEP
 #define DEEP 3  /* on the stack at a time */

@@ -1,7 +1,8 @@
-/* The implicit scheduler's interrupts: a victim that offers a part of what it holds when it is asked, and may not fork
-   for ever; thieves that ask, insist, sleep, and trip the wire; under total store order. Words as in
-   src/schedulers/implicit/protocol.md. With TAKES_UP, the victim is free at first, and then forks once. With LIVE,
-   whether it ends well where something always moves: sequentially consistent, and the victim does not fork. What is checked, and what is not: README.md. */
+/* The implicit scheduler's interrupts, under total store order. A victim offers a part of what it holds when a thief has
+   requested, and may not fork for ever. Thieves request, send interrupts, sleep, and trip the wire. Edge implicit-5 in
+   src/schedulers/implicit/protocol.md. With TAKES_UP the victim is free at first, and then forks once. With LIVE memory is
+   sequentially consistent, the victim does not fork, and the model shows that the run ends while something always moves.
+   README.md says what is checked, and what is not. */
 
 #ifndef HELD
 #define HELD 2  /* continuations that the victim holds in the beginning */

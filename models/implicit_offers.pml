@@ -1,6 +1,6 @@
-/* The implicit scheduler's offers: fork, poll, offer, take back, wait, steal, sleep, under total store order.
-   One fiber, which two workers run in turn, and two thieves. Words as in src/schedulers/implicit/protocol.md. What is checked, and what is not:
-   README.md. */
+/* The implicit scheduler's offers, under total store order: fork, poll, offer, take back, wait, steal, sleep. One fiber,
+   which two workers run in turn, and two thieves. Edges implicit-1 to implicit-4 in src/schedulers/implicit/protocol.md.
+   README.md says what is checked, and what is not. */
 
 #ifndef DEEP
 #define DEEP 3  /* join frames on the stack at a time */

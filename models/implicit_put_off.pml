@@ -1,6 +1,7 @@
-/* The implicit scheduler's requests that are put off: an owner that is asked, offers, takes back, or puts the request off;
-   two thieves that ask where they may, take, go away, sleep until they may ask, or for good; under total store order.
-   Words as in src/schedulers/implicit/protocol.md, edge implicit-6. What is checked, and what is not: README.md. */
+/* The implicit scheduler's requests that are put off, under total store order. An owner with a request offers, takes back,
+   or puts the request off. Two thieves request where they may, take, go away, and sleep, either until they may request or
+   without an end. Edge implicit-6 in src/schedulers/implicit/protocol.md. README.md says what is checked, and what is
+   not. */
 
 #define PROCS 3
 #define OWNER 0

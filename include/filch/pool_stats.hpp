@@ -29,8 +29,6 @@ struct pool_stats {
   std::uint64_t suspensions = 0;    ///< joins that gave up their stack because a thief was not done
   std::uint64_t give_backs = 0;     ///< times that pages of a stack were returned to the system
   std::uint64_t walks = 0;          ///< to join frames, those that found nothing to offer included
-  std::uint64_t walk_cycles = 0;    ///< of the time-stamp counter, in walks to join frames, while a measurement asks
-  std::uint64_t victim_cycles = 0;  ///< the same, that owners spent on offering and taking back, walks included
   std::uint64_t requests = 0;       ///< of `channel`: steal requests sent, to one victim or to all
   std::uint64_t forwards = 0;       ///< of `channel`: times that a victim with nothing to give passed a request on
   std::uint64_t returns = 0;        ///< of `channel`: requests that came back to their thief

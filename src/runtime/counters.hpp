@@ -31,8 +31,6 @@ struct alignas(64) counters {
   counter suspensions;
   counter give_backs;
   counter walks;
-  counter walk_cycles;
-  counter victim_cycles;
   counter requests;
   counter forwards;
   counter returns;
@@ -50,8 +48,6 @@ struct alignas(64) counters {
     sum.suspensions += suspensions.read();
     sum.give_backs += give_backs.read();
     sum.walks += walks.read();
-    sum.walk_cycles += walk_cycles.read();
-    sum.victim_cycles += victim_cycles.read();
     sum.requests += requests.read();
     sum.forwards += forwards.read();
     sum.returns += returns.read();
@@ -59,6 +55,6 @@ struct alignas(64) counters {
     sum.tasks_sent += tasks_sent.read();
   }
 };
-static_assert(sizeof(counters) == 192);
+static_assert(sizeof(counters) == 128);
 
 }  // namespace filch::runtime

@@ -1,5 +1,5 @@
 // A debugger or a probe sets a breakpoint in a landing pad. Joins stay correct; a join whose pad it is runs in order.
-#include "schedulers/implicit/call_frames.hpp"
+#include "schedulers/implicit/unwind/call_frames.hpp"
 #include "stealing.hpp"
 
 #include <sys/mman.h>

@@ -1,9 +1,8 @@
 // Join frames of unusual functions are found, offered and resumed.
 #include "blind.hpp"
 #include "scale.hpp"
+#include "schedulers/implicit/probes.hpp"
 #include "stealing.hpp"
-
-#include <filch/detail/implicit_trial.hpp>
 
 #include <unwind.h>
 #include <array>
@@ -244,17 +243,15 @@ TEST(frames, are_resumed_in_the_right_order_when_many_were_offered) {
   }
 }
 
+#if defined(FILCH_PROBES)
 /// While it exists, owners run landing pads, and count those that are read to another result.
 class landing_pads_are_run {
  public:
-  landing_pads_are_run() { trials().runs_pads.store(true); }
+  landing_pads_are_run() { filch::detail::probes::all().runs_pads.set(true); }
   landing_pads_are_run(landing_pads_are_run const&) = delete;
   landing_pads_are_run& operator=(landing_pads_are_run const&) = delete;
-  ~landing_pads_are_run() { trials().runs_pads.store(false); }
-  static std::uint64_t misread() { return trials().misread_pads.load(); }
-
- private:
-  static filch::detail::implicit_trial& trials() { return filch::detail::implicit_trials(); }
+  ~landing_pads_are_run() { filch::detail::probes::all().runs_pads.set(false); }
+  static std::uint64_t misread() { return filch::detail::probes::all().misread_pads.get(); }
 };
 
 /// Joins closures of N words. Up to two words reach the thief in its record, more in the join frame.
@@ -294,6 +291,7 @@ TEST(frames, are_the_same_whether_their_landing_pads_are_read_or_run) {
   EXPECT_TRUE(eventually([&] { return run_all() >= before + steals; }));
   EXPECT_EQ(landing_pads_are_run::misread(), 0u);
 }
+#endif
 
 /// Throws as the runtime of another language does.
 [[noreturn]] void raise_foreign_exception() {

@@ -1,5 +1,7 @@
 // Which machine code may be run as a landing pad.
-#include "schedulers/implicit/pad_scanner.hpp"
+#include "schedulers/implicit/unwind/pad_scanner.hpp"
+
+#include "schedulers/implicit/unwind/walk.hpp"
 
 #include <gtest/gtest.h>
 

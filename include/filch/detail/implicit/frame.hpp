@@ -35,6 +35,7 @@ class implicit_frame : public fiber_frame<implicit_frame> {
  private:
   friend class fiber_frame<implicit_frame>;
   friend class implicit_team;
+  friend struct implicit_checks;
   static constexpr unsigned k_pending_most = 4096;
 
   struct waiting : fiber_task {

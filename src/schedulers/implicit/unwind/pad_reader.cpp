@@ -1,10 +1,13 @@
-// The instructions that compilers write on the way to implicit_offering's statement: moves. Encodings: AMD64
-// Architecture Programmer's Manual, volume 3, chapter 1 and appendix A.
-#include "schedulers/implicit/pad_reader.hpp"
+// Reads a landing pad instead of running it: executes, on any thread, the moves that compilers write on the way to
+// implicit_offering's statement. Called when a frame is entered (enter_pad.cpp), and to find out whether it can be
+// read (call_frames.cpp). See protocol.md, "A join frame". A decoder, so long: encodings are from AMD64 Architecture
+// Programmer's Manual, volume 3, chapter 1 and appendix A.
+#include "schedulers/implicit/unwind/pad_reader.hpp"
 
-#include "schedulers/implicit/pad_scanner.hpp"
-#include "schedulers/implicit/worker.hpp"
+#include "schedulers/implicit/unwind/pad_scanner.hpp"
+#include "schedulers/implicit/unwind/walk.hpp"
 
+#include <array>
 #include <cstring>
 
 extern "C" {
@@ -12,7 +15,7 @@ extern constinit thread_local filch::detail::implicit_state* filch_implicit_offe
     __attribute__((tls_model("initial-exec")));
 }
 
-// What is moved is another thread's, or lies below what a sanitizer knows.
+// The moved words belong to another thread, or lie below the frames that a sanitizer knows.
 #define FILCH_NOT_SANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
 
 namespace filch::inline FILCH_ABI::detail {
@@ -20,21 +23,22 @@ namespace {
 
 enum : unsigned { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
 
-/// Far more than there are, so that what is no landing pad of ours ends too.
+/// Far more than landing pads have. Code that is no landing pad of a join ends here, too.
 constexpr int k_most_instructions = 64;
 constexpr std::size_t k_most_bytes = 512;
-constexpr std::size_t k_longest_instruction = 32;  // and padding
+constexpr std::size_t k_longest_instruction = 32;  // with padding
 
 class pad_code {
  public:
-  /// Without a frame: nothing is loaded from it nor stored in it.
+  /// Follows the code only: loads nothing from a frame and stores nothing there.
   explicit pad_code(std::uint64_t pad) noexcept : at_(pad) {}
-  /// With one, by the code that `before` has followed to its end: what stands there now may be something else.
+  /// Loads and stores in the frame, by the bytes that `before` has followed to their end: the code may have changed.
   pad_code(std::uint64_t pad, pad_code const& before) noexcept : at_(pad), before_(&before), has_frame_(true) {}
 
   std::array<std::uint64_t, 16> r{};
 
-  /// As far as implicit_offering's look at its thread-local variable. False where it is something else than moves.
+  /// Follows the code to the load of the thread-local variable in implicit_offering. False: it met something else
+  /// than moves.
   bool follow() noexcept {
     for (int i = 0; i < k_most_instructions && used_ < k_most_bytes - k_longest_instruction; ++i) {
       switch (one()) {
@@ -45,7 +49,7 @@ class pad_code {
     }
     return false;
   }
-  /// After follow(): where the frame goes on.
+  /// After follow(): the address at which the frame continues.
   std::uint64_t goes_on_at() noexcept {
     constexpr std::uint64_t k_bytes_before_offset = 3;
     std::uint64_t const at = reinterpret_cast<std::uint64_t>(lea_) + k_bytes_before_offset;
@@ -86,15 +90,15 @@ class pad_code {
     return value;
   }
 
-  /// An operand: a register, or an address.
+  /// A register, or an address.
   struct operand {
     bool is_register;
-    bool is_code;  // relative to the instruction: never the frame
+    bool is_code;  // an address relative to the instruction, never in the frame
     unsigned reg;
     std::uint64_t address;
   };
 
-  /// ModRM, SIB and displacement. `more` are the bytes of the instruction that follow.
+  /// ModRM, SIB and displacement. `more`: bytes of the instruction behind them.
   operand read_operand(unsigned& reg, unsigned more = 0) noexcept {
     auto const modrm = next<std::uint8_t>();
     unsigned const mod = modrm >> 6;
@@ -130,7 +134,7 @@ class pad_code {
     if (o.is_register) return static_cast<T>(r[o.reg]);
     return has_frame_ || o.is_code ? load<T>(o.address) : T{};
   }
-  /// Writing four bytes of a register clears the others.
+  /// A write of four bytes clears the rest of a register.
   template <class T> void put(operand const& o, T value) noexcept {
     if (o.is_register) {
       r[o.reg] = value;
@@ -171,7 +175,7 @@ class pad_code {
     return general(op) ? met::a_move : met::the_unknown;
   }
 
-  /// mov rax, fs:[rax], of the variable that implicit_offering looks at.
+  /// Is it mov rax, fs:[rax], the load of implicit_offering's variable?
   bool is_the_end(std::uint8_t op) noexcept {
     if (op != 0x8b || rex_ != 8 || next<std::uint8_t>() != 0) return false;
     std::uint64_t begin;
@@ -182,7 +186,7 @@ class pad_code {
     return lea_ != nullptr;
   }
 
-  /// rep movs. The count is a constant.
+  /// rep movs, whose count is a constant.
   bool copy_words() noexcept {
     constexpr std::uint64_t k_most_words = 16;
     if (!has_frame_ && r[rcx] > k_most_words) return false;
@@ -293,17 +297,17 @@ class pad_code {
       case 0x6f:  // movdqa movdqu
       case 0x7f: {
         bool const is_scalar = (op & 0xfe) == 0x10 && (prefix_ & 0xf0) == 0xf0;
-        if (prefix_ == 0 && (op & 0x0f) == 0x0f) return false;  // of mmx
+        if (prefix_ == 0 && (op & 0x0f) == 0x0f) return false;  // mmx
         if ((op & 0xfe) == 0x28 && (prefix_ & 0xf0) == 0xf0) return false;
         unsigned const bytes = !is_scalar ? 16 : prefix_ == 0xf3 ? 4 : 8;
         operand const other = read_operand(reg);
-        if (is_scalar && other.is_register) return false;  // leaves the rest
+        if (is_scalar && other.is_register) return false;  // the rest of the register stays
         bool const is_store = op == 0x11 || op == 0x29 || op == 0x7f;
         is_store ? put_vector(other, x_[reg], bytes)
                  : put_vector({true, false, reg, 0}, get_vector(other, bytes), bytes);
         return true;
       }
-      case 0x6e: {  // movd movq, from elsewhere
+      case 0x6e: {  // movd movq to a vector register
         operand const from = read_operand(reg);
         x_[reg] = {is_wide() ? get<std::uint64_t>(from) : get<std::uint32_t>(from), 0};
         return is_double;
@@ -318,7 +322,7 @@ class pad_code {
         put_general(other, low);
         return is_double && !(other.is_register && other.reg == rsp);
       }
-      case 0xd6: {  // movq, to elsewhere
+      case 0xd6: {  // movq from a vector register
         operand const to = read_operand(reg);
         put_vector(to, {x_[reg].low, 0}, 8);
         return is_double;
@@ -360,11 +364,11 @@ class pad_code {
   }
 
   std::uint64_t at_;
-  std::uint8_t const* lea_ = nullptr;  // of implicit_offering's statement, at the end
+  std::uint8_t const* lea_ = nullptr;  // the lea of implicit_offering's statement, once found
   pad_code const* before_ = nullptr;
   bool const has_frame_ = false;
   std::size_t used_ = 0;
-  std::array<std::uint8_t, k_most_bytes> code_;  // so much of it, one after the other
+  std::array<std::uint8_t, k_most_bytes> code_;  // the bytes that it has followed, in order; used_ of them
   std::uint8_t prefix_ = 0;
   unsigned rex_ = 0;
   std::array<wide, 16> x_{};

@@ -1,4 +1,5 @@
-// How unwind and exception tables write numbers.
+// Reading unwind and exception tables: the numbers in them, and the entry of one function. Private to this folder;
+// the rest of implicit includes walk.hpp. Formats: DWARF 5, section 6.4, and the Itanium C++ ABI's exception tables.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -9,7 +10,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Of the DW_EH_PE encodings.
+/// The DW_EH_PE encoding of a field that is absent.
 inline constexpr unsigned k_encoding_omitted = 0xff;
 
 class table_reader {
@@ -43,8 +44,8 @@ class table_reader {
     at_ += sizeof value;
     return value;
   }
-  /// A pointer in one of the DW_EH_PE encodings, absolute or relative to where it stands, or to `data`. False where
-  /// it is one that is not known here.
+  /// Reads a pointer in a DW_EH_PE encoding: absolute, relative to its own place, or relative to `data`. False: this
+  /// reader does not know the encoding.
   bool encoded(unsigned encoding, std::uint64_t& value, std::uint64_t data = 0) noexcept {
     auto const from = reinterpret_cast<std::uint64_t>(at_);
     switch (encoding & 0x0f) {
@@ -74,7 +75,7 @@ class table_reader {
   std::uint8_t const* at_;
 };
 
-/// Of those of a fixed size.
+/// Bytes of a pointer in an encoding of fixed size.
 inline std::size_t size_of_encoded(unsigned encoding) noexcept {
   switch (encoding & 0x07) {
     case 0x02: return 2;
@@ -82,5 +83,25 @@ inline std::size_t size_of_encoded(unsigned encoding) noexcept {
     default: return 8;
   }
 }
+
+/// The call-frame tables of one function (DWARF's FDE, with its CIE).
+struct function_tables {
+  std::uint64_t start = 0;  // addresses of its code: [start, end)
+  std::uint64_t end = 0;
+  std::uint8_t const* program = nullptr;  // call-frame instructions of the function
+  std::uint8_t const* program_end = nullptr;
+  std::uint8_t const* common_program = nullptr;  // call-frame instructions that run before them
+  std::uint8_t const* common_program_end = nullptr;
+  std::uint64_t code_factor = 1;
+  std::int64_t data_factor = 1;
+  bool is_barrier = false;                   // the return barrier, at which a walk ends
+  std::uint8_t const* exceptions = nullptr;  // exception table; null: none
+};
+
+/// Finds the tables of the function that contains `pc`. `is_in_program`: it lies in the main program, which is never
+/// unloaded. False: the function has no tables, or tables in a form that this reader does not know.
+bool find_tables(std::uint64_t pc, function_tables& d, bool& is_in_program) noexcept;
+/// A checksum of the tables. Another library may be loaded where an unloaded one was.
+std::uint64_t checksum_of(function_tables const& d) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

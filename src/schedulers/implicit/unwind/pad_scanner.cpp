@@ -1,7 +1,10 @@
-// The lengths of instructions: AMD64 Architecture Programmer's Manual, volume 3, chapter 1 and appendix A.
-#include "schedulers/implicit/pad_scanner.hpp"
+// Follows the code of a landing pad by the lengths of its instructions, and looks for a path to implicit_offering's
+// statement without a call or a push. A decoder: the tables are AMD64 Architecture Programmer's Manual, volume 3,
+// chapter 1 and appendix A.
+#include "schedulers/implicit/unwind/pad_scanner.hpp"
 
-#include "schedulers/implicit/table_reader.hpp"
+#include "schedulers/implicit/unwind/tables.hpp"
+#include "schedulers/implicit/unwind/walk.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,30 +13,30 @@
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-/// What follows an opcode.
+/// The operands behind an opcode.
 enum operands : unsigned char {
   none,
-  m,       // ModRM, and what it asks for
+  m,       // ModRM and its displacement
   b,       // a byte
-  z,       // a word of the operand's size, four bytes at most
-  v,       // one of up to eight bytes
+  z,       // a word of the operand's size, at most four bytes
+  v,       // a word of the operand's size, at most eight bytes
   mb,      // ModRM and a byte
   mz,      // ModRM and a word
-  test_b,  // ModRM, and a byte if that says `test`
-  test_z,  // ModRM, and a word if that says `test`
-  jb,      // a jump, by a byte
-  jz,      // a jump, by four bytes
-  cb,      // a conditional one
+  test_b,  // ModRM, and a byte if ModRM says `test`
+  test_z,  // ModRM, and a word if ModRM says `test`
+  jb,      // a jump with a one-byte offset
+  jz,      // a jump with a four-byte offset
+  cb,      // the same, conditional
   cz,
-  to_rm,  // m, mb and mz that may change the stack pointer
+  to_rm,  // m, mb and mz whose result may be the stack pointer
   to_rm_b,
   to_rm_z,
   to_reg,
-  maybe,  // ModRM; a call, a jump or a push if that says so
-  never,  // writes to the stack, goes elsewhere, or does not exist
+  maybe,  // ModRM; a call, a jump or a push if ModRM says so
+  never,  // writes to the stack, leaves the function, or does not exist
 };
 
-/// Opcodes from one to another one.
+/// A range of opcodes, both ends included.
 struct opcodes {
   std::size_t from;
   std::size_t to;
@@ -72,7 +75,7 @@ constexpr std::array<operands, 256> one_byte() {
 }
 
 constinit std::array<operands, 256> const k_one_byte = one_byte();
-/// Those after 0x0f, which vector prefixes stand for as well.
+/// Opcodes behind 0x0f, or behind a vector prefix.
 constinit std::array<operands, 256> const k_two_bytes = table_of({
     {0x0d, 0x0d, m},    {0x10, 0x1f, m}, {0x28, 0x2f, m},  {0x40, 0x6f, m}, {0x70, 0x73, mb},   {0x74, 0x76, m},
     {0x77, 0x77, none}, {0x78, 0x7f, m}, {0x80, 0x8f, cz}, {0x90, 0x9f, m}, {0xa3, 0xa3, m},    {0xa4, 0xa4, mb},
@@ -80,7 +83,7 @@ constinit std::array<operands, 256> const k_two_bytes = table_of({
     {0xc2, 0xc2, mb},   {0xc3, 0xc3, m}, {0xc4, 0xc6, mb}, {0xc7, 0xc7, m}, {0xc8, 0xcf, none}, {0xd0, 0xfe, m},
 });
 
-/// More than landing pads have, whatever they were compiled with: sanitizers put a branch before each access.
+/// More than landing pads have: sanitizers put a branch before each access.
 constexpr int k_most_instructions = 1024;
 constexpr std::size_t k_most_ways = 64;
 constexpr unsigned k_stack_pointer = 4;
@@ -97,9 +100,9 @@ template <std::size_t N> bool is_at(std::uint8_t const* at, std::array<std::uint
 
 class pad_scanner {
  public:
-  /// Is there a way from there that comes to the statement?
+  /// Does a path from there lead to the statement?
   bool comes_to_the_end(std::uint64_t at) noexcept {
-    std::array<std::uint64_t, k_most_ways> left_out;  // where a branch that was taken would have gone on
+    std::array<std::uint64_t, k_most_ways> left_out;  // the other sides of branches that it took
     std::size_t ways = 0;
     auto const code_at = [](std::uint64_t address) {
       return table_reader(reinterpret_cast<std::uint8_t const*>(address));
@@ -120,10 +123,11 @@ class pad_scanner {
     return false;
   }
 
-  /// After the look: where the lea is, behind a test and a branch; null where it is not.
+  /// `look`: address of the statement's load. The lea follows behind a test and a branch; null: it does not.
   std::uint8_t const* lea_behind(std::uint8_t const* look) noexcept {
-    constexpr std::array<std::uint8_t, 3> k_lea{0x4c, 0x8d, 0x1d};  // to r11, relative to it: no compiler writes that
-    constexpr int k_instructions = 8;                               // and room for padding
+    constexpr std::array<std::uint8_t, 3> k_lea{0x4c, 0x8d,
+                                                0x1d};  // to r11, relative to rip: compilers do not write it
+    constexpr int k_instructions = 8;                   // test, branch and padding
     table_reader r(look);
     for (int i = 0; i < k_instructions; ++i) {
       auto const what = one(r).what;
@@ -180,11 +184,11 @@ class pad_scanner {
     r.skip(1);
     return rest(op == 0x38 ? m : mb, r);
   }
-  /// Behind a vector prefix, of three or four bytes.
+  /// Behind a vector prefix of three or four bytes.
   instruction of_map(unsigned map, table_reader& r) noexcept {
     std::uint8_t const op = r.byte();
     switch (map) {
-      case 1: return rest((op & 0xf0) == 0x80 ? m : k_two_bytes[op], r);  // of masks, not jumps
+      case 1: return rest((op & 0xf0) == 0x80 ? m : k_two_bytes[op], r);  // operations on masks, not jumps
       case 2: return rest(m, r);
       case 3: return rest(mb, r);
       default: return {instruction::last};
@@ -275,5 +279,7 @@ pad_scan scan_pad(std::uint64_t pad) noexcept {
   if (scanner.comes_to_the_end(pad)) return pad_scan::may_run;
   return scanner.has_met_breakpoint() ? pad_scan::has_breakpoint : pad_scan::may_not_run;
 }
+
+bool may_run_pad(std::uint64_t pad) noexcept { return scan_pad(pad) == pad_scan::may_run; }
 
 }  // namespace filch::inline FILCH_ABI::detail

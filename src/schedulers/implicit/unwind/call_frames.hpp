@@ -1,5 +1,6 @@
-// Walking a stack by the call-frame information of its functions (DWARF 5, section 6.4, as in .eh_frame), a few
-// nanoseconds a frame: what was once worked out for a return address is remembered.
+// Walking a stack by the call-frame information of its functions (DWARF 5, section 6.4, as in .eh_frame). Each thread
+// keeps the result for each return address, so that a walk takes a few nanoseconds a frame. Private to this folder;
+// the rest of implicit includes walk.hpp.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -10,7 +11,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// The registers that a function preserves for its caller, by these numbers, and where the code goes on.
+/// The registers that a function preserves for its caller, and the address at which its code continues.
 struct frame_registers {
   enum name : unsigned char { rbx, rbp, r12, r13, r14, r15, rsp, count };
 
@@ -20,20 +21,17 @@ struct frame_registers {
   std::uint64_t operator[](name n) const noexcept { return r[n]; }
 };
 
-/// How to land in a frame.
+/// How the landing pad of a frame can be entered.
 enum class pad_use : unsigned char {
-  unfit,  // not at all: something is called on its landing pad
-  run,    // may_run_pad()
-  read,   // can_read_pad()
+  unfit,  // in no way: the code on the pad calls something
+  run,    // by running it: may_run_pad()
+  read,   // by reading it: can_read_pad()
 };
 
-/// How to get from a frame to its caller's, and its landing pad for a continuation, if it has one.
+/// How to get from a frame to its caller's frame, and the frame's landing pad for a continuation.
 struct call_frame {
-  enum class base : unsigned char {
-    none,
-    value,
-    memory
-  };  // of the frame address: register + offset, or what is there
+  /// How the frame address is found: not at all, as register + offset, or as the word at that address.
+  enum class base : unsigned char { none, value, memory };
 
   struct saved {
     std::uint8_t what;  // frame_registers::name
@@ -42,27 +40,27 @@ struct call_frame {
   };
   static constexpr std::uint8_t k_frame_address = 0xff;
 
-  std::uint64_t ip = 0;   // 0: an empty entry
-  std::uint64_t pad = 0;  // 0: none
-  std::uint32_t selector = 0;
-  std::uint32_t arguments = 0;         // bytes of them that were pushed for the call, and are gone on the landing pad
-  base frame_address_is = base::none;  // none: the stack ends here, or nothing is known
+  std::uint64_t ip = 0;                // return address; 0: an empty entry
+  std::uint64_t pad = 0;               // address of the landing pad; 0: none
+  std::uint32_t selector = 0;          // rdx on the landing pad
+  std::uint32_t arguments = 0;         // bytes of pushed arguments, which are gone on the landing pad
+  base frame_address_is = base::none;  // none: the stack ends here, or the tables do not say
   std::uint8_t frame_address_register = 0;
   std::uint8_t saves = 0;
-  bool is_in_program = false;  // in the main program, which is never unloaded
+  bool is_in_program = false;  // code of the main program, which is never unloaded
   pad_use pad_is = pad_use::unfit;
-  bool may_have_pad = false;    // whether it has one, and where, is not known
-  bool has_breakpoint = false;  // on the pad: to be looked at again
-  bool saves_anywhere = false;  // some are found through another register than the frame address, or above it
+  bool may_have_pad = false;    // the exception table can't be read
+  bool has_breakpoint = false;  // a breakpoint on the pad: the next walk looks again
+  bool saves_anywhere = false;  // a register is saved above the frame address, or relative to another register
   std::int32_t frame_address_offset = 0;
   std::int32_t return_address_offset = 0;  // from the frame address
-  std::uint32_t reach = 0;                 // unless saves_anywhere: so many bytes below the frame address are read
+  std::uint32_t reach = 0;                 // bytes below the frame address that step() reads, unless saves_anywhere
   std::array<saved, 6> save{};
-  std::uint64_t check = 0;       // of the tables it was made from, where they may be unloaded
-  call_frame* caller = nullptr;  // in the same memory: whose frame came next in the last walk
+  std::uint64_t check = 0;       // checksum of the tables, outside the main program
+  call_frame* caller = nullptr;  // cache entry of the caller in the last walk
 };
 
-/// Where a register of the caller is.
+/// Where a register of the caller is saved.
 struct call_frame_rule {
   enum { same, at_frame_address, at_register, unknown } where = same;
   std::uint64_t base = 0;  // DWARF's number
@@ -79,27 +77,28 @@ struct call_frame_rules {
   std::uint64_t arguments = 0;
 };
 
-/// What is needed while a frame is worked out: more than a signal stack may have room for.
+/// Memory for find_call_frame(). A signal stack may be too small for it.
 struct call_frame_scratch {
   call_frame_rules now;
   call_frame_rules initial;
   std::array<call_frame_rules, 8> remembered;
 };
 
-/// For the address of an instruction about to be executed, or a return address.
+/// `ip`: a return address, or the address of the next instruction.
 call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_scratch&) noexcept;
 
-/// What one thread remembers.
+/// The call frames that one thread has worked out.
 class call_frame_cache {
  public:
   call_frame_cache(call_frame_cache const&) = delete;
   call_frame_cache& operator=(call_frame_cache const&) = delete;
 
-  /// Of an instruction about to be executed. It is not remembered.
+  /// For the address of the next instruction. The result is not kept.
   call_frame of_instruction(std::uint64_t ip) noexcept { return find_call_frame(ip, false, scratch_); }
-  /// For a return address. Never fails; what is not known ends a walk.
+  /// For a return address. Never fails; a walk ends at an entry without a frame address.
   call_frame& at(std::uint64_t ip) noexcept;
-  /// The same, where a walk comes from `callee`: nobody waits for the address of what was there last time, too.
+  /// The same for the caller of `callee`. Keeps the last caller in the callee's entry: the processor need not wait
+  /// for the hash of the address.
   call_frame& caller_of(call_frame& callee, std::uint64_t ip) noexcept {
     if (callee.caller && callee.caller->ip == ip && callee.caller->is_in_program) [[likely]]
       return *callee.caller;
@@ -128,7 +127,7 @@ class sized_call_frame_cache : private call_frame_entries<Entries>, public call_
   sized_call_frame_cache() noexcept : call_frame_cache(this->entries.data(), Entries) {}
 };
 
-/// Where the words of a stack may lie.
+/// The addresses of a stack.
 struct stack_bounds {
   std::uint64_t low;
   std::uint64_t high;
@@ -136,9 +135,9 @@ struct stack_bounds {
   bool hold_word(std::uint64_t at) const noexcept { return at % 8 == 0 && at >= low && at < high && high - at >= 8; }
 };
 
-/// From a frame to its caller's. False where the stack ends, and where call-frame information is wrong: code in the
-/// middle of a function may use a frame pointer for something else. Nothing is read but words of the stack, and the
-/// caller's frame lies above.
+/// From a frame to its caller's frame. False: the stack ends, or the call-frame information is wrong (assembly in the
+/// middle of a function may use the frame pointer for something else). Reads words of the stack only; the caller's
+/// frame lies above.
 inline bool step(frame_registers& at, call_frame const& f, stack_bounds const& stack) noexcept {
   if (f.frame_address_is == call_frame::base::none) return false;
   std::uint64_t const below = at.r[frame_registers::rsp];
@@ -172,5 +171,5 @@ inline bool step(frame_registers& at, call_frame const& f, stack_bounds const& s
 
 }  // namespace filch::inline FILCH_ABI::detail
 
-/// The registers of the caller, as they are when this returns.
+/// Stores the registers of the caller as they are after the call.
 extern "C" void filch_implicit_registers(filch::detail::frame_registers*) noexcept;

@@ -1,30 +1,25 @@
-#include "schedulers/implicit/call_frames.hpp"
+// From a frame to its caller: executes the call-frame instructions of a function once for each return address, and
+// keeps the result in a compact form that step() applies. Called by the walk (walk.hpp). A decoder: the long switch
+// is DWARF's list of instructions.
+#include "schedulers/implicit/unwind/call_frames.hpp"
 
-#include "schedulers/implicit/landing_pads.hpp"
-#include "schedulers/implicit/pad_reader.hpp"
-#include "schedulers/implicit/pad_scanner.hpp"
-#include "schedulers/implicit/table_reader.hpp"
-
-#include <dlfcn.h>
-#include <link.h>
-#include <unwind.h>
+#include "schedulers/implicit/unwind/landing_pads.hpp"
+#include "schedulers/implicit/unwind/pad_reader.hpp"
+#include "schedulers/implicit/unwind/pad_scanner.hpp"
+#include "schedulers/implicit/unwind/tables.hpp"
 
 #include <algorithm>
 #include <limits>
 
-extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
-                                                                                        _Unwind_Exception_Class,
-                                                                                        _Unwind_Exception*,
-                                                                                        _Unwind_Context*);
-
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-constexpr std::uint64_t k_stack_pointer = 7;  // DWARF's numbers for x86-64
+// DWARF's numbers for x86-64.
+constexpr std::uint64_t k_stack_pointer = 7;
 constexpr std::uint64_t k_return_address = 16;
 constexpr std::uint64_t k_unknown_register = ~std::uint64_t{0};
 
-/// DWARF's number of a register, as frame_registers has it; k_unknown_register for one that is not preserved.
+/// The frame_registers name of DWARF's register; k_unknown_register: a register that functions do not preserve.
 std::uint64_t preserved(std::uint64_t dwarf) noexcept {
   switch (dwarf) {
     case 3: return frame_registers::rbx;
@@ -38,119 +33,11 @@ std::uint64_t preserved(std::uint64_t dwarf) noexcept {
   }
 }
 
-std::uint8_t const* as_bytes(std::uint64_t address) noexcept {
-  return reinterpret_cast<std::uint8_t const*>(address);
-}
-
-/// The description of a function, and what it shares with others.
-struct description {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint8_t const* program = nullptr;
-  std::uint8_t const* program_end = nullptr;
-  std::uint8_t const* common_program = nullptr;
-  std::uint8_t const* common_program_end = nullptr;
-  std::uint64_t code_factor = 1;
-  std::int64_t data_factor = 1;
-  bool is_barrier = false;  // whose language-specific data is no exception table
-  std::uint8_t const* exceptions = nullptr;
-};
-
-bool read_common(std::uint8_t const* entry, description& d, unsigned& pointers, unsigned& exceptions,
-                 bool& is_signal) noexcept {
-  table_reader r(entry);
-  auto const length = r.fixed<std::uint32_t>();
-  if (length == 0xffffffff) return false;
-  d.common_program_end = r.at() + length;
-  r.skip(4);
-  if (r.byte() != 1) return false;  // version
-  auto const* augmentation = reinterpret_cast<char const*>(r.at());
-  if (augmentation[0] != 'z') return false;
-  r.skip(std::strlen(augmentation) + 1);
-  d.code_factor = r.unsigned_leb();
-  d.data_factor = r.signed_leb();
-  if (r.unsigned_leb() != k_return_address) return false;
-  std::uint64_t const bytes = r.unsigned_leb();
-  d.common_program = r.at() + bytes;
-  for (++augmentation; *augmentation; ++augmentation) {
-    switch (*augmentation) {
-      case 'P': {
-        unsigned const encoding = r.byte();
-        std::uint64_t personality = 0;
-        if (!r.encoded(encoding, personality)) return false;
-        d.is_barrier = personality == reinterpret_cast<std::uint64_t>(&filch_implicit_personality);
-        break;
-      }
-      case 'L': exceptions = r.byte(); break;
-      case 'R': pointers = r.byte(); break;
-      case 'S': is_signal = true; break;
-      default: return false;
-    }
-  }
-  return true;
-}
-
-/// By the sorted table of .eh_frame_hdr.
-bool find_description(std::uint64_t pc, std::uint8_t const* header, description& d) noexcept {
-  table_reader r(header);
-  auto const data = reinterpret_cast<std::uint64_t>(header);
-  if (r.byte() != 1) return false;
-  unsigned const frame_encoding = r.byte();
-  unsigned const count_encoding = r.byte();
-  unsigned const table_encoding = r.byte();
-  std::uint64_t frames = 0;
-  std::uint64_t count = 0;
-  constexpr unsigned k_four_bytes_from_header = 0x3b;
-  if (count_encoding == k_encoding_omitted || table_encoding != k_four_bytes_from_header) return false;
-  if (!r.encoded(frame_encoding, frames, data) || !r.encoded(count_encoding, count, data) || count == 0) return false;
-  struct row {
-    std::int32_t start;
-    std::int32_t entry;
-  };
-  auto const row_at = [from = r.at()](std::uint64_t i) {
-    row x;
-    std::memcpy(&x, from + i * sizeof x, sizeof x);
-    return x;
-  };
-  auto const address = [data](std::int32_t offset) {
-    return data + static_cast<std::uint64_t>(std::int64_t{offset});
-  };
-  if (pc < address(row_at(0).start)) return false;
-  std::uint64_t low = 0;
-  for (std::uint64_t high = count; high - low > 1;) {
-    std::uint64_t const middle = low + (high - low) / 2;
-    (pc < address(row_at(middle).start) ? high : low) = middle;
-  }
-  std::uint8_t const* const entry = as_bytes(address(row_at(low).entry));
-  table_reader e(entry);
-  auto const length = e.fixed<std::uint32_t>();
-  if (length == 0xffffffff) return false;
-  d.program_end = e.at() + length;
-  std::uint8_t const* const common_from = e.at();
-  auto const back = e.fixed<std::uint32_t>();
-  if (back == 0) return false;
-  unsigned pointers = 0;
-  unsigned exceptions = k_encoding_omitted;
-  bool is_signal = false;
-  if (!read_common(common_from - back, d, pointers, exceptions, is_signal)) return false;
-  std::uint64_t bytes = 0;
-  if (!e.encoded(pointers, d.start) || !e.encoded(pointers & 0x0f, bytes)) return false;
-  d.end = d.start + bytes;
-  if (pc < d.start || pc >= d.end) return false;
-  std::uint64_t const more = e.unsigned_leb();
-  d.program = e.at() + more;
-  if (exceptions != k_encoding_omitted && !d.is_barrier) {
-    std::uint64_t table = 0;
-    if (!e.encoded(exceptions, table)) return false;
-    d.exceptions = as_bytes(table);
-  }
-  return !is_signal;  // whose frames save every register, and return to no call
-}
-
 using rule = call_frame_rule;
 using rules = call_frame_rules;
 
-/// "register + offset", and perhaps what is stored there: all that compilers use to describe frames that they align.
+/// Reads the expression "register + offset", or the word stored there. Compilers use no other one, for frames that
+/// they align.
 bool read_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_t& reg, std::int64_t& offset,
                      bool& in_memory) noexcept {
   constexpr std::uint8_t k_breg0 = 0x70;
@@ -164,7 +51,8 @@ bool read_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_
   return r.at() == from + bytes;
 }
 
-/// What linkers write for the entries of a procedure linkage table: rsp + 8, and 8 more from an entry's push on.
+/// Reads the expression that linkers write for the entries of a procedure linkage table: rsp + 8, and 8 more behind
+/// an entry's push.
 bool read_linkage_expression(std::uint8_t const* from, std::uint64_t bytes, std::uint64_t pc,
                              std::int64_t& offset) noexcept {
   // rsp + 8 + ((rip & 15 >= n) << 3)
@@ -179,12 +67,12 @@ bool read_linkage_expression(std::uint8_t const* from, std::uint64_t bytes, std:
 
 class machine {
  public:
-  machine(description const& d, std::uint64_t pc, call_frame_scratch& scratch) noexcept
+  machine(function_tables const& d, std::uint64_t pc, call_frame_scratch& scratch) noexcept
       : d_(d), pc_(pc), at_(d.start), now_(scratch.now), initial_(scratch.initial), memory_(scratch.remembered) {
     now_ = {};
   }
 
-  /// Null where something is not known.
+  /// Null: an instruction that it does not know.
   rules const* run() noexcept {
     if (!run(d_.common_program, d_.common_program_end, true)) return nullptr;
     initial_ = now_;
@@ -232,7 +120,7 @@ class machine {
       case 0x06: restore(r.unsigned_leb(), is_common); return true;
       case 0x07: set(r.unsigned_leb(), {rule::unknown, 0, 0}); return true;
       case 0x08: set(r.unsigned_leb(), {rule::same, 0, 0}); return true;
-      case 0x09: {  // register: in another one, which nobody preserves
+      case 0x09: {  // register: the value is in another register, which no function preserves
         std::uint64_t const reg = r.unsigned_leb();
         r.unsigned_leb();
         set(reg, {rule::unknown, 0, 0});
@@ -244,7 +132,7 @@ class machine {
         return true;
       case 0x0b:  // restore_state
         if (remembered_ == 0) return false;
-        memory_[--remembered_].arguments = now_.arguments;  // it is not among what is remembered
+        memory_[--remembered_].arguments = now_.arguments;  // remember_state does not save it
         now_ = memory_[remembered_];
         return true;
       case 0x0c:  // def_cfa
@@ -299,7 +187,7 @@ class machine {
     now_.frame_address_known = true;
   }
 
-  description const& d_;
+  function_tables const& d_;
   std::uint64_t const pc_;
   std::uint64_t at_;
   rules& now_;
@@ -312,10 +200,10 @@ bool fits_short(std::int64_t x) noexcept {
   return x >= std::numeric_limits<std::int16_t>::min() && x <= std::numeric_limits<std::int16_t>::max();
 }
 
-/// Is a word at that offset below it, and not far away?
+/// Does a word at that offset lie below the frame address, and near it?
 bool is_below_frame_address(std::int64_t offset) noexcept { return offset <= -8 && fits_short(offset); }
 
-/// False where something is needed that is not known.
+/// False: a rule that step() needs is unknown.
 bool put_rules(rules const& from, call_frame& to) noexcept {
   std::uint64_t const base = preserved(from.frame_address_register);
   rule const& ret = from.of[k_return_address];
@@ -344,34 +232,6 @@ bool put_rules(rules const& from, call_frame& to) noexcept {
   return true;
 }
 
-/// Of the tables that a description is made of: another library may come to lie at the same place.
-std::uint64_t check_of(description const& d) noexcept {
-  std::uint64_t sum = d.start * 0x9e3779b97f4a7c15;
-  auto const add = [&sum](std::uint8_t const* from, std::uint8_t const* to) {
-    for (; from < to; ++from) sum = (sum ^ *from) * 0x100000001b3;
-  };
-  add(d.common_program, d.common_program_end);
-  add(d.program, d.program_end);
-  if (d.exceptions) {
-    // Its length is in it: after one or two encodings, and the offset of the types.
-    table_reader r(d.exceptions);
-    std::uint64_t skipped = 0;
-    if (unsigned const e = r.byte(); e != k_encoding_omitted) r.encoded(e, skipped);
-    if (r.byte() != k_encoding_omitted) r.unsigned_leb();
-    r.byte();
-    std::uint64_t const bytes = r.unsigned_leb();
-    add(d.exceptions, r.at() + bytes);
-  }
-  return sum;
-}
-
-bool find_tables(std::uint64_t pc, description& d, bool& is_in_program) noexcept {
-  dl_find_object object;
-  if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0 || !object.dlfo_eh_frame) return false;
-  is_in_program = object.dlfo_link_map && object.dlfo_link_map->l_prev == nullptr;
-  return find_description(pc, static_cast<std::uint8_t const*>(object.dlfo_eh_frame), d);
-}
-
 void find_use(call_frame& f) noexcept {
   f.pad_is = pad_use::unfit;
   f.has_breakpoint = false;
@@ -391,9 +251,9 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_
   call_frame f;
   f.ip = ip;
   std::uint64_t const pc = is_return_address ? ip - 1 : ip;
-  description d;
+  function_tables d;
   if (!find_tables(pc, d, f.is_in_program)) return f;
-  if (!f.is_in_program) f.check = check_of(d);
+  if (!f.is_in_program) f.check = checksum_of(d);
   if (d.is_barrier) return f;
   rules const* const r = machine(d, pc, scratch).run();
   if (!r || !put_rules(*r, f)) return f;
@@ -412,9 +272,9 @@ call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
   if (f.ip == ip) [[likely]] {
     if (f.is_in_program) [[likely]]
       return f;
-    description d;
+    function_tables d;
     bool is_in_program = false;
-    if (find_tables(ip - 1, d, is_in_program) && !is_in_program && check_of(d) == f.check) {
+    if (find_tables(ip - 1, d, is_in_program) && !is_in_program && checksum_of(d) == f.check) {
       find_use(f);
       return f;
     }

@@ -1,15 +1,17 @@
-#include "schedulers/implicit/landing_pads.hpp"
+// Reads the exception table of a function (Itanium C++ ABI, exception handling, level 2): the call sites, then the
+// chain of types that a landing pad catches. A pad that catches `continuation` makes a frame a join frame.
+#include "schedulers/implicit/unwind/landing_pads.hpp"
 
 #include <filch/implicit.hpp>
 
-#include "schedulers/implicit/table_reader.hpp"
+#include "schedulers/implicit/unwind/tables.hpp"
 
 #include <typeinfo>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-/// In the chain of what a landing pad catches: the selector of `continuation`, or 0.
+/// The selector of `continuation` in the chain of caught types; 0: it is not caught.
 std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t const* types,
                                       unsigned encoding) noexcept {
   for (;;) {
@@ -36,8 +38,8 @@ landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std:
   if (!data) return {};
   table_reader r(data);
   constexpr landing_pad k_unknown{0, 0, true};
-  // Where pads are counted from elsewhere, the function lies in several pieces, and nothing says where the calls of
-  // one of them end: unwinders ask for calls that are there alone.
+  // A base for landing pads means a function in several pieces. The table does not say where the calls of one piece
+  // end.
   if (r.byte() != k_encoding_omitted) return k_unknown;
   unsigned const types_encoding = r.byte();
   if (types_encoding == k_encoding_omitted) return {};

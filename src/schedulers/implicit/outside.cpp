@@ -1,0 +1,67 @@
+// Joins of threads outside all pools: the newest join frame is entered as by a thief, f and g run in the default
+// pool, and the frame continues at its landing pad. Called by implicit_child_outside() in detail/implicit/child.hpp.
+// See protocol.md, "A join frame".
+#include "os/linux/thread_end.hpp"
+#include "runtime/exceptions_in_flight.hpp"
+#include "schedulers/implicit/barrier.hpp"
+
+#include <new>
+#include <utility>
+
+extern "C" char const filch_implicit_barrier_outside[];
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+/// The record of a frame outside all pools whose f is about to return.
+constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
+
+using outside_frames = sized_call_frame_cache<16>;
+/// The frames of the functions in which this thread joins. On the heap, since few threads join outside.
+constinit thread_local outside_frames* frames_outside = nullptr;
+
+void forget_frames(void*) { delete std::exchange(frames_outside, nullptr); }
+
+/// Null: there is no memory, so each frame is worked out anew.
+call_frame_cache* frames_of_thread_outside() noexcept {
+  static os::at_thread_end const at_end(forget_frames);
+  if (frames_outside || !at_end.is_there()) return frames_outside;
+  frames_outside = new (std::nothrow) outside_frames;
+  if (frames_outside && !at_end.pass(frames_outside)) forget_frames(nullptr);
+  return frames_outside;
+}
+
+}  // namespace
+
+implicit_offer* implicit_offer_to_pool() noexcept {
+  frame_registers here;
+  filch_implicit_registers(&here);
+  join_frame frame;
+  constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
+  stack_bounds const above_here{here[frame_registers::rsp], k_anywhere};
+  join_frame_walk walk(here, true, above_here, k_anywhere, frames_of_thread_outside());
+  if (!walk.next_of_any_use(frame) || frame.pad_is == pad_use::unfit) return nullptr;
+  auto* const place = new (std::nothrow) implicit_record;
+  if (!place) return nullptr;
+  implicit_record& r = implicit_record::make(*place, implicit_record::kind::outside);
+  r.frame = frame;
+  r.return_slot = frame.return_slot();
+  enter_pad_as_owner(r);
+  return &r;
+}
+
+void implicit_return_to_pad(implicit_offer& o) noexcept {
+  auto& r = static_cast<implicit_record&>(o);
+  r.outcome.is_stolen = true;  // by the pool
+  outside_done = &r;
+  *r.return_slot = reinterpret_cast<std::uint64_t>(&filch_implicit_barrier_outside);
+}
+
+implicit_state* child_returned_outside() noexcept {
+  implicit_record& r = *std::exchange(outside_done, nullptr);
+  r.exceptions = runtime::take_exceptions();
+  continue_at_pad(r);
+  return &r.state;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
