@@ -14,9 +14,9 @@ elseif(NOT with_mpi MATCHES "^(OFF|NO|FALSE|N|0)$")
   message(FATAL_ERROR "FILCH_WITH_MPI=${FILCH_WITH_MPI}: expected one of AUTO, ON, OFF")
 endif()
 
-add_library(filch_cluster src/cluster/cluster.cpp src/cluster/endpoint.cpp src/cluster/heartbeats.cpp
-  src/cluster/helper_thread.cpp
-  src/cluster/stealing.cpp src/cluster/task.cpp src/cluster/threads.cpp src/cluster/tree.cpp)
+add_library(filch_cluster src/cluster/cluster.cpp src/cluster/endpoint.cpp src/cluster/exceptions.cpp
+  src/cluster/heartbeats.cpp src/cluster/helper_thread.cpp src/cluster/idle_pause.cpp src/cluster/rank_worker.cpp
+  src/cluster/stealing.cpp src/cluster/task_kinds.cpp src/cluster/threads.cpp src/cluster/tree.cpp)
 add_library(filch::cluster ALIAS filch_cluster)
 target_link_libraries(filch_cluster PUBLIC filch PRIVATE $<BUILD_INTERFACE:filch_warnings>)
 if(FILCH_HAS_MPI)

@@ -32,7 +32,7 @@ class FILCH_API cluster_base {
   cluster_base& operator=(cluster_base const&) = delete;
   ~cluster_base();
 
-  endpoint& ends() noexcept;
+  endpoint& own_endpoint() noexcept;
   /// Collective: folds the ranks' values, on the calling thread and under no lock. Throws task_error on all ranks if
   /// fold threw on one.
   message reduce(reduction_part part, fold_values const& fold);
@@ -147,8 +147,9 @@ template <scheduler Sched = default_scheduler> class cluster {
           return detail::cluster_base::options_of(options, workers);
         }()) {
     if (ranks() == 1 || pool_.workers() == 1) return;
-    helper_thread_.emplace(base_.ends(), pool_.workers(),
-                           [this] { return pool_.run([this] { return detail::share::help<Sched>(base_.ends()); }); });
+    helper_thread_.emplace(base_.own_endpoint(), pool_.workers(), [this] {
+      return pool_.run([this] { return detail::rank_worker::help<Sched>(base_.own_endpoint()); });
+    });
   }
   cluster(cluster const&) = delete;
   cluster& operator=(cluster const&) = delete;
@@ -157,9 +158,9 @@ template <scheduler Sched = default_scheduler> class cluster {
   ~cluster() = default;
 
   /// This rank's number, 0 to ranks() - 1.
-  int rank() const noexcept { return base_.ends().rank(); }
+  int rank() const noexcept { return base_.own_endpoint().rank(); }
   /// How many ranks there are, the same on all.
-  int ranks() const noexcept { return base_.ends().ranks(); }
+  int ranks() const noexcept { return base_.own_endpoint().ranks(); }
 
   /// Runs Fn(rank&, arguments...) as the first task, with the arguments that rank 0 gives, and all that it spawns.
   /// Returns once all tasks have ended on all ranks. If some threw, throws task_error, on all ranks, with the text of
@@ -192,14 +193,14 @@ template <scheduler Sched = default_scheduler> class cluster {
   bound make_bound(std::int64_t first) { return base_.make_bound(first); }
   /// For use between runs: what it was when the last one ended, or was put back to since; the same on all ranks. A
   /// load.
-  std::int64_t value(bound b) const { return base_.ends().settled_bound(base_.ends().own(b)); }
+  std::int64_t value(bound b) const { return base_.own_endpoint().settled_bound(base_.own_endpoint().own(b)); }
   /// Puts it back to `first`. For use between runs. Costs a reduction.
   void reset(bound b, std::int64_t first) { base_.reset(b, first); }
 
   /// This rank's pool.
   typename Sched::pool& pool() noexcept { return pool_; }
   /// What this rank's endpoint counted. Waits while messages are read or packed.
-  cluster_stats stats() const { return base_.ends().stats(); }
+  cluster_stats stats() const { return base_.own_endpoint().stats(); }
 
  private:
   template <class Type, class Op> static detail::fold_values over(Op const& op) {
@@ -211,12 +212,12 @@ template <scheduler Sched = default_scheduler> class cluster {
   template <auto Fn, class... Args> void work(std::unique_ptr<detail::partial> part, Args&&... arguments) {
     pool_.run([&] {
       detail::partial const* const of_root = part.get();
-      detail::share mine(base_.ends(), std::move(part));
+      detail::rank_worker mine(base_.own_endpoint(), std::move(part));
       taking_part const here(*this, of_root);
       try {
         if (rank() == 0) mine.spawn<Fn>(nullptr, std::forward<Args>(arguments)...);
       } catch (...) {
-        mine.ends.fail(detail::text_of_current_exception());  // the others know nothing of it
+        mine.endpoint_.fail(detail::text_of_current_exception());  // the others know nothing of it
       }
       mine.or_lose_tasks([&mine] {
         detail::exceptions_aside const of_the_caller;
@@ -226,11 +227,11 @@ template <scheduler Sched = default_scheduler> class cluster {
     });
   }
 
-  static void work_until_the_end(detail::share& mine) {
+  static void work_until_the_end(detail::rank_worker& mine) {
     using outcome = detail::endpoint::outcome;
     detail::idle_pause pause;
     for (;;) {
-      switch (mine.ends.idle(mine.tasks, pause.may_ask())) {
+      switch (mine.endpoint_.idle(mine.tasks, pause.may_ask())) {
         case outcome::work:
           mine.work_off<Sched>();
           pause.reset();
@@ -245,14 +246,14 @@ template <scheduler Sched = default_scheduler> class cluster {
   /// In a run, from its begin here until the main loop has seen its end, or an exception leaves.
   struct taking_part {
     taking_part(cluster& c, detail::partial const* of_root) : whose(c) {
-      whose.base_.ends().begin_run(of_root);
+      whose.base_.own_endpoint().begin_run(of_root);
       if (whose.helper_thread_) whose.helper_thread_->begin_run();
     }
     taking_part(taking_part const&) = delete;
     taking_part& operator=(taking_part const&) = delete;
     ~taking_part() {
       if (whose.helper_thread_) whose.helper_thread_->end_run();
-      for (detail::idle_pause pause; !whose.base_.ends().leave_run();) pause.wait();
+      for (detail::idle_pause pause; !whose.base_.own_endpoint().leave_run();) pause.wait();
     }
     cluster& whose;
   };

@@ -55,15 +55,15 @@ struct cluster_base::parts {
 
   parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
       : transport(std::move(carrier)),
-        ends(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
+        endpoint_(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
         guard("a cluster's watchdog", k_tick,
               [this] {
-                ends.tick();
+                endpoint_.tick();
                 return k_tick;
               }),
         patience(options.patience) {}
   std::unique_ptr<any_transport> transport;
-  endpoint ends;
+  endpoint endpoint_;
   ticker guard;
   unsigned const patience;
   unsigned bounds = 0;
@@ -78,26 +78,26 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
   parts_ = std::make_unique<parts>(std::move(carrier), options);
   // A sum of what each rank draws: the same on all, and not that of another cluster.
   auto const add = [](message a, message b) { return packed(unpacked<unsigned>(a) + unpacked<unsigned>(b)); };
-  ends().be_of(unpacked<unsigned>(reduce(packed_part(drawn()), add)));
-  ends().all_are_here();
+  own_endpoint().be_of(unpacked<unsigned>(reduce(packed_part(drawn()), add)));
+  own_endpoint().all_are_here();
 }
 
 cluster_base::~cluster_base() {
   auto const add = [](message a, message b) { return packed(unpacked<std::int64_t>(a) + unpacked<std::int64_t>(b)); };
   bool const is_thrown = std::uncaught_exceptions() > parts_->exceptions;
-  ends().begin_closing(is_thrown);
+  own_endpoint().begin_closing(is_thrown);
   auto const nothing = packed_part(std::int64_t{0});
   if (is_thrown && parts_->patience > 0) {
     // An exception leaves this rank. If it leaves the others too, they come here; else they wait for this one.
     auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(parts_->patience);
-    if (!reduce(nothing, add, until)) ends().end_all("an exception leaves this rank, and not the others");
+    if (!reduce(nothing, add, until)) own_endpoint().end_all("an exception leaves this rank, and not the others");
   } else {
     reduce(nothing, add);
   }
-  while (unpacked<std::int64_t>(reduce(packed_part(ends().under_way()), add)) != 0) {
+  while (unpacked<std::int64_t>(reduce(packed_part(own_endpoint().under_way()), add)) != 0) {
   }
   parts_->guard.stop();
-  ends().say_farewell();
+  own_endpoint().say_farewell();
   wait_for_farewell();
 }
 
@@ -108,17 +108,17 @@ void cluster_base::wait_for_farewell() {
   using clock = std::chrono::steady_clock;
   clock::duration waited{0};
   clock::time_point last = clock::now();
-  for (idle_pause pause; !ends().silent(); pause.wait()) {
+  for (idle_pause pause; !own_endpoint().silent(); pause.wait()) {
     clock::time_point const now = clock::now();
     waited += std::min<clock::duration>(now - last, 100ms);
     last = now;
     if (parts_->patience == 0 || waited < std::chrono::seconds(parts_->patience)) continue;
-    ends().miss_farewell();
+    own_endpoint().miss_farewell();
     return;
   }
 }
 
-endpoint& cluster_base::ends() noexcept { return parts_->ends; }
+endpoint& cluster_base::own_endpoint() noexcept { return parts_->endpoint_; }
 
 message cluster_base::reduce(reduction_part part, fold_values const& fold) {
   return *reduce(std::move(part), fold, std::chrono::steady_clock::time_point::max());
@@ -126,15 +126,15 @@ message cluster_base::reduce(reduction_part part, fold_values const& fold) {
 
 std::optional<message> cluster_base::reduce(reduction_part part, fold_values const& fold,
                                             std::chrono::steady_clock::time_point until) {
-  ends().contribute(std::move(part));
+  own_endpoint().contribute(std::move(part));
   idle_pause pause;
   for (;;) {
-    if (auto all = ends().reduction()) {
+    if (auto all = own_endpoint().reduction()) {
       if (all->what != reduction_part::holds::failure) return std::move(all->bytes);
       throw task_error::from({reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()});
     }
-    if (auto here = ends().parts_to_fold(); !here.empty()) {
-      ends().hand_on(folded(std::move(here), fold));
+    if (auto here = own_endpoint().parts_to_fold(); !here.empty()) {
+      own_endpoint().hand_on(folded(std::move(here), fold));
       continue;
     }
     if (std::chrono::steady_clock::now() >= until) return std::nullopt;
@@ -143,19 +143,19 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
 }
 
 message cluster_base::finish(reduction_part part, fold_values const& fold) {
-  if (auto const failure = ends().take_failure()) part = failed_with(*failure);
+  if (auto const failure = own_endpoint().take_failure()) part = failed_with(*failure);
   return reduce(std::move(part), fold);
 }
 
 bound cluster_base::make_bound(std::int64_t first) {
   if (parts_->bounds == endpoint::k_bounds) throw setup_error("filch: a cluster has 64 bounds at most");
-  bound const b{.id = parts_->bounds++, .cluster = ends().cluster()};
+  bound const b{.id = parts_->bounds++, .cluster = own_endpoint().cluster()};
   reset(b, first);
   return b;
 }
 
 void cluster_base::reset(bound b, std::int64_t first) {
-  ends().set_bound(ends().own(b), first);
+  own_endpoint().set_bound(own_endpoint().own(b), first);
   reduce({}, [](message, message) { return message(); });
 }
 

@@ -1,6 +1,6 @@
 #include "cluster/messages.hpp"
 
-#include <filch/detail/cluster_share.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {

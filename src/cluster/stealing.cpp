@@ -2,7 +2,7 @@
 #include "cluster/messages.hpp"
 
 #include <cstring>
-#include <filch/detail/cluster_share.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
 #include <filch/stay.hpp>
 #include <numeric>
 

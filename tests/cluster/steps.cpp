@@ -29,7 +29,7 @@ namespace filch_test {
 namespace {
 
 using filch::detail::endpoint;
-using filch::detail::share;
+using filch::detail::rank_worker;
 using filch::detail::task_deque;
 
 // Sums, on the rank that stands at the front.
@@ -46,26 +46,26 @@ class counting final : public filch::detail::partial_of<long> {
 
 struct stepped_rank {
   stepped_rank(network& net, int rank, long& sum)
-      : here(net, rank), carrier(here), ends(carrier, 0), mine(ends, std::make_unique<counting>(sum)) {}
+      : here(net, rank), carrier(here), endpoint_(carrier, 0), mine(endpoint_, std::make_unique<counting>(sum)) {}
   port here;
   filch::detail::transport_of<port> carrier;
-  endpoint ends;
-  share mine;
+  endpoint endpoint_;
+  rank_worker mine;
   bool works = false;
   bool has_begun = false;
   bool has_ended = false;
 
   void step(std::mt19937_64& random) {
-    if (random() % 64 == 0) ends.tick();
+    if (random() % 64 == 0) endpoint_.tick();
     if (!has_begun) {
-      if (random() % 16 == 0) ends.begin_run(), has_begun = true;
+      if (random() % 16 == 0) endpoint_.begin_run(), has_begun = true;
     } else if (!mine.tasks.empty()) {
-      if (!std::exchange(works, true)) ends.share_begins();
+      if (!std::exchange(works, true)) endpoint_.worker_begins();
       if (random() % 2 == 0) mine.poll(mine.tasks.size() - 1);
       mine.run_newest();
-    } else if (!ends.take_arrived(mine.tasks)) {
-      if (std::exchange(works, false)) ends.share_ends();
-      has_ended = ends.idle(mine.tasks, random() % 2 == 0) == endpoint::outcome::ended;
+    } else if (!endpoint_.take_arrived(mine.tasks)) {
+      if (std::exchange(works, false)) endpoint_.worker_ends();
+      has_ended = endpoint_.idle(mine.tasks, random() % 2 == 0) == endpoint::outcome::ended;
     }
   }
 };
@@ -88,7 +88,7 @@ void one_run(std::uint64_t seed) {
     ASSERT_LT(steps, steps_most) << "the end is missed";
     auto& r = *all[random() % all.size()];
     if (r.has_ended) {
-      if (random() % 8 == 0) r.ends.reduction();  // goes on receiving
+      if (random() % 8 == 0) r.endpoint_.reduction();  // goes on receiving
       continue;
     }
     r.step(random);
@@ -113,13 +113,13 @@ struct victim_and_thief {
   stepped_rank thief{net, 1, found};
 
   victim_and_thief() {
-    victim.ends.begin_run();
-    thief.ends.begin_run();
+    victim.endpoint_.begin_run();
+    thief.endpoint_.begin_run();
   }
   void steal(std::size_t spare) {
     while (thief.mine.tasks.empty()) {
-      thief.ends.idle(thief.mine.tasks, true);
-      victim.ends.poll(victim.mine.tasks, spare);
+      thief.endpoint_.idle(thief.mine.tasks, true);
+      victim.endpoint_.poll(victim.mine.tasks, spare);
     }
   }
 };
@@ -137,8 +137,8 @@ TEST(cluster_steps, a_rank_begins_with_the_oldest_of_what_arrived_and_gives_the_
   while (!both.victim.mine.tasks.empty()) both.victim.mine.run_newest();
   EXPECT_EQ(both.found, 11'110'001);
   while (both.victim.mine.tasks.empty()) {
-    both.victim.ends.idle(both.victim.mine.tasks, true);
-    both.thief.ends.poll(both.thief.mine.tasks, 2);
+    both.victim.endpoint_.idle(both.victim.mine.tasks, true);
+    both.thief.endpoint_.poll(both.thief.mine.tasks, 2);
   }
   EXPECT_EQ(both.victim.mine.tasks.size(), 1u);
   both.victim.mine.run_newest();
@@ -156,10 +156,10 @@ TEST(cluster_steps, an_answer_ends_with_the_task_that_makes_it_some_megabytes_lo
   // The number of tasks in the next answer, of eight that may go.
   auto const given = [&](std::size_t bytes) {
     for (int i = 0; i < 8; ++i) victim.mine.spawn<&length>(nullptr, std::string(bytes, 'x'));
-    auto const before = victim.ends.stats();
+    auto const before = victim.endpoint_.stats();
     both.steal(8);
-    EXPECT_EQ(victim.ends.stats().answers, before.answers + 1);
-    auto const count = victim.ends.stats().tasks_given - before.tasks_given;
+    EXPECT_EQ(victim.endpoint_.stats().answers, before.answers + 1);
+    auto const count = victim.endpoint_.stats().tasks_given - before.tasks_given;
     EXPECT_EQ(thief.mine.tasks.size(), count);
     EXPECT_EQ(victim.mine.tasks.size(), 8 - count);
     for (task_deque* const tasks : {&thief.mine.tasks, &victim.mine.tasks}) {
@@ -194,11 +194,11 @@ TEST(cluster_steps, arguments_that_throw_as_they_travel_spoil_no_others) {
     for (stepped_rank* r : {&thief, &victim}) {
       while (!r->mine.tasks.empty()) r->mine.run_newest();
     }
-    while (!broken.ready || !whole.ready) victim.ends.poll(victim.mine.tasks, 0);
+    while (!broken.ready || !whole.ready) victim.endpoint_.poll(victim.mine.tasks, 0);
     EXPECT_EQ(both.found, 1);
     EXPECT_STREQ(filch::task_error::from(broken.failure.value_or("none")).what(), "broken");
     EXPECT_EQ(whole.value, 10);
-    auto const failure = (breaks == when::packed ? victim : thief).ends.take_failure();
+    auto const failure = (breaks == when::packed ? victim : thief).endpoint_.take_failure();
     EXPECT_STREQ(filch::task_error::from(failure.value_or("none")).what(), "broken");
   }
 }
@@ -248,7 +248,7 @@ TEST(cluster_steps, a_result_that_throws_as_it_is_unpacked_fails_its_future) {
   victim.mine.spawn<&breaks_on_the_way_home>(&result);
   both.steal(1);
   thief.mine.run_newest();
-  while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
+  while (!result.ready) victim.endpoint_.poll(victim.mine.tasks, 0);
   EXPECT_STREQ(filch::task_error::from(result.failure.value_or("none")).what(), "broken");
 }
 
@@ -278,13 +278,13 @@ class mirror {
 
 struct refused_rank {
   refused_rank() {
-    ends.begin_run();
-    ends.share_begins();
+    endpoint_.begin_run();
+    endpoint_.worker_begins();
   }
   mirror here;
   filch::detail::transport_of<mirror> carrier{here};
-  endpoint ends{carrier, 0};
-  share mine{ends, nullptr};
+  endpoint endpoint_{carrier, 0};
+  rank_worker mine{endpoint_, nullptr};
 };
 
 TEST(cluster_steps, who_waits_for_a_future_pauses_after_each_request_that_comes_back) {
@@ -301,89 +301,90 @@ TEST(cluster_steps, who_waits_for_a_future_pauses_after_each_request_that_comes_
   std::uint64_t most = 1;
   clock::duration paused = pace::silence_after(0);
   for (unsigned i = 1; paused <= took; ++i, ++most) paused += pace::silence_after(i);
-  EXPECT_GE(r.ends.stats().requests, 1u);
-  EXPECT_LE(r.ends.stats().requests, most);
+  EXPECT_GE(r.endpoint_.stats().requests, 1u);
+  EXPECT_LE(r.endpoint_.stats().requests, most);
 }
 
 TEST(cluster_steps, a_request_that_came_back_is_noted_by_one_look_which_does_not_send_it_again) {
   refused_rank r;
   auto& tasks = r.mine.tasks;
-  auto const requests = [&r] { return r.ends.stats().requests; };
-  EXPECT_FALSE(r.ends.poll_waiting(tasks, true, true));
+  auto const requests = [&r] { return r.endpoint_.stats().requests; };
+  EXPECT_FALSE(r.endpoint_.poll_waiting(tasks, true, true));
   EXPECT_EQ(requests(), 1u);
-  EXPECT_TRUE(r.ends.poll_waiting(tasks, true, true));
+  EXPECT_TRUE(r.endpoint_.poll_waiting(tasks, true, true));
   EXPECT_EQ(requests(), 1u);
-  EXPECT_FALSE(r.ends.poll_waiting(tasks, true, true));
+  EXPECT_FALSE(r.endpoint_.poll_waiting(tasks, true, true));
   EXPECT_EQ(requests(), 2u);
-  r.ends.poll(tasks, 0);
+  r.endpoint_.poll(tasks, 0);
   EXPECT_EQ(requests(), 2u);
-  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::nothing);
+  EXPECT_EQ(r.endpoint_.idle(tasks, true), endpoint::outcome::nothing);
   EXPECT_EQ(requests(), 3u);
-  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::refused);
-  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::nothing);
+  EXPECT_EQ(r.endpoint_.idle(tasks, true), endpoint::outcome::refused);
+  EXPECT_EQ(r.endpoint_.idle(tasks, true), endpoint::outcome::nothing);
   EXPECT_EQ(requests(), 4u);
-  for (int i = 0; i < 2; ++i) r.ends.tick();  // finds it, and is nobody who asks
-  EXPECT_EQ(r.ends.stats().returns, 4u);
-  r.ends.begin_run();
-  EXPECT_EQ(r.ends.idle(tasks, true), endpoint::outcome::nothing);
+  for (int i = 0; i < 2; ++i) r.endpoint_.tick();  // finds it, and is nobody who asks
+  EXPECT_EQ(r.endpoint_.stats().returns, 4u);
+  r.endpoint_.begin_run();
+  EXPECT_EQ(r.endpoint_.idle(tasks, true), endpoint::outcome::nothing);
   EXPECT_EQ(requests(), 5u);
 }
 
 TEST(cluster_steps, a_rank_of_several_shares_asks_once_none_of_them_has_shown_tasks_that_may_go) {
   refused_rank r;
-  r.ends.share_begins();
+  r.endpoint_.worker_begins();
   auto& tasks = r.mine.tasks;
-  auto const requests = [&r] { return r.ends.stats().requests; };
-  r.ends.poll(tasks, 0);
-  r.ends.poll(tasks, 1);
-  r.ends.poll(tasks, 0);
+  auto const requests = [&r] { return r.endpoint_.stats().requests; };
+  r.endpoint_.poll(tasks, 0);
+  r.endpoint_.poll(tasks, 1);
+  r.endpoint_.poll(tasks, 0);
   EXPECT_EQ(requests(), 0u);
-  r.ends.poll(tasks, 0);
+  r.endpoint_.poll(tasks, 0);
   EXPECT_EQ(requests(), 1u);
 }
 
 TEST(cluster_steps, who_waits_beside_another_share_asks_if_that_one_says_nothing_for_many_looks) {
   refused_rank r;
-  r.ends.share_begins();
+  r.endpoint_.worker_begins();
   int looks = 0;
-  for (; r.ends.stats().requests == 0 && looks < 1000; ++looks) r.ends.poll_waiting(r.mine.tasks, true, true);
+  for (; r.endpoint_.stats().requests == 0 && looks < 1000; ++looks)
+    r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(looks, 32);
 }
 
 TEST(cluster_steps, what_is_left_for_a_share_that_waits_is_there_when_it_looks_however_often_others_do) {
   refused_rank r;
-  r.ends.share_begins();
-  share other(r.ends, nullptr);
-  r.ends.poll_waiting(r.mine.tasks, true, true);
+  r.endpoint_.worker_begins();
+  rank_worker other(r.endpoint_, nullptr);
+  r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   for (long i = 0; i < 4; ++i) other.spawn<&same_number>(nullptr, i);
-  for (int looks = 0; looks < 3; ++looks) r.ends.poll(other.tasks, other.tasks.size());
+  for (int looks = 0; looks < 3; ++looks) r.endpoint_.poll(other.tasks, other.tasks.size());
   EXPECT_EQ(other.tasks.size(), 2u);
-  r.ends.poll_waiting(r.mine.tasks, true, true);
+  r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(r.mine.tasks.size(), 2u);
   // In a task that polls, which is the other share's last one.
-  for (; !r.mine.tasks.empty(); r.mine.run_newest()) r.ends.poll(r.mine.tasks, 0);
-  r.ends.poll_waiting(r.mine.tasks, true, true);
+  for (; !r.mine.tasks.empty(); r.mine.run_newest()) r.endpoint_.poll(r.mine.tasks, 0);
+  r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   other.run_newest();
   for (int looks = 0; looks < 8; ++looks) {
-    r.ends.poll(other.tasks, other.tasks.size());
+    r.endpoint_.poll(other.tasks, other.tasks.size());
     EXPECT_TRUE(other.tasks.empty());
   }
-  r.ends.poll_waiting(r.mine.tasks, true, true);
+  r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(r.mine.tasks.size(), 1u);
   // Before the last task, which stays.
   r.mine.run_newest();
-  r.ends.poll_waiting(r.mine.tasks, true, true);
+  r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   for (long i = 0; i < 2; ++i) other.spawn<&same_number>(nullptr, i);
   for (int looks = 0; looks < 8; ++looks) {
-    r.ends.poll(other.tasks, other.tasks.size() - 1);
+    r.endpoint_.poll(other.tasks, other.tasks.size() - 1);
     EXPECT_EQ(other.tasks.size(), 1u);
   }
-  r.ends.poll_waiting(r.mine.tasks, true, true);
+  r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(r.mine.tasks.size(), 1u);
   // A run begins without one that waits.
-  r.ends.begin_run();
+  r.endpoint_.begin_run();
   r.mine.spawn<&same_number>(nullptr, 0);
-  r.ends.poll(r.mine.tasks, 1);
+  r.endpoint_.poll(r.mine.tasks, 1);
   EXPECT_EQ(r.mine.tasks.size(), 2u);
   while (!r.mine.tasks.empty()) r.mine.run_newest();
   while (!other.tasks.empty()) other.run_newest();
@@ -394,23 +395,23 @@ TEST(cluster_steps, a_rank_that_closes_takes_no_part_in_the_reductions_of_others
   long none = 0;
   stepped_rank above(net, 0, none);
   stepped_rank below(net, 1, none);
-  below.ends.begin_closing();
-  below.ends.contribute({});
-  below.ends.hand_on({});
-  above.ends.contribute({});
-  for (int i = 0; i < 100; ++i) above.ends.reduction();
-  EXPECT_TRUE(above.ends.parts_to_fold().empty());
-  above.ends.begin_closing();
-  EXPECT_EQ(above.ends.parts_to_fold().size(), 2u);
+  below.endpoint_.begin_closing();
+  below.endpoint_.contribute({});
+  below.endpoint_.hand_on({});
+  above.endpoint_.contribute({});
+  for (int i = 0; i < 100; ++i) above.endpoint_.reduction();
+  EXPECT_TRUE(above.endpoint_.parts_to_fold().empty());
+  above.endpoint_.begin_closing();
+  EXPECT_EQ(above.endpoint_.parts_to_fold().size(), 2u);
 }
 
 /// A rank whose watchdog is the test.
 struct watched {
   watched(network& net, int rank, unsigned silence, unsigned arrival = 0)
-      : here(net, rank), carrier(here), ends(carrier, silence, arrival) {}
+      : here(net, rank), carrier(here), endpoint_(carrier, silence, arrival) {}
   port here;
   filch::detail::transport_of<port> carrier;
-  endpoint ends;
+  endpoint endpoint_;
 };
 constexpr unsigned k_silence = 20;
 
@@ -418,11 +419,11 @@ TEST(cluster_steps, a_rank_that_falls_silent_while_others_come_is_named_by_the_n
   network net(2, 1);
   watched zero(net, 0, k_silence);
   watched one(net, 1, k_silence);
-  for (int i = 0; i < 100; ++i) zero.ends.tick();
+  for (int i = 0; i < 100; ++i) zero.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick();
+  for (int i = 0; i < 100; ++i) zero.endpoint_.tick(), one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) one.ends.tick();
+  for (int i = 0; i < 100; ++i) one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 2 s");
 }
 
@@ -432,9 +433,9 @@ TEST(cluster_steps, a_rank_that_never_comes_is_named_by_the_next_one) {
     network net(3, 1);
     watched zero(net, 0, silence, k_arrival);
     watched two(net, 2, silence, k_arrival);
-    for (unsigned i = 0; i < k_arrival; ++i) zero.ends.tick(), two.ends.tick();
+    for (unsigned i = 0; i < k_arrival; ++i) zero.endpoint_.tick(), two.endpoint_.tick();
     EXPECT_EQ(net.last_words(), "");
-    for (unsigned i = 0; i < 100; ++i) zero.ends.tick(), two.ends.tick();
+    for (unsigned i = 0; i < 100; ++i) zero.endpoint_.tick(), two.endpoint_.tick();
     EXPECT_EQ(net.last_words(),
               silence == 0 ? "" : "rank 1 has not made its cluster 60 s after this rank (cluster_options::arrival)");
   }
@@ -443,14 +444,14 @@ TEST(cluster_steps, a_rank_that_never_comes_is_named_by_the_next_one) {
 TEST(cluster_steps, a_rank_that_comes_late_is_silent_from_then_on_only) {
   network net(2, 1);
   watched one(net, 1, k_silence, 600);
-  for (int i = 0; i < 500; ++i) one.ends.tick();
+  for (int i = 0; i < 500; ++i) one.endpoint_.tick();
   watched zero(net, 0, k_silence, 600);
-  one.ends.all_are_here();  // before a heartbeat of the other
-  for (unsigned i = 0; i < k_silence; ++i) one.ends.tick();
+  one.endpoint_.all_are_here();  // before a heartbeat of the other
+  for (unsigned i = 0; i < k_silence; ++i) one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick();
+  for (int i = 0; i < 100; ++i) zero.endpoint_.tick(), one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100; ++i) one.ends.tick();
+  for (int i = 0; i < 100; ++i) one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 2 s");
 }
 
@@ -469,10 +470,10 @@ TEST(cluster_steps, a_rank_that_falls_silent_is_named_by_the_next_one) {
   watched zero(net, 0, k_silence);
   watched one(net, 1, k_silence);
   watched two(net, 2, k_silence);
-  for (watched* rank : {&zero, &one, &two}) rank->ends.all_are_here();
-  for (int i = 0; i < 100; ++i) zero.ends.tick(), one.ends.tick(), two.ends.tick();
+  for (watched* rank : {&zero, &one, &two}) rank->endpoint_.all_are_here();
+  for (int i = 0; i < 100; ++i) zero.endpoint_.tick(), one.endpoint_.tick(), two.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
-  for (int i = 0; i < 100 && net.last_words().empty(); ++i) zero.ends.tick(), two.ends.tick();
+  for (int i = 0; i < 100 && net.last_words().empty(); ++i) zero.endpoint_.tick(), two.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "rank 1 has not answered for 2 s");
 }
 
@@ -513,11 +514,11 @@ class ordered_port {
 
 struct ordered_rank {
   ordered_rank(network& net, int rank, unsigned silence = 0)
-      : here(net, rank), carrier(here), ends(carrier, silence), mine(ends, nullptr) {}
+      : here(net, rank), carrier(here), endpoint_(carrier, silence), mine(endpoint_, nullptr) {}
   ordered_port here;
   filch::detail::transport_of<ordered_port> carrier;
-  endpoint ends;
-  share mine;
+  endpoint endpoint_;
+  rank_worker mine;
 };
 
 struct two_ordered_ranks {
@@ -530,7 +531,7 @@ struct two_ordered_ranks {
 /// The watchdog of a rank, whose mutex the caller has.
 void tick_elsewhere(ordered_rank& r) {
   std::thread watchdog([&r] {
-    for (int i = 0; i < 5; ++i) r.ends.tick();
+    for (int i = 0; i < 5; ++i) r.endpoint_.tick();
   });
   watchdog.join();
 }
@@ -558,20 +559,20 @@ TEST(cluster_steps, heartbeats_go_on_while_tasks_and_results_are_packed_and_unpa
   constexpr int k_tasks = 4;
   std::deque<filch::detail::future_value<calls_on_its_way>> futures(2 * k_tasks);
   for (auto& f : futures) victim.mine.spawn<&same>(&f, calls_on_its_way{1});
-  thief.ends.begin_run();
-  thief.ends.idle(thief.mine.tasks, true);
+  thief.endpoint_.begin_run();
+  thief.endpoint_.idle(thief.mine.tasks, true);
   begin(victim);
-  victim.ends.poll(victim.mine.tasks, 2 * k_tasks);
+  victim.endpoint_.poll(victim.mine.tasks, 2 * k_tasks);
   EXPECT_EQ(calls, k_tasks);
   begin(thief);
-  thief.ends.idle(thief.mine.tasks, false);
+  thief.endpoint_.idle(thief.mine.tasks, false);
   EXPECT_EQ(calls, k_tasks);
   ASSERT_EQ(thief.mine.tasks.size(), std::size_t{k_tasks});
   calls_on_its_way::function = [] {};
   while (!thief.mine.tasks.empty()) thief.mine.run_newest();
   calls_on_its_way::function = ticks_meanwhile;
   begin(victim);
-  victim.ends.poll(victim.mine.tasks, 0);
+  victim.endpoint_.poll(victim.mine.tasks, 0);
   EXPECT_EQ(calls, k_tasks);
   calls_on_its_way::function = nullptr;
   while (!victim.mine.tasks.empty()) {
@@ -585,27 +586,27 @@ TEST(cluster_steps, a_heartbeat_is_found_behind_many_messages) {
   constexpr unsigned k_few = 10;
   ordered_rank zero(net, 0, k_few);
   ordered_rank one(net, 1, k_few);
-  zero.ends.all_are_here();
-  one.ends.all_are_here();
+  zero.endpoint_.all_are_here();
+  one.endpoint_.all_are_here();
   task_deque none;
   std::int64_t value = 0;
   auto const send = [&](int messages) {
     for (int i = 0; i < messages; ++i) {
-      zero.ends.raise(0, ++value);
-      zero.ends.poll(none, 0);
+      zero.endpoint_.raise(0, ++value);
+      zero.endpoint_.poll(none, 0);
     }
   };
   for (int tick = 0; tick < 50; ++tick) {
     send(12'000);
-    zero.ends.tick();
-    one.ends.tick();
+    zero.endpoint_.tick();
+    one.endpoint_.tick();
     ASSERT_EQ(net.last_words(), "") << "after " << tick << " ticks";
   }
   // More at once than are taken in the ticks that it may be silent.
   send(400'000);
-  for (unsigned i = 0; i < 2 * k_few; ++i) one.ends.tick();
+  for (unsigned i = 0; i < 2 * k_few; ++i) one.endpoint_.tick();
   ASSERT_EQ(net.last_words(), "");
-  for (unsigned i = 0; i <= 2 * k_few; ++i) one.ends.tick();
+  for (unsigned i = 0; i <= 2 * k_few; ++i) one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 1 s");
 }
 
@@ -614,22 +615,22 @@ TEST(cluster_steps, a_tick_passes_requests_on_however_many_shares_there_are) {
   ordered_rank zero(net, 0);
   ordered_rank one(net, 1);
   ordered_rank two(net, 2);
-  zero.ends.begin_run();
-  zero.ends.idle(zero.mine.tasks, true);
+  zero.endpoint_.begin_run();
+  zero.endpoint_.idle(zero.mine.tasks, true);
   for (ordered_rank* r : {&one, &two}) {
-    for (int i = 0; i < 16; ++i) r->ends.share_begins();
-    r->ends.tick();
+    for (int i = 0; i < 16; ++i) r->endpoint_.worker_begins();
+    r->endpoint_.tick();
   }
-  EXPECT_GE(one.ends.stats().forwards + two.ends.stats().forwards, 1u);
-  EXPECT_TRUE(one.ends.wanted() || two.ends.wanted());
+  EXPECT_GE(one.endpoint_.stats().forwards + two.endpoint_.stats().forwards, 1u);
+  EXPECT_TRUE(one.endpoint_.wanted() || two.endpoint_.wanted());
 }
 
 TEST(cluster_steps, a_rank_in_a_reduction_passes_requests_on) {
   two_ordered_ranks both;
   auto& [net, zero, one, none] = both;
-  zero.ends.poll(none, 0);
-  one.ends.reduction();
-  EXPECT_EQ(one.ends.stats().forwards, 1u);
+  zero.endpoint_.poll(none, 0);
+  one.endpoint_.reduction();
+  EXPECT_EQ(one.endpoint_.stats().forwards, 1u);
 }
 
 TEST(cluster_steps, a_request_meets_all_others_once_and_comes_back) {
@@ -639,15 +640,15 @@ TEST(cluster_steps, a_request_meets_all_others_once_and_comes_back) {
     for (int r = 0; r < ranks; ++r) all.emplace_back(net, r);
     ordered_rank& thief = all[0];
     for (unsigned round = 1; round <= 20; ++round) {
-      bool is_back = thief.ends.poll_waiting(thief.mine.tasks, true, true);
+      bool is_back = thief.endpoint_.poll_waiting(thief.mine.tasks, true, true);
       for (int looks = 0; !is_back && looks < ranks; ++looks) {
         for (auto& r : all) {
-          if (&r != &thief) r.ends.poll(r.mine.tasks, 0, false);
+          if (&r != &thief) r.endpoint_.poll(r.mine.tasks, 0, false);
         }
-        is_back = thief.ends.poll_waiting(thief.mine.tasks, false, true);
+        is_back = thief.endpoint_.poll_waiting(thief.mine.tasks, false, true);
       }
       ASSERT_TRUE(is_back);
-      for (auto& r : all) ASSERT_EQ(r.ends.stats().forwards, &r == &thief ? 0 : round);
+      for (auto& r : all) ASSERT_EQ(r.endpoint_.stats().forwards, &r == &thief ? 0 : round);
     }
   }
 }
@@ -655,46 +656,46 @@ TEST(cluster_steps, a_request_meets_all_others_once_and_comes_back) {
 TEST(cluster_steps, bounds_are_sent_by_a_look_and_by_a_tick) {
   two_ordered_ranks both;
   auto& [net, zero, one, none] = both;
-  zero.ends.raise(0, 5);
-  zero.ends.poll(none, 0);
-  one.ends.poll(none, 0);
-  EXPECT_EQ(one.ends.bound(0), 5);
-  zero.ends.tick();  // somebody has looked since the last one
-  zero.ends.raise(0, 6);
-  zero.ends.tick();
-  one.ends.poll(none, 0);
-  EXPECT_EQ(one.ends.bound(0), 6);
+  zero.endpoint_.raise(0, 5);
+  zero.endpoint_.poll(none, 0);
+  one.endpoint_.poll(none, 0);
+  EXPECT_EQ(one.endpoint_.bound(0), 5);
+  zero.endpoint_.tick();  // somebody has looked since the last one
+  zero.endpoint_.raise(0, 6);
+  zero.endpoint_.tick();
+  one.endpoint_.poll(none, 0);
+  EXPECT_EQ(one.endpoint_.bound(0), 6);
 }
 
 TEST(cluster_steps, what_is_under_way_is_counted) {
   two_ordered_ranks both;
   auto& [net, zero, one, none] = both;
-  zero.ends.raise(0, 5);
-  zero.ends.poll(none, 0, false);
-  EXPECT_EQ(zero.ends.under_way(), 1);
-  EXPECT_EQ(one.ends.under_way(), -1);
+  zero.endpoint_.raise(0, 5);
+  zero.endpoint_.poll(none, 0, false);
+  EXPECT_EQ(zero.endpoint_.under_way(), 1);
+  EXPECT_EQ(one.endpoint_.under_way(), -1);
 }
 
 TEST(cluster_steps, a_rank_is_silent_once_all_of_its_heartbeats_have_come) {
   two_ordered_ranks both;
   auto& [net, zero, one, none] = both;
   one.here.newest_first = true;
-  for (int i = 0; i < 20; ++i) zero.ends.tick();
+  for (int i = 0; i < 20; ++i) zero.endpoint_.tick();
   EXPECT_EQ(zero.here.heartbeats, 4);
-  EXPECT_FALSE(one.ends.silent());
-  zero.ends.tick();
-  zero.ends.say_farewell();
-  EXPECT_TRUE(one.ends.silent());
+  EXPECT_FALSE(one.endpoint_.silent());
+  zero.endpoint_.tick();
+  zero.endpoint_.say_farewell();
+  EXPECT_TRUE(one.endpoint_.silent());
 
   // The farewell alone, before the heartbeat.
   two_ordered_ranks others;
   auto& [another, leaves, stays, nothing] = others;
-  leaves.ends.tick();
-  leaves.ends.say_farewell();
+  leaves.endpoint_.tick();
+  leaves.endpoint_.say_farewell();
   stays.here.newest_first = true;
   stays.here.most = 1;
-  EXPECT_FALSE(stays.ends.silent());
-  EXPECT_TRUE(stays.ends.silent());
+  EXPECT_FALSE(stays.endpoint_.silent());
+  EXPECT_TRUE(stays.endpoint_.silent());
 }
 
 TEST(cluster_steps, no_heartbeat_follows_the_farewell) {
@@ -702,13 +703,13 @@ TEST(cluster_steps, no_heartbeat_follows_the_farewell) {
   auto& [net, zero, one, none] = both;
   ordered_rank* const ticks = &zero;
   zero.here.while_sending = [ticks] { tick_elsewhere(*ticks); };
-  zero.ends.raise(0, 5);
-  zero.ends.poll(none, 0, false);  // a heartbeat is due
+  zero.endpoint_.raise(0, 5);
+  zero.endpoint_.poll(none, 0, false);  // a heartbeat is due
   zero.here.while_sending = nullptr;
-  one.ends.raise(0, 6);
-  one.ends.poll(none, 0, false);
-  zero.ends.say_farewell();
-  EXPECT_FALSE(zero.ends.silent());  // looks for messages
+  one.endpoint_.raise(0, 6);
+  one.endpoint_.poll(none, 0, false);
+  zero.endpoint_.say_farewell();
+  EXPECT_FALSE(zero.endpoint_.silent());  // looks for messages
   EXPECT_EQ(zero.here.heartbeats, 0);
 }
 
@@ -716,9 +717,9 @@ TEST(cluster_steps, a_rank_that_said_farewell_is_not_named) {
   network net(3, 1);
   ordered_rank zero(net, 0, k_silence);
   ordered_rank one(net, 1, k_silence);
-  for (ordered_rank* r : {&zero, &one}) r->ends.all_are_here();
-  zero.ends.say_farewell();
-  for (int i = 0; i < 100; ++i) one.ends.tick();
+  for (ordered_rank* r : {&zero, &one}) r->endpoint_.all_are_here();
+  zero.endpoint_.say_farewell();
+  for (int i = 0; i < 100; ++i) one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
 }
 
@@ -733,18 +734,18 @@ TEST(cluster_steps, a_rank_that_leaves_while_others_go_on_is_named_by_the_next_o
     network net(3, 1);
     ordered_rank one(net, 1);
     ordered_rank two(net, 2);
-    for (int i = 0; i < 2; ++i) two.ends.begin_run();
-    for (int i = 0; i < w.runs; ++i) one.ends.begin_run();
-    one.ends.begin_closing(w.is_thrown);
-    one.ends.contribute({});
-    for (int i = 0; i < 20; ++i) one.ends.tick(), two.ends.tick();
+    for (int i = 0; i < 2; ++i) two.endpoint_.begin_run();
+    for (int i = 0; i < w.runs; ++i) one.endpoint_.begin_run();
+    one.endpoint_.begin_closing(w.is_thrown);
+    one.endpoint_.contribute({});
+    for (int i = 0; i < 20; ++i) one.endpoint_.tick(), two.endpoint_.tick();
     EXPECT_EQ(net.last_words(), w.is_named
                                     ? "rank 1 has left the cluster, and this rank waits for it in another run or "
                                       "reduction"
                                     : "");
     if (w.is_named) continue;
-    two.ends.begin_closing();
-    for (int i = 0; i < 20; ++i) two.ends.tick();
+    two.endpoint_.begin_closing();
+    for (int i = 0; i < 20; ++i) two.endpoint_.tick();
     EXPECT_EQ(net.last_words(), "");
   }
 }

@@ -91,8 +91,8 @@ class FILCH_API endpoint {
   /// Did a request go on for want of tasks, and none was answered since?
   bool wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }  // relaxed: a hint
   /// A share polls from here on, until it ends or waits for its halves.
-  void share_begins() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: a count, a hint
-  void share_ends() noexcept { shares_.fetch_sub(1, std::memory_order_relaxed); }
+  void worker_begins() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }  // relaxed: a count, a hint
+  void worker_ends() noexcept { shares_.fetch_sub(1, std::memory_order_relaxed); }
   /// Tasks that have arrived, if there are any.
   bool take_arrived(task_deque& mine);
   /// Sends the result of a task, or the text of its exception, to the future that waits for it.

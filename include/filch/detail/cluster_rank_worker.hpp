@@ -77,12 +77,12 @@ class FILCH_API exceptions_aside {
 };
 
 /// Used by its worker alone. Under schedulers that migrate that is a fiber, perhaps on changing threads.
-class share {
+class rank_worker {
  public:
-  share(endpoint& e, std::unique_ptr<partial> part) noexcept : ends(e), part_(std::move(part)) {}
-  share(share const&) = delete;
-  share& operator=(share const&) = delete;
-  ~share() = default;
+  rank_worker(endpoint& e, std::unique_ptr<partial> part) noexcept : endpoint_(e), part_(std::move(part)) {}
+  rank_worker(rank_worker const&) = delete;
+  rank_worker& operator=(rank_worker const&) = delete;
+  ~rank_worker() = default;
 
   template <auto Fn, class... Args> void spawn(cluster_future* future, Args&&... arguments);
 
@@ -99,7 +99,7 @@ class share {
     try {
       work();
     } catch (...) {
-      ends.end_over_loss("a task");
+      endpoint_.end_over_loss("a task");
       throw;
     }
   }
@@ -112,10 +112,10 @@ class share {
   }
 
   /// Before a task: by their number, since a look at the clock may take longer than a task.
-  bool poll_is_due() noexcept { return --until_look_ == 0 ? block_is_over() : ends.overdue(); }
+  bool poll_is_due() noexcept { return --until_look_ == 0 ? block_is_over() : endpoint_.overdue(); }
   /// In a task, which may be longer than those before: by the clock.
   bool poll_is_late() const noexcept {
-    return ends.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_.length();
+    return endpoint_.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_.length();
   }
   /// `spare`: tasks that may go.
   FILCH_API void poll(std::size_t spare);
@@ -129,7 +129,7 @@ class share {
   /// Adds its part of the fold to the rank's. What that throws fails the run, as a task's exception does.
   FILCH_API void merge();
 
-  endpoint& ends;
+  endpoint& endpoint_;
   task_deque tasks;
 
  private:
@@ -154,7 +154,7 @@ class share {
   unsigned block_ = 1;
   std::chrono::steady_clock::time_point last_poll_{};
   // of the scheduler that works it off
-  void (*step_)(share&, void* frame) = nullptr;
+  void (*step_)(rank_worker&, void* frame) = nullptr;
   void* frame_ = nullptr;
   std::vector<std::shared_ptr<half>> halves_;  // split off; some have begun
   unsigned waits_ = 0;                         // nested in each other
@@ -162,7 +162,7 @@ class share {
 
 /// Tasks split off a share. Belongs to both until one claims it: the worker that begins it, or the share that it was
 /// split off, which takes them back. The other one does not touch it any more.
-struct share::half {
+struct rank_worker::half {
   half(endpoint& e, std::unique_ptr<partial> part) noexcept : tasks(e, std::move(part)) {}
   bool claim() noexcept {
     // relaxed: it says who, no more. Each knows the tasks from the split, and the one that loses leaves nothing
@@ -170,16 +170,16 @@ struct share::half {
     return !is_claimed.exchange(true, std::memory_order_relaxed);
   }
 
-  share tasks;
+  rank_worker tasks;
   std::atomic<bool> is_claimed{false};
 };
 
-template <class Sched> bool share::help(endpoint& e) {
-  share mine(e, nullptr);
+template <class Sched> bool rank_worker::help(endpoint& e) {
+  rank_worker mine(e, nullptr);
   if (!mine.is_sent_work()) return false;
   struct until_the_end {
-    endpoint& ends;
-    ~until_the_end() { ends.help_ends(); }
+    endpoint& endpoint_;
+    ~until_the_end() { endpoint_.help_ends(); }
   } const helps{e};
   mine.work_off_half<Sched>();
   return true;
@@ -190,7 +190,7 @@ template <class Sched> bool share::help(endpoint& e) {
 class FILCH_API helper_thread {
  public:
   /// `help` returns whether there was any. Throws setup_error where the system refuses a thread.
-  helper_thread(endpoint& ends, unsigned workers, std::function<bool()> help);
+  helper_thread(endpoint& e, unsigned workers, std::function<bool()> help);
   helper_thread(helper_thread const&) = delete;
   helper_thread& operator=(helper_thread const&) = delete;
   ~helper_thread();
@@ -207,23 +207,23 @@ class FILCH_API helper_thread {
 template <auto Fn> struct spawned {
   using Result = typename task_signature<decltype(Fn)>::result;
 
-  static void run(share& here, cluster_task& t);
+  static void run(rank_worker& here, cluster_task& t);
   static inline task_kind const kind{typeid(task_name<Fn>).name(), &run, &task_arguments<Fn>::pack,
                                      &task_arguments<Fn>::unpack, &task_arguments<Fn>::drop};
 };
 
-template <auto Fn, class... Args> void share::spawn(cluster_future* future, Args&&... arguments) {
+template <auto Fn, class... Args> void rank_worker::spawn(cluster_future* future, Args&&... arguments) {
   static_assert(task_arguments<Fn>::template takes<Args&&...>(),
                 "these are not the arguments of this task, after `rank&`");
   cluster_task& t = tasks.room();
   task_arguments<Fn>::make(t, std::forward<Args>(arguments)...);
   t.kind = &spawned<Fn>::kind;
   t.future = future;
-  t.home = ends.rank();
+  t.home = endpoint_.rank();
   tasks.push();
 }
 
-template <class Result, class Call> void share::finish(cluster_future* future, int home, Call call) {
+template <class Result, class Call> void rank_worker::finish(cluster_future* future, int home, Call call) {
   try {
     if (!future) {
       if constexpr (std::is_void_v<Result>) {
@@ -234,7 +234,7 @@ template <class Result, class Call> void share::finish(cluster_future* future, i
         if (!part_->is_of(typeid(Result))) throw std::logic_error("a task returned another type than what is folded");
         static_cast<partial_of<Result>&>(*part_).add(std::move(result));
       }
-    } else if (home == ends.rank()) {
+    } else if (home == endpoint_.rank()) {
       auto& state = static_cast<future_value<Result>&>(*future);
       if constexpr (std::is_void_v<Result>) {
         call();
@@ -258,7 +258,7 @@ template <class Result, class Call> void share::finish(cluster_future* future, i
 }
 
 /// One task, newest first; before it what is due: a poll, and a share for a worker of the pool that waits.
-template <class Sched> FILCH_INLINE void share::step(typename Sched::frame& frame) {
+template <class Sched> FILCH_INLINE void rank_worker::step(typename Sched::frame& frame) {
   if (poll_is_due()) [[unlikely]]
     poll(tasks.size() - 1);
   if (Sched::wanted() && tasks.size() > 1) [[unlikely]]
@@ -266,10 +266,10 @@ template <class Sched> FILCH_INLINE void share::step(typename Sched::frame& fram
   run_newest();
 }
 
-template <class Sched> void share::split(typename Sched::frame& frame) {
+template <class Sched> void rank_worker::split(typename Sched::frame& frame) {
   // relaxed: a hint; of those that have begun the list needs nothing.
   std::erase_if(halves_, [](auto const& h) { return h->is_claimed.load(std::memory_order_relaxed); });
-  auto other = std::make_shared<half>(ends, part_ ? part_->another() : nullptr);
+  auto other = std::make_shared<half>(endpoint_, part_ ? part_->another() : nullptr);
   halves_.push_back(other);
   other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
   frame.spawn([other = std::move(other)] {
@@ -277,18 +277,18 @@ template <class Sched> void share::split(typename Sched::frame& frame) {
   });
 }
 
-template <class Sched> void share::work_off() {
+template <class Sched> void rank_worker::work_off() {
   using frame_type = typename Sched::frame;
   frame_type frame;
   frame_ = &frame;
-  step_ = [](share& s, void* f) { s.step<Sched>(*static_cast<frame_type*>(f)); };
+  step_ = [](rank_worker& w, void* f) { w.step<Sched>(*static_cast<frame_type*>(f)); };
   do {
-    ends.share_begins();
+    endpoint_.worker_begins();
     while (!tasks.empty()) step<Sched>(frame);
-    ends.share_ends();
+    endpoint_.worker_ends();
     frame.sync();
     halves_.clear();
-  } while (ends.take_arrived(tasks));
+  } while (endpoint_.take_arrived(tasks));
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

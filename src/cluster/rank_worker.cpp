@@ -1,0 +1,124 @@
+// A rank worker: when it polls, how it waits for a future, and where the outcome of a task goes. Called by the code
+// of tasks (filch/rank.hpp) and of the pool's workers. Protocol: protocol.md, "Rank workers" and "Results".
+#include "runtime/serve_thieves.hpp"
+
+#include <filch/detail/cluster_pace.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
+
+#include <algorithm>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+constexpr unsigned k_block_most = 1u << 16;
+constexpr unsigned k_chunk_most = 64;
+// Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
+constexpr unsigned k_thieving_waits = 64;
+
+}  // namespace
+
+void rank_worker::poll(std::size_t spare) {
+  using clock = std::chrono::steady_clock;
+  auto const begin = clock::now();
+  bool const asked = endpoint_.poll(tasks, spare);
+  auto const now = clock::now();
+  gap_.looked(now - begin, asked);
+  // As many tasks as would have taken the time; at most twice as many as before.
+  auto const took = std::max(begin - last_poll_, clock::duration(1));
+  auto const begun = std::max(block_ - behind_it_ - until_look_, 1u);
+  auto const fit = static_cast<unsigned long>(begun) * static_cast<unsigned long>(gap_.length().count()) /
+                   static_cast<unsigned long>(took.count());
+  block_ = static_cast<unsigned>(std::clamp<unsigned long>(fit, 1, std::min(2 * block_, k_block_most)));
+  until_look_ = std::min(block_, k_chunk_most);
+  behind_it_ = block_ - until_look_;
+  last_poll_ = now;
+}
+
+bool rank_worker::block_is_over() noexcept {
+  if (behind_it_ == 0 || std::chrono::steady_clock::now() - last_poll_ >= gap_.length()) return true;
+  until_look_ = std::min(behind_it_, k_chunk_most);
+  behind_it_ -= until_look_;
+  return false;
+}
+
+void rank_worker::failed(cluster_future* future, int home) noexcept {
+  std::string text = text_of_current_exception();
+  if (!future) {
+    endpoint_.fail(text);
+  } else if (home == endpoint_.rank()) {
+    future->failure = std::move(text);
+    future->set_ready();
+    // *future may be gone
+  } else {
+    endpoint_.send_result(home, future, text, {});
+  }
+}
+
+void rank_worker::merge() {
+  if (!part_) return;
+  try {
+    part_->merge();
+  } catch (...) {
+    failed(nullptr, endpoint_.rank());
+  }
+}
+
+void rank_worker::send_result(cluster_future* future, int home, message const& result) {
+  endpoint_.send_result(home, future, std::nullopt, result);
+}
+
+bool rank_worker::take_back() {
+  while (!halves_.empty()) {
+    auto const newest = std::move(halves_.back());
+    halves_.pop_back();
+    if (!newest->claim()) continue;
+    task_deque& theirs = newest->tasks.tasks;
+    tasks.take_oldest_of(theirs, theirs.size());
+    return true;
+  }
+  return false;
+}
+
+void rank_worker::wait_for(cluster_future& future) {
+  if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
+  exceptions_aside const of_the_waiting_task;
+  ++waits_;
+  bool has_said = false;  // to the rank's other shares, that it would take tasks
+  auto const waits_no_more = [&] {
+    if (std::exchange(has_said, false)) endpoint_.waits_no_more();
+  };
+  idle_pause pause;
+  while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
+    serve_all_thieves();
+    if (!tasks.empty() || take_back()) {
+      waits_no_more();
+      step_(*this, frame_);
+      pause.reset();
+    } else {
+      bool const may_steal = waits_ <= k_thieving_waits;
+      has_said = may_steal;
+      if (endpoint_.poll_waiting(tasks, may_steal && pause.may_ask(), may_steal)) pause.refused();
+      if (tasks.empty()) pause.wait();
+    }
+  }
+  waits_no_more();
+  --waits_;
+}
+
+bool rank_worker::is_sent_work() {
+  using clock = std::chrono::steady_clock;
+  auto const begin = clock::now();
+  std::uint64_t run = 0;
+  for (idle_pause pause;; pause.wait()) {
+    clock::duration longest{};
+    switch (endpoint_.help(tasks, part_, run)) {
+      case endpoint::help_outcome::work: return true;
+      case endpoint::help_outcome::leave: return false;
+      case endpoint::help_outcome::asks: longest = pace::k_helper_waits; break;
+      case endpoint::help_outcome::nothing: longest = pace::k_awake; break;
+    }
+    if (clock::now() - begin >= longest) return false;
+  }
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
