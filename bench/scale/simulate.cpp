@@ -2,6 +2,7 @@
 // other; only time, processors and network are a model. docs/scale.md says what it is fed with and what it predicts.
 //   scale-simulate --tree T1L --ranks 16,64,256 [--processors P] [--node ns] ...
 #include "../cluster/uts.hpp"
+#include "cluster/endpoint.hpp"
 
 #include <CLI/CLI.hpp>
 #include <filch/detail/cluster_pace.hpp>
@@ -222,7 +223,8 @@ class simulation {
     }
     r.has_arrivals = false;
     if (!std::exchange(r.works, true)) r.endpoint_.worker_begins();
-    bool const asked = r.endpoint_.poll(r.mine.tasks, r.mine.tasks.size() - 1);
+    bool const asked =
+        r.endpoint_.poll(r.mine.tasks, r.mine.tasks.size() - 1) == filch::detail::look_result::requested;
     bool const had_to_wait = shares_processors() && begin - r.last_end > in_ns(pace::k_own_processor);
     auto const look = std::chrono::nanoseconds(static_cast<long>(now - begin));
     r.aim.looked(had_to_wait ? 2 * pace::k_own_processor : look, asked);
@@ -245,14 +247,14 @@ class simulation {
   time_ns idle(simulated_rank& r, bool is_shared) {
     time_ns& now = r.carrier.now;
     switch (r.endpoint_.idle(r.mine.tasks, r.refusals == 0 || now >= r.ask_again)) {
-      case endpoint::outcome::work:
+      case endpoint::idle_outcome::work:
         r.has_arrivals = true;
         r.last_end = now;
         schedule(r.carrier.rank(), now);
         return now;
-      case endpoint::outcome::ended: r.ended = true; return now;
-      case endpoint::outcome::refused: r.ask_again = now + in_ns(pace::silence_after(r.refusals++)); break;
-      case endpoint::outcome::nothing: break;
+      case endpoint::idle_outcome::ended: r.ended = true; return now;
+      case endpoint::idle_outcome::refused: r.ask_again = now + in_ns(pace::silence_after(r.refusals++)); break;
+      case endpoint::idle_outcome::nothing: break;
     }
     time_ns next = INFINITY;
     if (auto const at = r.carrier.next_arrival()) next = *at;

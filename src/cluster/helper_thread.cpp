@@ -1,3 +1,6 @@
+// A rank's helper thread: in a run it calls idle workers of the pool to help the main loop, which may be in a long
+// task. Called by filch/cluster.hpp. Protocol: protocol.md, "Helpers".
+#include "cluster/endpoint.hpp"
 #include "cluster/ticker.hpp"
 
 #include <atomic>
@@ -7,8 +10,8 @@
 namespace filch::inline FILCH_ABI::detail {
 
 struct helper_thread::parts {
-  parts(endpoint& e, unsigned n, std::function<bool()> h)
-      : endpoint_(e),
+  parts(endpoint_interface& e, unsigned n, std::function<bool()> h)
+      : endpoint_(complete(e)),
         workers(n),
         help(std::move(h)),
         thread("a cluster's helper thread", ticker::k_until_woken, [this] { return tick(); }) {}
@@ -22,7 +25,7 @@ struct helper_thread::parts {
   bool is_helped() {
     try {
       return help();
-    } catch (...) {  // no memory; what was lost by it, if anything, was said where it was
+    } catch (...) {  // no memory
       endpoint_.end_over_loss("a worker's help");
       return false;
     }
@@ -32,11 +35,11 @@ struct helper_thread::parts {
   unsigned const workers;
   std::function<bool()> const help;
   std::atomic<bool> in_run{false};
-  unsigned in_vain = 0;  // the thread's own
+  unsigned in_vain = 0;  // calls in a row; the thread's own
   ticker thread;         // uses all of the above
 };
 
-helper_thread::helper_thread(endpoint& e, unsigned workers, std::function<bool()> help)
+helper_thread::helper_thread(endpoint_interface& e, unsigned workers, std::function<bool()> help)
     : parts_(std::make_unique<parts>(e, workers, std::move(help))) {}
 
 helper_thread::~helper_thread() = default;

@@ -10,18 +10,18 @@ namespace filch::inline FILCH_ABI::detail {
 void idle_pause::wait() {
   auto const now = clock::now();
   if (begin_ == clock::time_point()) begin_ = now;
-  // Since the last yield began. MPI's own progress may have yielded, too.
+  // MPI's own progress may have yielded, too.
   if (last_ != clock::time_point()) is_shared_ = now - last_ > pace::k_own_processor;
   if (!is_shared_ && now - begin_ < pace::k_awake) {
     last_ = now;
     std::this_thread::yield();
   } else {
-    // MPI can't sleep until a message comes.
+    // MPI has no call that sleeps until a message comes.
     std::this_thread::sleep_for(pace::sleep_after(sleeps_++));
     last_ = clock::time_point();
   }
 }
 
-void idle_pause::refused() { ask_again_ = clock::now() + pace::silence_after(refusals_++); }
+void idle_pause::refused() { request_again_ = clock::now() + pace::silence_after(refusals_++); }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,5 +1,6 @@
 // A rank worker: when it polls, how it waits for a future, and where the outcome of a task goes. Called by the code
 // of tasks (filch/rank.hpp) and of the pool's workers. Protocol: protocol.md, "Rank workers" and "Results".
+#include "cluster/endpoint.hpp"
 #include "runtime/serve_thieves.hpp"
 
 #include <filch/detail/cluster_pace.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr unsigned k_block_most = 1u << 16;
 constexpr unsigned k_chunk_most = 64;
-// Waits nested deeper than this run only what the rank has: whatever they steal goes on top of the same stack.
+// A wait nested deeper than this requests no tasks of other ranks: they would run on top of the same stack.
 constexpr unsigned k_thieving_waits = 64;
 
 }  // namespace
@@ -20,10 +21,10 @@ constexpr unsigned k_thieving_waits = 64;
 void rank_worker::poll(std::size_t spare) {
   using clock = std::chrono::steady_clock;
   auto const begin = clock::now();
-  bool const asked = endpoint_.poll(tasks, spare);
+  look_result const found = complete(endpoint_).poll(tasks, spare);
   auto const now = clock::now();
-  gap_.looked(now - begin, asked);
-  // As many tasks as would have taken the time; at most twice as many as before.
+  gap_.looked(now - begin, found == look_result::requested);
+  // The next block has as many tasks as would have lasted the gap, at most twice as many as the last one.
   auto const took = std::max(begin - last_poll_, clock::duration(1));
   auto const begun = std::max(block_ - behind_it_ - until_look_, 1u);
   auto const fit = static_cast<unsigned long>(begun) * static_cast<unsigned long>(gap_.length().count()) /
@@ -50,7 +51,7 @@ void rank_worker::failed(cluster_future* future, int home) noexcept {
     future->set_ready();
     // *future may be gone
   } else {
-    endpoint_.send_result(home, future, text, {});
+    complete(endpoint_).send_result(home, future, text, {});
   }
 }
 
@@ -64,14 +65,14 @@ void rank_worker::merge() {
 }
 
 void rank_worker::send_result(cluster_future* future, int home, message const& result) {
-  endpoint_.send_result(home, future, std::nullopt, result);
+  complete(endpoint_).send_result(home, future, std::nullopt, result);
 }
 
 bool rank_worker::take_back() {
   while (!halves_.empty()) {
     auto const newest = std::move(halves_.back());
     halves_.pop_back();
-    if (!newest->claim()) continue;
+    if (newest->claim() == half::claim_outcome::too_late) continue;
     task_deque& theirs = newest->tasks.tasks;
     tasks.take_oldest_of(theirs, theirs.size());
     return true;
@@ -83,9 +84,9 @@ void rank_worker::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
   exceptions_aside const of_the_waiting_task;
   ++waits_;
-  bool has_said = false;  // to the rank's other shares, that it would take tasks
+  bool would_take = false;  // said so to the rank's other workers
   auto const waits_no_more = [&] {
-    if (std::exchange(has_said, false)) endpoint_.waits_no_more();
+    if (std::exchange(would_take, false)) complete(endpoint_).waits_no_more();
   };
   idle_pause pause;
   while (!future.ready.load(std::memory_order_acquire)) {  // edge cluster-1
@@ -96,8 +97,9 @@ void rank_worker::wait_for(cluster_future& future) {
       pause.reset();
     } else {
       bool const may_steal = waits_ <= k_thieving_waits;
-      has_said = may_steal;
-      if (endpoint_.poll_waiting(tasks, may_steal && pause.may_ask(), may_steal)) pause.refused();
+      would_take = may_steal;
+      auto const found = complete(endpoint_).poll_waiting(tasks, may_steal && pause.may_request(), may_steal);
+      if (found == look_result::refused) pause.refused();
       if (tasks.empty()) pause.wait();
     }
   }
@@ -105,16 +107,16 @@ void rank_worker::wait_for(cluster_future& future) {
   --waits_;
 }
 
-bool rank_worker::is_sent_work() {
+bool rank_worker::gets_work() {
   using clock = std::chrono::steady_clock;
   auto const begin = clock::now();
   std::uint64_t run = 0;
   for (idle_pause pause;; pause.wait()) {
     clock::duration longest{};
-    switch (endpoint_.help(tasks, part_, run)) {
+    switch (complete(endpoint_).help(tasks, part_, run)) {
       case endpoint::help_outcome::work: return true;
       case endpoint::help_outcome::leave: return false;
-      case endpoint::help_outcome::asks: longest = pace::k_helper_waits; break;
+      case endpoint::help_outcome::requested: longest = pace::k_helper_waits; break;
       case endpoint::help_outcome::nothing: longest = pace::k_awake; break;
     }
     if (clock::now() - begin >= longest) return false;

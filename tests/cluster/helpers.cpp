@@ -74,8 +74,8 @@ struct stepped {
 
   bool ends_soon(stepped& other) {
     for (int looks = 0; looks < 1'000; ++looks) {
-      if (endpoint_.idle(mine.tasks, false) == filch::detail::endpoint::outcome::ended) return true;
-      static_cast<void>(other.endpoint_.idle(other.mine.tasks, false));
+      if (endpoint_.idle(mine.tasks, false) == filch::detail::endpoint::idle_outcome::ended) return true;
+      other.endpoint_.idle(other.mine.tasks, false);
     }
     return false;
   }
@@ -93,7 +93,7 @@ struct helped {
   explicit helped(int ranks) : net(ranks, 1), rank(net, ranks - 1) { main_loop_has_a_task(); }
   void main_loop_has_a_task() {
     rank.mine.spawn<&nothing>(nullptr);
-    EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), endpoint::outcome::work);
+    EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), endpoint::idle_outcome::work);
   }
   endpoint::help_outcome help() { return rank.endpoint_.help(helper.tasks, none, run); }
 };
@@ -106,7 +106,7 @@ struct given : helped {
   bool gets(int tasks) {
     for (int i = 0; i < 2 * tasks; ++i) victim.mine.spawn<&nothing>(nullptr);
     return eventually([&] {
-      static_cast<void>(victim.endpoint_.poll(victim.mine.tasks, victim.mine.tasks.size()));
+      victim.endpoint_.poll(victim.mine.tasks, victim.mine.tasks.size());
       return help() == endpoint::help_outcome::work;
     });
   }
@@ -114,7 +114,7 @@ struct given : helped {
     for (auto* worker : {&victim.mine, &rank.mine, &helper}) run_all(*worker);
     rank.endpoint_.help_ends();
     EXPECT_TRUE(rank.ends_soon(victim));
-    EXPECT_TRUE(rank.endpoint_.leave_run());
+    EXPECT_EQ(rank.endpoint_.leave_run(), filch::detail::endpoint::leave_outcome::left);
   }
   static void run_all(filch::detail::rank_worker& s) {
     while (!s.tasks.empty()) s.run_newest();
@@ -128,15 +128,15 @@ TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
   given::run_all(scenery.rank.mine);
   given::run_all(scenery.victim.mine);
   EXPECT_FALSE(scenery.rank.ends_soon(scenery.victim)) << "a helper has tasks";
-  EXPECT_FALSE(scenery.rank.endpoint_.leave_run());
+  EXPECT_EQ(scenery.rank.endpoint_.leave_run(), filch::detail::endpoint::leave_outcome::helpers_work);
   scenery.end();
 }
 
 TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
   helped scenery(2);
-  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::asks);
+  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::requested);
   scenery.rank.mine.run_newest();
-  EXPECT_EQ(scenery.rank.endpoint_.idle(scenery.rank.mine.tasks, false), helped::endpoint::outcome::nothing);
+  EXPECT_EQ(scenery.rank.endpoint_.idle(scenery.rank.mine.tasks, false), helped::endpoint::idle_outcome::nothing);
   EXPECT_FALSE(scenery.rank.endpoint_.wants_help(2));
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
 }
@@ -146,9 +146,9 @@ TEST(cluster_helper, leaves_where_another_run_has_begun) {
   stepped& rank = scenery.rank;
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::nothing);
   rank.mine.run_newest();
-  while (rank.endpoint_.idle(rank.mine.tasks, false) != helped::endpoint::outcome::ended) {
+  while (rank.endpoint_.idle(rank.mine.tasks, false) != helped::endpoint::idle_outcome::ended) {
   }
-  EXPECT_TRUE(rank.endpoint_.leave_run());
+  EXPECT_EQ(rank.endpoint_.leave_run(), filch::detail::endpoint::leave_outcome::left);
   rank.endpoint_.begin_run();
   scenery.main_loop_has_a_task();
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
@@ -159,11 +159,11 @@ TEST(cluster_helper, has_tasks_for_the_main_loop) {
   EXPECT_TRUE(scenery.gets(4));
   stepped& rank = scenery.rank;
   rank.mine.run_newest();
-  EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), helped::endpoint::outcome::nothing);
+  EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), helped::endpoint::idle_outcome::nothing);
   auto const had = scenery.helper.tasks.size();
   EXPECT_GT(had, 1u);
-  static_cast<void>(rank.endpoint_.poll(scenery.helper.tasks, had - 1));
-  EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), helped::endpoint::outcome::work);
+  rank.endpoint_.poll(scenery.helper.tasks, had - 1);
+  EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), helped::endpoint::idle_outcome::work);
   EXPECT_EQ(rank.mine.tasks.size() + scenery.helper.tasks.size(), had);
   scenery.end();
 }

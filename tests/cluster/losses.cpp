@@ -97,7 +97,7 @@ TEST(cluster_losses, of_an_answer_are_said) {
   both.expect_end("a message");
 }
 
-/// Of a share: halves of its halves can't be made.
+/// A part of a fold whose halves have no halves.
 class brittle_part final : public filch::detail::partial_of<long> {
  public:
   explicit brittle_part(bool is_whole) : is_whole_(is_whole) {}
@@ -117,10 +117,10 @@ long works(filch::rank&) {
   return 1;
 }
 
-template <class S> class cluster_losses_of : public ::testing::Test {};
-TYPED_TEST_SUITE(cluster_losses_of, all_schedulers, scheduler_names);
+template <class S> class cluster_task_losses : public ::testing::Test {};
+TYPED_TEST_SUITE(cluster_task_losses, all_schedulers, scheduler_names);
 
-TYPED_TEST(cluster_losses_of, tasks_that_were_split_off_are_said) {
+TYPED_TEST(cluster_task_losses, end_all_ranks) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   network net(1, 1);
   failing_rank r(net, 0);

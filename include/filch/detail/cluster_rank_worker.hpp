@@ -1,25 +1,30 @@
-// A share: a deque of a rank's tasks, and the worker that works it off.
+// A rank worker: the worker of one deque of a rank's tasks. filch/cluster.hpp makes one for each run, the pool's
+// workers make one for tasks that are split off, and a helper makes one of its own. Protocol:
+// src/cluster/protocol.md, "Rank workers".
 #pragma once
 
 #include <filch/detail/cluster_endpoint.hpp>
 #include <filch/detail/cluster_pace.hpp>
 
 #include <chrono>
-#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <typeinfo>
+#include <vector>
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// The part of a fold that a share has seen.
+/// The part of a fold that one rank worker has seen.
 class partial {
  public:
   explicit partial(std::type_info const& type) noexcept : type_(type) {}
   partial(partial const&) = delete;
   partial& operator=(partial const&) = delete;
   virtual ~partial() = default;
-  /// For another share.
+  /// For another rank worker.
   virtual std::unique_ptr<partial> another() const = 0;
-  /// Adds it to the rank's.
+  /// Adds it to the rank's sum.
   virtual void merge() = 0;
   bool is_of(std::type_info const& type) const noexcept { return type_ == type; }
 
@@ -32,7 +37,7 @@ template <class Type> class partial_of : public partial {
   virtual void add(Type&& value) = 0;
 };
 
-/// A future's state once its result has come.
+/// A future's state, with the result.
 template <class Type> struct future_value : cluster_future {
   using held = std::conditional_t<std::is_void_v<Type>, bool, Type>;
   future_value() noexcept : cluster_future(&take) {}
@@ -42,28 +47,28 @@ template <class Type> struct future_value : cluster_future {
   std::optional<held> value;
 };
 
-/// Waiting for messages: yields at first, sleeps later; soon, where somebody else wants the processor, of which
-/// kernels would give a yielding thread its share.
+/// A wait for messages. It yields at first and sleeps later. It sleeps soon where another thread wants the processor:
+/// a kernel would give a yielding thread half of it.
 class FILCH_API idle_pause {
  public:
   void wait();
-  /// A request came back in vain: do not ask again at once.
+  /// This rank's request came back: the next one waits.
   void refused();
-  bool may_ask() const { return refusals_ == 0 || clock::now() >= ask_again_; }
+  bool may_request() const { return refusals_ == 0 || clock::now() >= request_again_; }
   void reset() noexcept { *this = idle_pause(); }
 
  private:
   using clock = std::chrono::steady_clock;
   clock::time_point begin_{};
-  clock::time_point ask_again_{};
-  clock::time_point last_{};  // when the last yield began, if it did not sleep since
-  bool is_shared_ = false;    // the processor, with others that run
+  clock::time_point request_again_{};
+  clock::time_point last_{};  // begin of the last yield; none since the last sleep
+  bool is_shared_ = false;    // other threads run on this processor
   unsigned sleeps_ = 0;
   unsigned refusals_ = 0;
 };
 
-/// Sets the calling fiber's exceptions aside, those in flight and those that are handled: what it runs meanwhile has
-/// none but its own. The fiber may continue on another thread.
+/// Sets the calling fiber's exceptions aside, those in flight and those that are handled. Code that it runs meanwhile
+/// sees only its own. The fiber may continue on another thread.
 class FILCH_API exceptions_aside {
  public:
   exceptions_aside() noexcept;
@@ -76,25 +81,25 @@ class FILCH_API exceptions_aside {
   unsigned uncaught_;
 };
 
-/// Used by its worker alone. Under schedulers that migrate that is a fiber, perhaps on changing threads.
+/// Used by one thread at a time: the worker that runs work_off(), as a fiber perhaps on changing threads.
 class rank_worker {
  public:
-  rank_worker(endpoint& e, std::unique_ptr<partial> part) noexcept : endpoint_(e), part_(std::move(part)) {}
+  rank_worker(endpoint_interface& e, std::unique_ptr<partial> part) noexcept : endpoint_(e), part_(std::move(part)) {}
   rank_worker(rank_worker const&) = delete;
   rank_worker& operator=(rank_worker const&) = delete;
   ~rank_worker() = default;
 
   template <auto Fn, class... Args> void spawn(cluster_future* future, Args&&... arguments);
 
-  /// Works until the deque is empty, on the pool's scheduler Sched.
+  /// Runs tasks until the deque is empty and nothing has arrived, on the pool's scheduler Sched.
   template <class Sched> void work_off();
-  /// The same of tasks that were split off another share, which waits for them.
+  /// The same for tasks that were split off another rank worker, which waits for them.
   template <class Sched> void work_off_half() {
     or_lose_tasks([this] { work_off<Sched>(); });
     merge();
   }
-  /// Calls work(), outside of tasks. What that throws, for want of memory, takes tasks along: nobody would see the
-  /// end of the run, and who waits for one of their futures would wait for ever.
+  /// Calls work(), outside of tasks. An exception there, for want of memory, takes tasks along. The run would not
+  /// end, and a wait for one of their futures would not either. So it ends all ranks.
   template <class Work> void or_lose_tasks(Work work) {
     try {
       work();
@@ -103,94 +108,94 @@ class rank_worker {
       throw;
     }
   }
-  /// For a worker of the pool that has nothing to do: works on what arrives, if something does soon. Returns whether
-  /// it did.
-  template <class Sched> static bool help(endpoint& e);
+  /// A worker of the pool without tasks runs tasks that arrive soon. Returns whether any arrived.
+  template <class Sched> static bool help(endpoint_interface& e);
   FILCH_INLINE void run_newest() {
     cluster_task& t = tasks.take_newest();
     t.kind->run(*this, t);
   }
 
-  /// Before a task: by their number, since a look at the clock may take longer than a task.
+  /// Before a task. Counts tasks, since reading the clock may take longer than a task.
   bool poll_is_due() noexcept { return --until_look_ == 0 ? block_is_over() : endpoint_.overdue(); }
-  /// In a task, which may be longer than those before: by the clock.
+  /// In a task that may be longer than those before it. Reads the clock.
   bool poll_is_late() const noexcept {
     return endpoint_.overdue() || std::chrono::steady_clock::now() - last_poll_ >= gap_.length();
   }
-  /// `spare`: tasks that may go.
+  /// `spare`: the number of tasks that may go to other ranks.
   FILCH_API void poll(std::size_t spare);
 
   /// Calls a task's function and hands on what it returns or throws.
   template <class Result, class Call> void finish(cluster_future* future, int home, Call call);
-  /// Until the future is ready, works: on what is in the deque, what nobody has begun of the halves split off, what
-  /// arrives. None of these tasks sees the waiting one's exceptions. Waits for no half that has begun: that one may
-  /// wait for the task below on this stack.
+  /// Runs tasks until the future is ready: those of the deque, then those of halves that no worker has begun, then
+  /// those that arrive. These tasks do not see the waiting task's exceptions. A half that has begun is not waited
+  /// for: it may wait for the task below on this stack.
   FILCH_API void wait_for(cluster_future& future);
-  /// Adds its part of the fold to the rank's. What that throws fails the run, as a task's exception does.
+  /// Adds its part of the fold to the rank's. An exception there fails the run, as a task's does.
   FILCH_API void merge();
 
-  endpoint& endpoint_;
+  endpoint_interface& endpoint_;
   task_deque tasks;
 
  private:
   struct half;
 
-  /// Have as many tasks begun as should take the time; or has it passed, since these are longer than those before?
+  /// Have all tasks of the block begun, or has its time passed because they are longer than those before?
   FILCH_API bool block_is_over() noexcept;
   template <class Sched> void step(typename Sched::frame& frame);
   template <class Sched> void split(typename Sched::frame& frame);
-  /// Until something arrives, or nothing will soon.
-  FILCH_API bool is_sent_work();
-  /// The newest half that nobody has begun, back into the empty deque; false: there is none.
+  /// Waits until tasks arrive, or none will soon. Returns whether they did.
+  FILCH_API bool gets_work();
+  /// Moves the newest half that no worker has begun back into the empty deque. Returns whether there was one.
   bool take_back();
   FILCH_API void failed(cluster_future* future, int home) noexcept;  // in a handler
   FILCH_API void send_result(cluster_future* future, int home, message const& result);
 
   std::unique_ptr<partial> part_;
-  // between two polls: so long, and as many tasks as take so long, in chunks with a look at the clock after each
+  // Between two polls: a block of tasks that should last gap_, in chunks. The clock is read after each chunk.
   pace::gap gap_;
-  unsigned until_look_ = 1;  // of this chunk
-  unsigned behind_it_ = 0;   // of the block
-  unsigned block_ = 1;
+  unsigned until_look_ = 1;  // tasks left of the chunk
+  unsigned behind_it_ = 0;   // tasks of the block after the chunk
+  unsigned block_ = 1;       // tasks
   std::chrono::steady_clock::time_point last_poll_{};
-  // of the scheduler that works it off
+  // step() for the scheduler that runs work_off(), and that one's frame
   void (*step_)(rank_worker&, void* frame) = nullptr;
   void* frame_ = nullptr;
-  std::vector<std::shared_ptr<half>> halves_;  // split off; some have begun
-  unsigned waits_ = 0;                         // nested in each other
+  std::vector<std::shared_ptr<half>> halves_;  // split off, perhaps begun
+  unsigned waits_ = 0;                         // nested calls of wait_for()
 };
 
-/// Tasks split off a share. Belongs to both until one claims it: the worker that begins it, or the share that it was
-/// split off, which takes them back. The other one does not touch it any more.
+/// Tasks split off a rank worker. Two workers know it: the one that begins it, and the one that it was split off,
+/// which takes it back. The first to claim it has it, and the other does not touch it any more.
 struct rank_worker::half {
-  half(endpoint& e, std::unique_ptr<partial> part) noexcept : tasks(e, std::move(part)) {}
-  bool claim() noexcept {
-    // relaxed: it says who, no more. Each knows the tasks from the split, and the one that loses leaves nothing
-    // behind.
-    return !is_claimed.exchange(true, std::memory_order_relaxed);
+  half(endpoint_interface& e, std::unique_ptr<partial> part) noexcept : tasks(e, std::move(part)) {}
+  enum class [[nodiscard]] claim_outcome { first, too_late };
+
+  claim_outcome claim() noexcept {
+    // relaxed: the claim orders nothing. Both workers know the tasks from the split, and the second one leaves none.
+    return is_claimed.exchange(true, std::memory_order_relaxed) ? claim_outcome::too_late : claim_outcome::first;
   }
 
   rank_worker tasks;
   std::atomic<bool> is_claimed{false};
 };
 
-template <class Sched> bool rank_worker::help(endpoint& e) {
+template <class Sched> bool rank_worker::help(endpoint_interface& e) {
   rank_worker mine(e, nullptr);
-  if (!mine.is_sent_work()) return false;
+  if (!mine.gets_work()) return false;
   struct until_the_end {
-    endpoint& endpoint_;
+    endpoint_interface& endpoint_;
     ~until_the_end() { endpoint_.help_ends(); }
   } const helps{e};
   mine.work_off_half<Sched>();
   return true;
 }
 
-/// A thread of a rank with several workers that otherwise sleeps. While the main loop's share is at work, for long
-/// perhaps, it calls `help` on such of the pool's workers as have nothing to do.
+/// A thread of a rank with several workers. It sleeps most of the time. While the main loop has tasks, it calls
+/// `help`, which runs on a worker of the pool that has none.
 class FILCH_API helper_thread {
  public:
   /// `help` returns whether there was any. Throws setup_error where the system refuses a thread.
-  helper_thread(endpoint& e, unsigned workers, std::function<bool()> help);
+  helper_thread(endpoint_interface& e, unsigned workers, std::function<bool()> help);
   helper_thread(helper_thread const&) = delete;
   helper_thread& operator=(helper_thread const&) = delete;
   ~helper_thread();
@@ -257,7 +262,7 @@ template <class Result, class Call> void rank_worker::finish(cluster_future* fut
   }
 }
 
-/// One task, newest first; before it what is due: a poll, and a share for a worker of the pool that waits.
+/// Polls if that is due, splits the deque if a worker of the pool waits, and runs the newest task.
 template <class Sched> FILCH_INLINE void rank_worker::step(typename Sched::frame& frame) {
   if (poll_is_due()) [[unlikely]]
     poll(tasks.size() - 1);
@@ -267,13 +272,13 @@ template <class Sched> FILCH_INLINE void rank_worker::step(typename Sched::frame
 }
 
 template <class Sched> void rank_worker::split(typename Sched::frame& frame) {
-  // relaxed: a hint; of those that have begun the list needs nothing.
+  // relaxed: a hint. The list needs no half that a worker has begun.
   std::erase_if(halves_, [](auto const& h) { return h->is_claimed.load(std::memory_order_relaxed); });
   auto other = std::make_shared<half>(endpoint_, part_ ? part_->another() : nullptr);
   halves_.push_back(other);
   other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
   frame.spawn([other = std::move(other)] {
-    if (other->claim()) other->tasks.template work_off_half<Sched>();
+    if (other->claim() == half::claim_outcome::first) other->tasks.template work_off_half<Sched>();
   });
 }
 
