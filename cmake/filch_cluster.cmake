@@ -1,4 +1,4 @@
-# filch::cluster, a library of its own. Who does not use it needs no MPI; without MPI its ranks are threads.
+# filch::cluster, a library of its own. Programs that do not use it need no MPI. Without MPI its ranks are threads.
 string(TOUPPER "${FILCH_WITH_MPI}" with_mpi)
 if(with_mpi MATCHES "^(ON|YES|TRUE|Y|1)$")
   find_package(MPI REQUIRED COMPONENTS CXX)
@@ -14,9 +14,10 @@ elseif(NOT with_mpi MATCHES "^(OFF|NO|FALSE|N|0)$")
   message(FATAL_ERROR "FILCH_WITH_MPI=${FILCH_WITH_MPI}: expected one of AUTO, ON, OFF")
 endif()
 
-add_library(filch_cluster src/cluster/cluster.cpp src/cluster/endpoint.cpp src/cluster/heartbeats.cpp
-  src/cluster/helper_thread.cpp
-  src/cluster/stealing.cpp src/cluster/task.cpp src/cluster/threads.cpp src/cluster/tree.cpp)
+add_library(filch_cluster src/cluster/bounds.cpp src/cluster/calls.cpp src/cluster/cluster.cpp src/cluster/endpoint.cpp
+  src/cluster/exceptions.cpp src/cluster/heartbeats.cpp src/cluster/helper_thread.cpp src/cluster/idle_pause.cpp
+  src/cluster/messenger.cpp src/cluster/rank_worker.cpp src/cluster/reduction.cpp src/cluster/requests.cpp
+  src/cluster/results.cpp src/cluster/task_kinds.cpp src/cluster/termination.cpp src/cluster/threads.cpp)
 add_library(filch::cluster ALIAS filch_cluster)
 target_link_libraries(filch_cluster PUBLIC filch PRIVATE $<BUILD_INTERFACE:filch_warnings>)
 if(FILCH_HAS_MPI)
@@ -24,5 +25,11 @@ if(FILCH_HAS_MPI)
   target_link_libraries(filch_cluster PRIVATE MPI::MPI_CXX)
 endif()
 target_include_directories(filch_cluster PRIVATE "${PROJECT_SOURCE_DIR}/src")
+if(FILCH_CHECK)
+  target_compile_definitions(filch_cluster PRIVATE FILCH_CHECK=1)
+  if(BUILD_SHARED_LIBS)  # libfilch hides it
+    target_sources(filch_cluster PRIVATE src/runtime/check.cpp)
+  endif()
+endif()
 filch_library_properties(filch_cluster)
 set_target_properties(filch_cluster PROPERTIES EXPORT_NAME cluster)

@@ -2,10 +2,11 @@
 // other; only time, processors and network are a model. docs/scale.md says what it is fed with and what it predicts.
 //   scale-simulate --tree T1L --ranks 16,64,256 [--processors P] [--node ns] ...
 #include "../cluster/uts.hpp"
+#include "cluster/endpoint.hpp"
 
 #include <CLI/CLI.hpp>
 #include <filch/detail/cluster_pace.hpp>
-#include <filch/detail/cluster_share.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 
 using filch::message;
 using filch::detail::endpoint;
-using filch::detail::share;
+using filch::detail::rank_worker;
 namespace pace = filch::detail::pace;
 using time_ns = double;
 
@@ -93,10 +94,10 @@ constexpr time_ns k_awake = in_ns(pace::k_awake);
 
 struct simulated_rank {
   simulated_rank(simulated_transport::network& all, int rank, costs const& c, long& sum)
-      : carrier(all, rank, c), ends(carrier, 0), mine(ends, std::make_unique<counting>(sum)) {}
+      : carrier(all, rank, c), endpoint_(carrier, 0), mine(endpoint_, std::make_unique<counting>(sum)) {}
   simulated_transport carrier;
-  endpoint ends;
-  share mine;
+  endpoint endpoint_;
+  rank_worker mine;
   bool works = false;
   bool has_arrivals = false;
   bool ended = false;
@@ -106,7 +107,7 @@ struct simulated_rank {
   time_ns ask_again = 0;
   unsigned refusals = 0;
   unsigned sleeps = 0;
-  // as share::poll
+  // as rank_worker::poll
   pace::gap aim;
   time_ns gap = k_shortest_gap;
   time_ns last_end = 0;  // of its last turn
@@ -123,7 +124,7 @@ class simulation {
     for (int r = 0; r < ranks; ++r) {
       ranks_.push_back(std::make_unique<simulated_rank>(all_, r, costs_, nodes));
       all_[static_cast<std::size_t>(r)] = &ranks_.back()->carrier;
-      ranks_.back()->ends.begin_run();
+      ranks_.back()->endpoint_.begin_run();
     }
     auto const index = static_cast<std::int32_t>(&tree - bench::uts::k_trees.data());
     ranks_[0]->mine.spawn<&bench::cluster_tasks::visit>(nullptr, index, bench::cluster_tasks::children_of_root(index),
@@ -167,7 +168,7 @@ class simulation {
   filch::cluster_stats stats() const {
     filch::cluster_stats sum;
     for (auto const& r : ranks_) {
-      auto const s = r->ends.stats();
+      auto const s = r->endpoint_.stats();
       sum.messages += s.messages, sum.requests += s.requests, sum.forwards += s.forwards, sum.returns += s.returns;
       sum.answers += s.answers, sum.tasks_given += s.tasks_given, sum.waves += s.waves;
     }
@@ -211,9 +212,9 @@ class simulation {
   time_ns step(simulated_rank& r, time_ns begin, bool is_shared) {
     time_ns& now = r.carrier.now;
     now = begin + costs_.poll;
-    if (r.mine.tasks.empty() && !r.ends.take_arrived(r.mine.tasks)) {
+    if (r.mine.tasks.empty() && !r.endpoint_.take_arrived(r.mine.tasks)) {
       if (std::exchange(r.works, false)) {
-        r.ends.share_ends();
+        r.endpoint_.worker_ends();
         r.idle_since = now;
         r.refusals = r.sleeps = 0;
         r.ask_again = now;
@@ -221,8 +222,9 @@ class simulation {
       return idle(r, is_shared);
     }
     r.has_arrivals = false;
-    if (!std::exchange(r.works, true)) r.ends.share_begins();
-    bool const asked = r.ends.poll(r.mine.tasks, r.mine.tasks.size() - 1);
+    if (!std::exchange(r.works, true)) r.endpoint_.worker_begins();
+    bool const asked =
+        r.endpoint_.poll(r.mine.tasks, r.mine.tasks.size() - 1) == filch::detail::look_result::requested;
     bool const had_to_wait = shares_processors() && begin - r.last_end > in_ns(pace::k_own_processor);
     auto const look = std::chrono::nanoseconds(static_cast<long>(now - begin));
     r.aim.looked(had_to_wait ? 2 * pace::k_own_processor : look, asked);
@@ -244,15 +246,15 @@ class simulation {
 
   time_ns idle(simulated_rank& r, bool is_shared) {
     time_ns& now = r.carrier.now;
-    switch (r.ends.idle(r.mine.tasks, r.refusals == 0 || now >= r.ask_again)) {
-      case endpoint::outcome::work:
+    switch (r.endpoint_.idle(r.mine.tasks, r.refusals == 0 || now >= r.ask_again)) {
+      case endpoint::idle_outcome::work:
         r.has_arrivals = true;
         r.last_end = now;
         schedule(r.carrier.rank(), now);
         return now;
-      case endpoint::outcome::ended: r.ended = true; return now;
-      case endpoint::outcome::refused: r.ask_again = now + in_ns(pace::silence_after(r.refusals++)); break;
-      case endpoint::outcome::nothing: break;
+      case endpoint::idle_outcome::ended: r.ended = true; return now;
+      case endpoint::idle_outcome::refused: r.ask_again = now + in_ns(pace::silence_after(r.refusals++)); break;
+      case endpoint::idle_outcome::nothing: break;
     }
     time_ns next = INFINITY;
     if (auto const at = r.carrier.next_arrival()) next = *at;

@@ -1,7 +1,7 @@
 // What a task of a cluster sees of the rank that runs it.
 #pragma once
 
-#include <filch/detail/cluster_share.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
 
 #include <memory>
 #include <stdexcept>
@@ -40,7 +40,7 @@ class FILCH_API task_error : public std::runtime_error {
 template <class Type> class [[nodiscard]] future {
  public:
   template <class Spawn>
-  future(detail::share& here, Spawn spawn)
+  future(detail::rank_worker& here, Spawn spawn)
       : here_(std::addressof(here)), state_(std::make_unique<detail::future_value<Type>>()) {
     spawn(*state_);
   }
@@ -74,7 +74,7 @@ template <class Type> class [[nodiscard]] future {
     if (state_) here_->wait_for(*state_);
   }
 
-  detail::share* here_;
+  detail::rank_worker* here_;
   // At an address that tasks know.
   std::unique_ptr<detail::future_value<Type>> state_;
 };
@@ -90,14 +90,14 @@ template <class Type> class [[nodiscard]] future {
 /// join.
 class rank {
  public:
-  explicit rank(detail::share& here) noexcept : here_(here) {}
+  explicit rank(detail::rank_worker& here) noexcept : here_(here) {}
   rank(rank const&) = delete;
   rank& operator=(rank const&) = delete;
 
   /// This process's number, 0 to ranks() - 1.
-  int index() const noexcept { return here_.ends.rank(); }
+  int index() const noexcept { return here_.endpoint_.rank(); }
   /// How many ranks the cluster has.
-  int ranks() const noexcept { return here_.ends.ranks(); }
+  int ranks() const noexcept { return here_.endpoint_.ranks(); }
 
   /// Runs Fn(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one; the
   /// oldest are given to others, which begin with the oldest of these. Fn is a function; its arguments are copied,
@@ -118,7 +118,7 @@ class rank {
   }
 
   /// Does another rank want tasks that this one could not give? For functions that spawn only then. Two loads.
-  bool wanted() const noexcept { return here_.ends.wanted() && here_.tasks.size() < 2; }
+  bool wanted() const noexcept { return here_.endpoint_.wanted() && here_.tasks.size() < 2; }
 
   /// Answers the other ranks, at most once in 32 microseconds, or in 8 while they ask. For tasks of more than a
   /// millisecond; others need not. Without memory for a message it ends all ranks. Costs a look at the clock, rarely
@@ -129,19 +129,19 @@ class rank {
 
   /// The bound as this rank knows it: the greatest value, or for some time an older one. Throws std::invalid_argument
   /// for a bound of another cluster. A load.
-  std::int64_t value(bound b) const { return here_.ends.bound(here_.ends.own(b)); }
+  std::int64_t value(bound b) const { return here_.endpoint_.bound(here_.endpoint_.own(b)); }
   /// Raises the bound to `value` if it is less: here at once, on other ranks soon. Throws std::invalid_argument for
   /// a bound of another cluster. A load, an exchange where it is less.
   void raise(bound b, std::int64_t value) {
-    unsigned const id = here_.ends.own(b);
-    if (value > here_.ends.bound(id)) here_.ends.raise(id, value);
+    unsigned const id = here_.endpoint_.own(b);
+    if (value > here_.endpoint_.bound(id)) here_.endpoint_.raise(id, value);
   }
 
  private:
-  detail::share& here_;
+  detail::rank_worker& here_;
 };
 
-template <auto Fn> void detail::spawned<Fn>::run(share& here, cluster_task& t) {
+template <auto Fn> void detail::spawned<Fn>::run(rank_worker& here, cluster_task& t) {
   auto* const future = t.future;
   int const home = t.home;
   here.finish<Result>(future, home, [&]() -> Result {

@@ -1,3 +1,6 @@
+// A cluster: how it begins and ends, its watchdog, and the folds of reductions. Called by filch/cluster.hpp.
+// Protocol: protocol.md, "Reduction" and "The end".
+#include "cluster/endpoint.hpp"
 #include "cluster/ticker.hpp"
 #include "runtime/settings.hpp"
 
@@ -36,11 +39,11 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
   }
 }
 
-/// A number that is hardly drawn twice, in this process or another one.
+/// A number that two calls hardly share, in this process or in two.
 unsigned drawn() noexcept {
   static std::atomic<std::uint64_t> before{0};
   auto const now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  // relaxed: each call needs another value, no more.
+  // relaxed: each call needs a value of its own, and no order.
   std::uint64_t x = now + (before.fetch_add(1, std::memory_order_relaxed) << 48);
   x = (x ^ x >> 31) * 0x9e3779b97f4a7c15;
   return static_cast<unsigned>(x >> 32);
@@ -55,16 +58,16 @@ struct cluster_base::parts {
 
   parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
       : transport(std::move(carrier)),
-        ends(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
-        guard("a cluster's watchdog", k_tick,
-              [this] {
-                ends.tick();
-                return k_tick;
-              }),
+        endpoint_(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
+        watchdog("a cluster's watchdog", k_tick,
+                 [this] {
+                   endpoint_.tick();
+                   return k_tick;
+                 }),
         patience(options.patience) {}
   std::unique_ptr<any_transport> transport;
-  endpoint ends;
-  ticker guard;
+  endpoint endpoint_;
+  ticker watchdog;
   unsigned const patience;
   unsigned bounds = 0;
   int const exceptions = std::uncaught_exceptions();
@@ -76,49 +79,49 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
   }
   carrier->begin_cluster();
   parts_ = std::make_unique<parts>(std::move(carrier), options);
-  // A sum of what each rank draws: the same on all, and not that of another cluster.
+  // The cluster's number is the sum of one number of each rank: the same on all, and not that of another cluster.
   auto const add = [](message a, message b) { return packed(unpacked<unsigned>(a) + unpacked<unsigned>(b)); };
-  ends().be_of(unpacked<unsigned>(reduce(packed_part(drawn()), add)));
-  ends().all_are_here();
+  parts_->endpoint_.be_of(unpacked<unsigned>(reduce(packed_part(drawn()), add)));
+  parts_->endpoint_.all_are_here();
 }
 
 cluster_base::~cluster_base() {
   auto const add = [](message a, message b) { return packed(unpacked<std::int64_t>(a) + unpacked<std::int64_t>(b)); };
   bool const is_thrown = std::uncaught_exceptions() > parts_->exceptions;
-  ends().begin_closing(is_thrown);
+  parts_->endpoint_.begin_closing(is_thrown);
   auto const nothing = packed_part(std::int64_t{0});
   if (is_thrown && parts_->patience > 0) {
-    // An exception leaves this rank. If it leaves the others too, they come here; else they wait for this one.
+    // An exception leaves this rank. The other ranks come here too, or wait for this one in the program.
     auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(parts_->patience);
-    if (!reduce(nothing, add, until)) ends().end_all("an exception leaves this rank, and not the others");
+    if (!reduce(nothing, add, until)) parts_->endpoint_.end_all("an exception leaves this rank, and not the others");
   } else {
     reduce(nothing, add);
   }
-  while (unpacked<std::int64_t>(reduce(packed_part(ends().under_way()), add)) != 0) {
+  while (unpacked<std::int64_t>(reduce(packed_part(parts_->endpoint_.under_way()), add)) != 0) {
   }
-  parts_->guard.stop();
-  ends().say_farewell();
+  parts_->watchdog.stop();
+  parts_->endpoint_.say_farewell();
   wait_for_farewell();
 }
 
 void cluster_base::wait_for_farewell() {
-  // Nobody watches any more, and all ranks came this far. Where all of them are stopped and go on, a long step of the
-  // clock says nothing.
+  // No watchdog is left, and all ranks came this far. Long steps of the clock do not count: they are found where all
+  // ranks were stopped and continue.
   using namespace std::chrono_literals;
   using clock = std::chrono::steady_clock;
   clock::duration waited{0};
   clock::time_point last = clock::now();
-  for (idle_pause pause; !ends().silent(); pause.wait()) {
+  for (idle_pause pause; !parts_->endpoint_.has_farewell(); pause.wait()) {
     clock::time_point const now = clock::now();
     waited += std::min<clock::duration>(now - last, 100ms);
     last = now;
     if (parts_->patience == 0 || waited < std::chrono::seconds(parts_->patience)) continue;
-    ends().miss_farewell();
+    parts_->endpoint_.miss_farewell();
     return;
   }
 }
 
-endpoint& cluster_base::ends() noexcept { return parts_->ends; }
+endpoint_interface& cluster_base::own_endpoint() noexcept { return parts_->endpoint_; }
 
 message cluster_base::reduce(reduction_part part, fold_values const& fold) {
   return *reduce(std::move(part), fold, std::chrono::steady_clock::time_point::max());
@@ -126,15 +129,15 @@ message cluster_base::reduce(reduction_part part, fold_values const& fold) {
 
 std::optional<message> cluster_base::reduce(reduction_part part, fold_values const& fold,
                                             std::chrono::steady_clock::time_point until) {
-  ends().contribute(std::move(part));
+  parts_->endpoint_.contribute(std::move(part));
   idle_pause pause;
   for (;;) {
-    if (auto all = ends().reduction()) {
+    if (auto all = parts_->endpoint_.reduce()) {
       if (all->what != reduction_part::holds::failure) return std::move(all->bytes);
       throw task_error::from({reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()});
     }
-    if (auto here = ends().parts_to_fold(); !here.empty()) {
-      ends().hand_on(folded(std::move(here), fold));
+    if (auto here = parts_->endpoint_.parts_to_fold(); !here.empty()) {
+      parts_->endpoint_.hand_on(folded(std::move(here), fold));
       continue;
     }
     if (std::chrono::steady_clock::now() >= until) return std::nullopt;
@@ -143,19 +146,23 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
 }
 
 message cluster_base::finish(reduction_part part, fold_values const& fold) {
-  if (auto const failure = ends().take_failure()) part = failed_with(*failure);
+  if (auto const failure = parts_->endpoint_.take_failure()) part = failed_with(*failure);
   return reduce(std::move(part), fold);
 }
 
 bound cluster_base::make_bound(std::int64_t first) {
-  if (parts_->bounds == endpoint::k_bounds) throw setup_error("filch: a cluster has 64 bounds at most");
-  bound const b{.id = parts_->bounds++, .cluster = ends().cluster()};
+  if (parts_->bounds == bound_values::k_most) throw setup_error("filch: a cluster has 64 bounds at most");
+  bound const b{.id = parts_->bounds++, .cluster = parts_->endpoint_.cluster()};
   reset(b, first);
   return b;
 }
 
+std::int64_t cluster_base::value(bound b) const { return parts_->endpoint_.settled_bound(parts_->endpoint_.own(b)); }
+
+cluster_stats cluster_base::stats() const { return parts_->endpoint_.stats(); }
+
 void cluster_base::reset(bound b, std::int64_t first) {
-  ends().set_bound(ends().own(b), first);
+  parts_->endpoint_.reset_bound(parts_->endpoint_.own(b), first);
   reduce({}, [](message, message) { return message(); });
 }
 

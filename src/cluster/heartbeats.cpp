@@ -1,114 +1,92 @@
-// Of the endpoint: the watchdog's ticks, heartbeats, and how a rank leaves its cluster.
-#include "cluster/messages.hpp"
+// Heartbeats: see heartbeats.hpp.
+#include "cluster/heartbeats.hpp"
+
+#include <string>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
 constexpr unsigned k_ticks_a_heartbeat = 5;
-// The watchdog looks so often, where nobody else looks, while there are more messages than a look takes.
-constexpr int k_looks_a_tick = 64;
 
 }  // namespace
 
-// The watchdog
-
-void endpoint::all_are_here() {
-  std::lock_guard const lock(mutex_);
-  expecting_ = ranks_ > 1;
-  silent_ = 0;  // what it was until now was absence
+void heartbeats::begin_tick() noexcept {
+  if (messenger_.ranks() > 1 && ticks_++ % k_ticks_a_heartbeat == 0) heartbeat_is_due_.write(true);
+  tick_is_due_.write(true);
 }
 
-void endpoint::tick() {
-  // relaxed: hints, of which the mutex orders what is done about them.
-  if (ranks_ > 1 && ticks_++ % k_ticks_a_heartbeat == 0) heartbeat_is_due_.store(true, std::memory_order_relaxed);
-  tick_is_due_.store(true, std::memory_order_relaxed);
-  // Who has the mutex may have it for long, in users' packing. It sends the heartbeat; the tick is for the next look.
-  std::unique_lock const lock(mutex_, std::try_to_lock);
-  if (lock) take_tick();
+bool heartbeats::take_due_tick() noexcept {
+  if (!tick_is_due_.read()) return false;
+  tick_is_due_.write(false);
+  return true;
 }
 
-void endpoint::take_tick() {
-  if (!tick_is_due_.load(std::memory_order_relaxed)) return;  // relaxed, all: as in tick()
-  tick_is_due_.store(false, std::memory_order_relaxed);
-  if (!std::exchange(polled_, false)) {
-    overdue_.store(true, std::memory_order_relaxed);  // relaxed: a hint
-    int looks = 0;
-    do has_more_ = receive();
-    while (has_more_ && ++looks < k_looks_a_tick);
-    send_bounds();
-    forward_all();
-  }
-  send_due_heartbeat();
-  if (ranks_ > 1) watch();
+void heartbeats::send_due() {
+  if (!heartbeat_is_due_.read()) return;
+  heartbeat_is_due_.write(false);
+  ++sent_;
+  messenger_.send_uncounted(messenger_.next(), message_of(message_kind::heartbeat, calls_, has_left_));
 }
 
-void endpoint::send_due_heartbeat() {
-  if (!heartbeat_is_due_.load(std::memory_order_relaxed)) return;  // relaxed, both: as in tick()
-  heartbeat_is_due_.store(false, std::memory_order_relaxed);
-  ++heartbeats_sent_;
-  hand_over(next(), message_of(kind::heartbeat, calls_, has_left_));
-}
-
-void endpoint::watch() {
-  if (calls_of_before_ && !closing_ && calls_ > *calls_of_before_) {
-    calls_of_before_.reset();
-    transport_.end_all("rank " + std::to_string(before()) +
+void heartbeats::watch() {
+  if (messenger_.ranks() == 1) return;
+  if (calls_of_previous_ && !closing_ && calls_ > *calls_of_previous_) {
+    calls_of_previous_.reset();
+    messenger_.end_all("rank " + std::to_string(messenger_.previous()) +
                        " has left the cluster, and this rank waits for it in another run or reduction");
   }
   if (std::exchange(heard_, false) || farewell_) {
     silent_ = 0;
-  } else if (has_more_) {
-    // Its heartbeat may be among what waits.
-  } else if (unsigned const most = expecting_ ? silence_ : arrival_; most > 0 && ++silent_ > most) {
-    silent_ = 0;
-    if (expecting_) {
-      end_over_silence();
-    } else {
-      end_over_absence();
-    }
+    return;
+  }
+  if (has_more_) return;  // its heartbeat may be among the messages that wait
+  unsigned const most = expecting_ ? silence_ : arrival_;
+  if (most == 0 || ++silent_ <= most) return;
+  silent_ = 0;
+  if (expecting_) {
+    end_over_silence();
+  } else {
+    end_over_absence();
   }
 }
 
-void endpoint::end_over_silence() {
-  transport_.end_all("rank " + std::to_string(before()) + " has not answered for " +
+void heartbeats::end_over_silence() {
+  messenger_.end_all("rank " + std::to_string(messenger_.previous()) + " has not answered for " +
                      std::to_string(silence_ / k_ticks_per_second) + " s");
 }
 
-void endpoint::end_over_absence() {
-  transport_.end_all("rank " + std::to_string(before()) + " has not made its cluster " +
+void heartbeats::end_over_absence() {
+  messenger_.end_all("rank " + std::to_string(messenger_.previous()) + " has not made its cluster " +
                      std::to_string(arrival_ / k_ticks_per_second) + " s after this rank (cluster_options::arrival)");
 }
 
-// The end
+void heartbeats::all_are_here() noexcept {
+  expecting_ = messenger_.ranks() > 1;
+  silent_ = 0;  // these ticks were absence, not silence
+}
 
-void endpoint::begin_closing(bool is_thrown) {
-  std::lock_guard const lock(mutex_);
+void heartbeats::close(bool is_thrown) noexcept {
   closing_ = true;
   has_left_ = !is_thrown;
-  requests_.clear();
 }
 
-std::int64_t endpoint::under_way() {
-  std::lock_guard const lock(mutex_);
-  receive();
-  return static_cast<std::int64_t>(counted_.sent - counted_.received);
+void heartbeats::say_farewell() {
+  heartbeat_is_due_.write(false);  // the watchdog has stopped
+  if (messenger_.ranks() > 1) messenger_.send_uncounted(messenger_.next(), message_of(message_kind::farewell, sent_));
 }
 
-void endpoint::say_farewell() {
-  std::lock_guard const lock(mutex_);
-  heartbeat_is_due_.store(false, std::memory_order_relaxed);  // relaxed: of a thread that was joined
-  if (ranks_ > 1) hand_over(next(), message_of(kind::farewell, heartbeats_sent_));
+void heartbeats::take_heartbeat(unpacker& u) {
+  heard_ = true;
+  expecting_ = true;
+  ++received_;
+  auto const calls = get<std::uint64_t>(u);
+  if (get<bool>(u)) calls_of_previous_ = calls;
 }
 
-bool endpoint::silent() {
-  std::lock_guard const lock(mutex_);
-  receive();
-  return ranks_ == 1 || farewell_ == heartbeats_received_;
-}
-
-void endpoint::miss_farewell() {
-  std::lock_guard const lock(mutex_);
-  end_over_silence();
+runtime::broken_condition heartbeats::broken() const noexcept {
+  FILCH_HOLDS(messenger_.ranks() > 1 || received_ == 0);
+  FILCH_HOLDS(!farewell_ || received_ <= *farewell_);
+  return nullptr;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,14 +1,17 @@
+// A rank's helper thread: in a run it calls idle workers of the pool to help the main loop, which may be in a long
+// task. Called by filch/cluster.hpp. Protocol: protocol.md, "Helpers".
+#include "cluster/endpoint.hpp"
 #include "cluster/ticker.hpp"
 
 #include <atomic>
 #include <filch/detail/cluster_pace.hpp>
-#include <filch/detail/cluster_share.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
 
 namespace filch::inline FILCH_ABI::detail {
 
 struct helper_thread::parts {
-  parts(endpoint& e, unsigned n, std::function<bool()> h)
-      : ends(e),
+  parts(endpoint_interface& e, unsigned n, std::function<bool()> h)
+      : endpoint_(complete(e)),
         workers(n),
         help(std::move(h)),
         thread("a cluster's helper thread", ticker::k_until_woken, [this] { return tick(); }) {}
@@ -16,28 +19,28 @@ struct helper_thread::parts {
   ticker::duration tick() {
     // relaxed: the endpoint knows whether there is a run.
     if (!in_run.load(std::memory_order_relaxed)) return ticker::k_until_woken;
-    if (ends.wants_help(workers)) in_vain = is_helped() ? 0 : in_vain + 1;
+    if (endpoint_.wants_help(workers)) in_vain = is_helped() ? 0 : in_vain + 1;
     return std::chrono::duration_cast<ticker::duration>(pace::between_helpers(in_vain));
   }
   bool is_helped() {
     try {
       return help();
-    } catch (...) {  // no memory; what was lost by it, if anything, was said where it was
-      ends.end_over_loss("a worker's help");
+    } catch (...) {  // no memory
+      endpoint_.end_over_loss("a worker's help");
       return false;
     }
   }
 
-  endpoint& ends;
+  endpoint& endpoint_;
   unsigned const workers;
   std::function<bool()> const help;
   std::atomic<bool> in_run{false};
-  unsigned in_vain = 0;  // the thread's own
+  unsigned in_vain = 0;  // calls in a row; the thread's own
   ticker thread;         // uses all of the above
 };
 
-helper_thread::helper_thread(endpoint& ends, unsigned workers, std::function<bool()> help)
-    : parts_(std::make_unique<parts>(ends, workers, std::move(help))) {}
+helper_thread::helper_thread(endpoint_interface& e, unsigned workers, std::function<bool()> help)
+    : parts_(std::make_unique<parts>(e, workers, std::move(help))) {}
 
 helper_thread::~helper_thread() = default;
 

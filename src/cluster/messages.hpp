@@ -1,30 +1,42 @@
-// What the messages of the cluster hold, as bytes.
+// The messages between the endpoints of a cluster, as bytes. Each begins with its kind.
 #pragma once
 
-#include <filch/detail/cluster_endpoint.hpp>
+#include <filch/packing.hpp>
+#include <filch/transport.hpp>
+
+#include <cstdint>
 
 namespace filch::inline FILCH_ABI::detail {
 
-template <class T> T get(unpacker& u) { return packing<T>::unpack(u); }
-template <class... T> message message_of(T const&... values) {
+/// Those before `up` are counted: none may be under way when a cluster ends.
+enum class message_kind : std::uint8_t {
+  request,    // thief, hops, stride
+  tasks,      // place of the headers, arguments, task headers
+  result,     // future, whether it failed, text, value
+  bound,      // number, value
+  probe,      // of a wave, down the tree
+  counts,     // of a wave, up the tree: basic messages sent, received
+  end,        // of a run, down the tree
+  up,         // a part of a reduction: part_header, bytes
+  down,       // the result of a reduction: part_header, bytes
+  heartbeat,  // runs and reductions that its sender began, whether it has left
+  farewell,   // heartbeats sent
+};
+constexpr bool is_counted(message_kind kind) noexcept { return kind < message_kind::up; }
+
+template <class Type> Type get(unpacker& u) { return packing<Type>::unpack(u); }
+template <class... Type> message message_of(Type const&... values) {
   packer p;
-  (packing<T>::pack(p, values), ...);
+  (packing<Type>::pack(p, values), ...);
   return p.take();
 }
 
-// In a reduction, up or down: this, then the bytes.
-struct part_header {
-  bool closing;
-  reduction_part::holds what;
-};
-
-// Tasks in an answer: the place of their headers, their arguments, their headers. With the sizes, so that arguments
-// which throw as they are read spoil no others.
+/// One of an answer's tasks. Its size lets the receiver find the next task where unpacking this one throws.
 struct task_header {
   std::uint64_t kind;
-  std::uint64_t future;
-  std::uint64_t size;
-  std::int64_t home;
+  std::uint64_t future;  // its address; 0: none
+  std::uint64_t size;    // bytes of its arguments
+  std::int64_t home;     // rank of the future
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <deque>
 #include <exception>
-#include <filch/detail/cluster_share.hpp>
+#include <filch/detail/cluster_rank_worker.hpp>
 #include <filch/mpi_transport.hpp>
 #include <limits>
 #include <mutex>

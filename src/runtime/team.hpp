@@ -6,6 +6,7 @@
 #include "runtime/counters.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/places.hpp"
+#include "runtime/serve_thieves.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/worker_space.hpp"
 
@@ -264,11 +265,3 @@ inline void relax() noexcept {
 }
 
 }  // namespace filch::runtime
-
-namespace filch::inline FILCH_ABI::detail {
-
-/// The calling thread waits where no scheduler sees it, perhaps for code that waits for tasks which its worker has
-/// and has not begun: gives those back that it took over, and some of those that it forked to who asks for them.
-FILCH_API void serve_all_thieves() noexcept;
-
-}  // namespace filch::inline FILCH_ABI::detail

@@ -192,10 +192,10 @@ TEST(cluster_fold, of_shares_that_throws_fails_the_run) {
   network net(1, 1);
   port here(net, 0);
   filch::detail::transport_of<port> carrier(here);
-  filch::detail::endpoint ends(carrier, 0);
-  filch::detail::share mine(ends, std::make_unique<throwing>());
+  filch::detail::endpoint endpoint_(carrier, 0);
+  filch::detail::rank_worker mine(endpoint_, std::make_unique<throwing>());
   mine.merge();
-  EXPECT_STREQ(filch::task_error::from(ends.take_failure().value_or("none")).what(), "too many");
+  EXPECT_STREQ(filch::task_error::from(endpoint_.take_failure().value_or("none")).what(), "too many");
 }
 
 }  // namespace

@@ -66,16 +66,16 @@ void nothing(filch::rank&) {}
 
 /// In one thread.
 struct stepped {
-  stepped(network& net, int rank) : here(net, rank) { ends.begin_run(); }
+  stepped(network& net, int rank) : here(net, rank) { endpoint_.begin_run(); }
   port here;
   filch::detail::transport_of<port> carrier{here};
-  filch::detail::endpoint ends{carrier, 0};
-  filch::detail::share mine{ends, nullptr};
+  filch::detail::endpoint endpoint_{carrier, 0};
+  filch::detail::rank_worker mine{endpoint_, nullptr};
 
   bool ends_soon(stepped& other) {
     for (int looks = 0; looks < 1'000; ++looks) {
-      if (ends.idle(mine.tasks, false) == filch::detail::endpoint::outcome::ended) return true;
-      static_cast<void>(other.ends.idle(other.mine.tasks, false));
+      if (endpoint_.idle(mine.tasks, false) == filch::detail::endpoint::idle_outcome::ended) return true;
+      other.endpoint_.idle(other.mine.tasks, false);
     }
     return false;
   }
@@ -86,16 +86,16 @@ struct helped {
   using endpoint = filch::detail::endpoint;
   network net;
   stepped rank;
-  filch::detail::share helper{rank.ends, nullptr};
+  filch::detail::rank_worker helper{rank.endpoint_, nullptr};
   std::unique_ptr<filch::detail::partial> none;
   std::uint64_t run = 0;
 
   explicit helped(int ranks) : net(ranks, 1), rank(net, ranks - 1) { main_loop_has_a_task(); }
   void main_loop_has_a_task() {
     rank.mine.spawn<&nothing>(nullptr);
-    EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), endpoint::outcome::work);
+    EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), endpoint::idle_outcome::work);
   }
-  endpoint::help_outcome help() { return rank.ends.help(helper.tasks, none, run); }
+  endpoint::help_outcome help() { return rank.endpoint_.help(helper.tasks, none, run); }
 };
 
 /// The other one of two ranks gives its helper some.
@@ -106,38 +106,38 @@ struct given : helped {
   bool gets(int tasks) {
     for (int i = 0; i < 2 * tasks; ++i) victim.mine.spawn<&nothing>(nullptr);
     return eventually([&] {
-      static_cast<void>(victim.ends.poll(victim.mine.tasks, victim.mine.tasks.size()));
+      victim.endpoint_.poll(victim.mine.tasks, victim.mine.tasks.size());
       return help() == endpoint::help_outcome::work;
     });
   }
   void end() {
-    for (auto* share : {&victim.mine, &rank.mine, &helper}) run_all(*share);
-    rank.ends.help_ends();
+    for (auto* worker : {&victim.mine, &rank.mine, &helper}) run_all(*worker);
+    rank.endpoint_.help_ends();
     EXPECT_TRUE(rank.ends_soon(victim));
-    EXPECT_TRUE(rank.ends.leave_run());
+    EXPECT_EQ(rank.endpoint_.leave_run(), filch::detail::endpoint::leave_outcome::left);
   }
-  static void run_all(filch::detail::share& s) {
+  static void run_all(filch::detail::rank_worker& s) {
     while (!s.tasks.empty()) s.run_newest();
   }
 };
 
 TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
   given scenery;
-  EXPECT_TRUE(scenery.rank.ends.wants_help(2));
+  EXPECT_TRUE(scenery.rank.endpoint_.wants_help(2));
   EXPECT_TRUE(scenery.gets(2));
   given::run_all(scenery.rank.mine);
   given::run_all(scenery.victim.mine);
   EXPECT_FALSE(scenery.rank.ends_soon(scenery.victim)) << "a helper has tasks";
-  EXPECT_FALSE(scenery.rank.ends.leave_run());
+  EXPECT_EQ(scenery.rank.endpoint_.leave_run(), filch::detail::endpoint::leave_outcome::helpers_work);
   scenery.end();
 }
 
 TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
   helped scenery(2);
-  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::asks);
+  EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::requested);
   scenery.rank.mine.run_newest();
-  EXPECT_EQ(scenery.rank.ends.idle(scenery.rank.mine.tasks, false), helped::endpoint::outcome::nothing);
-  EXPECT_FALSE(scenery.rank.ends.wants_help(2));
+  EXPECT_EQ(scenery.rank.endpoint_.idle(scenery.rank.mine.tasks, false), helped::endpoint::idle_outcome::nothing);
+  EXPECT_FALSE(scenery.rank.endpoint_.wants_help(2));
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
 }
 
@@ -146,10 +146,10 @@ TEST(cluster_helper, leaves_where_another_run_has_begun) {
   stepped& rank = scenery.rank;
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::nothing);
   rank.mine.run_newest();
-  while (rank.ends.idle(rank.mine.tasks, false) != helped::endpoint::outcome::ended) {
+  while (rank.endpoint_.idle(rank.mine.tasks, false) != helped::endpoint::idle_outcome::ended) {
   }
-  EXPECT_TRUE(rank.ends.leave_run());
-  rank.ends.begin_run();
+  EXPECT_EQ(rank.endpoint_.leave_run(), filch::detail::endpoint::leave_outcome::left);
+  rank.endpoint_.begin_run();
   scenery.main_loop_has_a_task();
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
 }
@@ -159,11 +159,11 @@ TEST(cluster_helper, has_tasks_for_the_main_loop) {
   EXPECT_TRUE(scenery.gets(4));
   stepped& rank = scenery.rank;
   rank.mine.run_newest();
-  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), helped::endpoint::outcome::nothing);
+  EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), helped::endpoint::idle_outcome::nothing);
   auto const had = scenery.helper.tasks.size();
   EXPECT_GT(had, 1u);
-  static_cast<void>(rank.ends.poll(scenery.helper.tasks, had - 1));
-  EXPECT_EQ(rank.ends.idle(rank.mine.tasks, false), helped::endpoint::outcome::work);
+  rank.endpoint_.poll(scenery.helper.tasks, had - 1);
+  EXPECT_EQ(rank.endpoint_.idle(rank.mine.tasks, false), helped::endpoint::idle_outcome::work);
   EXPECT_EQ(rank.mine.tasks.size() + scenery.helper.tasks.size(), had);
   scenery.end();
 }
@@ -171,7 +171,7 @@ TEST(cluster_helper, has_tasks_for_the_main_loop) {
 TEST(cluster_helper, keeps_what_arrives_once_a_share_waits_no_more) {
   given scenery;
   filch::detail::future_value<void> future;
-  scenery.victim.ends.send_result(1, &future, std::nullopt, {});
+  scenery.victim.endpoint_.send_result(1, &future, std::nullopt, {});
   scenery.rank.mine.run_newest();
   scenery.rank.mine.wait_for(future);
   EXPECT_TRUE(scenery.gets(1)) << "it leaves it for a share that looks no more";

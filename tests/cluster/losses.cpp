@@ -9,7 +9,7 @@ namespace filch_test {
 namespace {
 
 using filch::detail::endpoint;
-using filch::detail::share;
+using filch::detail::rank_worker;
 
 /// Throws where it is told to.
 class failing_port {
@@ -40,11 +40,11 @@ class failing_port {
 static_assert(filch::transport<failing_port>);
 
 struct failing_rank {
-  failing_rank(network& net, int rank) : here(net, rank) { ends.begin_run(); }
+  failing_rank(network& net, int rank) : here(net, rank) { endpoint_.begin_run(); }
   failing_port here;
   filch::detail::transport_of<failing_port> carrier{here};
-  endpoint ends{carrier, 0};
-  share mine{ends, nullptr};
+  endpoint endpoint_{carrier, 0};
+  rank_worker mine{endpoint_, nullptr};
 };
 
 void nothing(filch::rank&) {}
@@ -62,42 +62,42 @@ struct two_ranks {
 TEST(cluster_losses, of_a_message_that_arrives_are_said) {
   two_ranks both;
   both.one.here.receives_fail = true;
-  EXPECT_THROW(both.one.ends.poll(both.one.mine.tasks, 0), std::bad_alloc);
+  EXPECT_THROW(both.one.endpoint_.poll(both.one.mine.tasks, 0), std::bad_alloc);
   both.expect_end("a message");
 }
 
 TEST(cluster_losses, of_a_message_that_is_sent_are_said) {
   two_ranks both;
   both.one.here.sends_fail = true;
-  EXPECT_THROW(both.one.ends.idle(both.one.mine.tasks, true), std::bad_alloc);
+  EXPECT_THROW(both.one.endpoint_.idle(both.one.mine.tasks, true), std::bad_alloc);
   both.expect_end("a message");
 }
 
 TEST(cluster_losses, of_a_result_are_said) {
   two_ranks both;
   both.one.here.sends_fail = true;
-  EXPECT_THROW(both.one.ends.send_result(1, nullptr, std::nullopt, {}), std::bad_alloc);
+  EXPECT_THROW(both.one.endpoint_.send_result(1, nullptr, std::nullopt, {}), std::bad_alloc);
   both.expect_end("a message");
 }
 
 TEST(cluster_losses, of_a_heartbeat_are_said) {
   two_ranks both;
   both.one.here.sends_fail = true;
-  EXPECT_THROW(both.one.ends.tick(), std::bad_alloc);
+  EXPECT_THROW(both.one.endpoint_.tick(), std::bad_alloc);
   both.expect_end("a message");
 }
 
 TEST(cluster_losses, of_an_answer_are_said) {
   two_ranks both;
   for (int i = 0; i < 2; ++i) both.one.mine.spawn<&nothing>(nullptr);
-  both.two.ends.idle(both.two.mine.tasks, true);  // asks
+  both.two.endpoint_.idle(both.two.mine.tasks, true);  // asks
   both.one.here.sends_fail = true;
-  EXPECT_THROW(for (int looks = 0; looks < 1'000; ++looks) both.one.ends.poll(both.one.mine.tasks, 1),
+  EXPECT_THROW(for (int looks = 0; looks < 1'000; ++looks) both.one.endpoint_.poll(both.one.mine.tasks, 1),
                std::bad_alloc);
   both.expect_end("a message");
 }
 
-/// Of a share: halves of its halves can't be made.
+/// A part of a fold whose halves have no halves.
 class brittle_part final : public filch::detail::partial_of<long> {
  public:
   explicit brittle_part(bool is_whole) : is_whole_(is_whole) {}
@@ -117,16 +117,16 @@ long works(filch::rank&) {
   return 1;
 }
 
-template <class S> class cluster_losses_of : public ::testing::Test {};
-TYPED_TEST_SUITE(cluster_losses_of, all_schedulers, scheduler_names);
+template <class S> class cluster_task_losses : public ::testing::Test {};
+TYPED_TEST_SUITE(cluster_task_losses, all_schedulers, scheduler_names);
 
-TYPED_TEST(cluster_losses_of, tasks_that_were_split_off_are_said) {
+TYPED_TEST(cluster_task_losses, end_all_ranks) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   network net(1, 1);
   failing_rank r(net, 0);
   typename TypeParam::pool pool({.workers = 3});
   EXPECT_TRUE(eventually([&] {
-    share whole(r.ends, std::make_unique<brittle_part>(true));
+    rank_worker whole(r.endpoint_, std::make_unique<brittle_part>(true));
     for (int i = 0; i < 1'000; ++i) whole.template spawn<&works>(nullptr);
     try {
       pool.run([&] { whole.template work_off<TypeParam>(); });

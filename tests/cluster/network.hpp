@@ -3,6 +3,8 @@
 
 #include "seeds.hpp"
 
+#include "cluster/endpoint.hpp"
+
 #include <filch/cluster.hpp>
 #include <filch/thread_transport.hpp>
 

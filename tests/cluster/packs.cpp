@@ -67,13 +67,14 @@ template <class S> class cluster_packs : public ::testing::Test {
 TYPED_TEST_SUITE(cluster_packs, all_schedulers, scheduler_names);
 
 struct rank_in_steps {
-  rank_in_steps(network& net, int rank) : here(net, rank), carrier(here), ends(carrier, 0), mine(ends, nullptr) {
-    ends.begin_run();
+  rank_in_steps(network& net, int rank)
+      : here(net, rank), carrier(here), endpoint_(carrier, 0), mine(endpoint_, nullptr) {
+    endpoint_.begin_run();
   }
   port here;
   filch::detail::transport_of<port> carrier;
-  filch::detail::endpoint ends;
-  filch::detail::share mine;
+  filch::detail::endpoint endpoint_;
+  filch::detail::rank_worker mine;
 };
 
 template <class S> forking<S> one_more(filch::rank&, forking<S> const& f) { return forking<S>(f.number + 1); }
@@ -88,15 +89,15 @@ TYPED_TEST(cluster_packs, fork_in_order_where_the_thread_is_no_worker) {
   forks_now = forks::always;
   forks_so_far = 0;
   while (thief.mine.tasks.empty()) {
-    thief.ends.idle(thief.mine.tasks, true);
-    victim.ends.poll(victim.mine.tasks, 1);
+    thief.endpoint_.idle(thief.mine.tasks, true);
+    victim.endpoint_.poll(victim.mine.tasks, 1);
   }
   EXPECT_GE(forks_so_far, 4) << "packed and unpacked, and destroyed after that";
   forks_now = forks::never;
   thief.mine.run_newest();  // packs the result, outside of the endpoint
   forks_now = forks::always;
   forks_so_far = 0;
-  while (!result.ready) victim.ends.poll(victim.mine.tasks, 0);
+  while (!result.ready) victim.endpoint_.poll(victim.mine.tasks, 0);
   EXPECT_GE(forks_so_far, 1) << "unpacked";
   forks_now = forks::never;
   EXPECT_EQ(result.value->number, 2);

@@ -13,7 +13,7 @@ namespace {
 template <class S> class cluster_waits : public ::testing::Test {};
 TYPED_TEST_SUITE(cluster_waits, all_schedulers, scheduler_names);
 
-// Long enough for a wait to begin before it ends. Where it is too short the tests show less, and do not fail.
+// Long enough for a wait to begin before it endpoint_. Where it is too short the tests show less, and do not fail.
 constexpr std::chrono::milliseconds k_a_while{20};
 
 gate* slow_has_begun = nullptr;

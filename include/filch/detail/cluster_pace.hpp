@@ -1,4 +1,4 @@
-// How often a rank looks for messages: for src/cluster/task.cpp, and for the simulation of it (bench/scale).
+// How often a rank looks for messages: for src/cluster/rank_worker.cpp, and for the simulation of it (bench/scale).
 // Why these intervals: docs/decisions/0009-cluster-looks.md.
 #pragma once
 

@@ -19,12 +19,12 @@ namespace detail {
 
 struct cluster_task;
 struct cluster_future;
-class share;
+class rank_worker;
 
 /// What can be done with the tasks of one function. There is one for each function that is spawned, under the same
 /// name in every process.
 struct FILCH_API task_kind {
-  using run_function = void (*)(share&, cluster_task&);        // takes the arguments out, then calls the function
+  using run_function = void (*)(rank_worker&, cluster_task&);  // takes the arguments out, then calls the function
   using pack_function = void (*)(packer&, cluster_task&);      // takes the arguments out, to a message
   using unpack_function = void (*)(unpacker&, cluster_task&);  // makes the arguments
   using drop_function = void (*)(cluster_task&) noexcept;      // ends the arguments

@@ -1,0 +1,58 @@
+// The kinds of tasks, by name: a message names a kind by its id, and each process finds its own function for it.
+// Called before main() and by the endpoint, which unpacks tasks.
+#include <filch/detail/cluster_task.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace filch::inline FILCH_ABI::detail {
+namespace {
+
+/// A library that is loaded or unloaded while a cluster runs brings its kinds, and takes them away.
+struct known_kinds {
+  std::shared_mutex mutex;
+  std::unordered_multimap<std::uint64_t, task_kind const*> by_id;  // under mutex
+};
+known_kinds& kinds() {
+  static known_kinds all;
+  return all;
+}
+
+std::uint64_t id_of(std::string_view name) noexcept {  // FNV-1a
+  std::uint64_t id = 14695981039346656037u;
+  for (char const c : name) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return id;
+}
+
+}  // namespace
+
+task_kind::task_kind(std::string_view its_name, run_function r, pack_function p, unpack_function u, drop_function d)
+    : name(its_name), id(id_of(its_name)), run(r), pack(p), unpack(u), drop(d) {
+  std::lock_guard const lock(kinds().mutex);
+  kinds().by_id.emplace(id, this);
+}
+
+task_kind::~task_kind() {
+  std::lock_guard const lock(kinds().mutex);
+  auto const [first, last] = kinds().by_id.equal_range(id);
+  auto const mine = std::find_if(first, last, [this](auto const& known) { return known.second == this; });
+  if (mine != last) kinds().by_id.erase(mine);
+}
+
+task_kind const* find_kind(std::uint64_t id) noexcept {
+  std::shared_lock const lock(kinds().mutex);
+  auto const found = kinds().by_id.find(id);
+  return found == kinds().by_id.end() ? nullptr : found->second;
+}
+
+task_kind const* ambiguous_kind() noexcept {
+  std::shared_lock const lock(kinds().mutex);
+  for (auto const& [id, kind] : kinds().by_id) {
+    if (kinds().by_id.count(id) > 1) return kind;
+  }
+  return nullptr;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
