@@ -17,6 +17,8 @@ reduction_part part_in(std::span<std::byte const> bytes, part_header header) {
 
 }  // namespace
 
+any_transport::~any_transport() = default;
+
 endpoint::endpoint(any_transport& carrier, unsigned silence, unsigned arrival)
     : transport_(carrier),
       me_(carrier.rank()),

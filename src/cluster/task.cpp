@@ -72,6 +72,8 @@ std::string text_of_current_exception() {
   return text + '\0' + (name ? name.get() : type->name());
 }
 
+partial::~partial() = default;
+
 exceptions_aside::exceptions_aside() noexcept {
   auto const taken = runtime::take_exceptions();
   caught_ = taken.caught;

@@ -11,12 +11,12 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// The part of a fold that a share has seen.
-class partial {
+class FILCH_API partial {
  public:
   explicit partial(std::type_info const& type) noexcept : type_(type) {}
   partial(partial const&) = delete;
   partial& operator=(partial const&) = delete;
-  virtual ~partial() = default;
+  virtual ~partial();
   /// For another share.
   virtual std::unique_ptr<partial> another() const = 0;
   /// Adds it to the rank's.
@@ -208,8 +208,17 @@ template <auto Fn> struct spawned {
   using Result = typename task_signature<decltype(Fn)>::result;
 
   static void run(share& here, cluster_task& t);
+  // It is known while its library is loaded: what it was made with is undone at exit, and by dlclose.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wglobal-constructors"
+#pragma clang diagnostic ignored "-Wexit-time-destructors"
+#endif
   static inline task_kind const kind{typeid(task_name<Fn>).name(), &run, &task_arguments<Fn>::pack,
                                      &task_arguments<Fn>::unpack, &task_arguments<Fn>::drop};
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 };
 
 template <auto Fn, class... Args> void share::spawn(cluster_future* future, Args&&... arguments) {
@@ -272,8 +281,8 @@ template <class Sched> void share::split(typename Sched::frame& frame) {
   auto other = std::make_shared<half>(ends, part_ ? part_->another() : nullptr);
   halves_.push_back(other);
   other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
-  frame.spawn([other = std::move(other)] {
-    if (other->claim()) other->tasks.template work_off_half<Sched>();
+  frame.spawn([tasks_of_half = std::move(other)] {
+    if (tasks_of_half->claim()) tasks_of_half->tasks.template work_off_half<Sched>();
   });
 }
 
