@@ -11,6 +11,8 @@ namespace filch::inline FILCH_ABI {
 namespace detail {
 class channel_team;
 extern template class FILCH_API pool_of<channel_team>;
+extern template void task_frame<channel_stack>::drain() noexcept;
+extern template void task_frame<channel_stack>::reclaim() noexcept;
 }  // namespace detail
 
 /// Work stealing by messages. Each worker's tasks are its own. A thief sends a steal request, and the victim answers

@@ -86,7 +86,7 @@ template <class Type, class Op> struct fold_of {
       while (seen_) {
         std::optional<Type> other;
         {
-          std::lock_guard const lock(whole_.mutex);
+          std::lock_guard<std::mutex> const lock(whole_.mutex);
           other.swap(whole_.sum);
           if (!other) return whole_.sum.swap(seen_);
         }
@@ -236,15 +236,15 @@ template <scheduler Sched = default_scheduler> class cluster {
     using outcome = detail::endpoint_interface::idle_outcome;
     detail::idle_pause pause;
     for (;;) {
-      switch (mine.endpoint_.idle(mine.tasks, pause.may_request())) {
-        case outcome::work:
-          mine.work_off<Sched>();
-          pause.reset();
-          break;
-        case outcome::refused: pause.refused(); [[fallthrough]];
-        case outcome::nothing: pause.wait(); break;
-        case outcome::ended: return;
+      outcome const found = mine.endpoint_.idle(mine.tasks, pause.may_request());
+      if (found == outcome::ended) return;
+      if (found == outcome::work) {
+        mine.work_off<Sched>();
+        pause.reset();
+        continue;
       }
+      if (found == outcome::refused) pause.refused();
+      pause.wait();
     }
   }
 

@@ -46,6 +46,8 @@ struct FILCH_API direct_stack {
 };
 
 using direct_staying = task_staying<direct_stack>;
+extern template void task_frame<direct_stack>::drain() noexcept;
+extern template void task_frame<direct_stack>::reclaim() noexcept;
 template <> FILCH_API direct_staying::task_staying();
 template <> FILCH_API direct_staying::~task_staying();
 

@@ -45,12 +45,12 @@ concept transport = requires(Type& t, Type const& fixed, int to, message m, std:
 namespace detail {
 
 /// Any transport, for code that is compiled once.
-class any_transport {
+class FILCH_API any_transport {
  public:
   any_transport() = default;
   any_transport(any_transport const&) = delete;
   any_transport& operator=(any_transport const&) = delete;
-  virtual ~any_transport() = default;
+  virtual ~any_transport();
   virtual void begin_cluster() {}
   virtual int rank() const noexcept = 0;
   virtual int ranks() const noexcept = 0;

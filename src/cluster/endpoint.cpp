@@ -13,6 +13,8 @@ constexpr int k_looks_a_tick = 64;
 
 }  // namespace
 
+any_transport::~any_transport() = default;
+
 endpoint::endpoint(any_transport& carrier, unsigned silence, unsigned arrival)
     : endpoint_interface(carrier.rank(), carrier.ranks()),
       messenger_(carrier),

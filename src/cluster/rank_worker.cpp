@@ -9,6 +9,9 @@
 #include <algorithm>
 
 namespace filch::inline FILCH_ABI::detail {
+
+partial::~partial() = default;
+
 namespace {
 
 constexpr unsigned k_block_most = 1u << 16;

@@ -125,6 +125,17 @@ cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INS
 [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = /opt/lib ]
 [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
 
+what="a program that is linked statically, over a package without hwloc"
+cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF >/dev/null
+cmake --build "$work/static" >/dev/null
+cmake --install "$work/static" --prefix "$work/prefix-static" >/dev/null
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-static" -name filch.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+g++ -std=c++20 -O2 $(pkg-config --cflags filch) -I"$source/tests" "$source/tests/edges/programs/every_scheduler.cpp" -static \
+  $(pkg-config --libs filch) -o "$work/static-program"
+[ "$("$work/static-program" 2>&1)" = right ]
+
 what="an option of CMake that makes no sense"
 if cmake -S "$source" -B "$work/nonsense" -G Ninja -DFILCH_WITH_MPI=nonsense >/dev/null 2>&1; then false; fi
 

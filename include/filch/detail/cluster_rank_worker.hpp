@@ -16,12 +16,12 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// The part of a fold that one rank worker has seen.
-class partial {
+class FILCH_API partial {
  public:
   explicit partial(std::type_info const& type) noexcept : type_(type) {}
   partial(partial const&) = delete;
   partial& operator=(partial const&) = delete;
-  virtual ~partial() = default;
+  virtual ~partial();
   /// For another rank worker.
   virtual std::unique_ptr<partial> another() const = 0;
   /// Adds it to the rank's sum.
@@ -213,8 +213,17 @@ template <auto Fn> struct spawned {
   using Result = typename task_signature<decltype(Fn)>::result;
 
   static void run(rank_worker& here, cluster_task& t);
+  // It is known while its library is loaded: what it was made with is undone at exit, and by dlclose.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wglobal-constructors"
+#pragma clang diagnostic ignored "-Wexit-time-destructors"
+#endif
   static inline task_kind const kind{typeid(task_name<Fn>).name(), &run, &task_arguments<Fn>::pack,
                                      &task_arguments<Fn>::unpack, &task_arguments<Fn>::drop};
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 };
 
 template <auto Fn, class... Args> void rank_worker::spawn(cluster_future* future, Args&&... arguments) {
