@@ -46,7 +46,7 @@ struct cactus {
     return w.split.load(std::memory_order_relaxed) == detail::fiber_requested() &&
            w.kind == detail::fiber_kind::cactus;
   }
-  /// For loops: what takes less is not worth splitting. In ticks of the processor's counter.
+  /// For loops: a shorter rest is not worth splitting. In ticks of the processor's counter.
   static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
   /// See filch::poll.
   static void poll() noexcept {

@@ -21,9 +21,8 @@ extern template void task_frame<channel_stack>::reclaim() noexcept;
 ///   * A task that runs long without a fork, a join or a poll keeps what was forked before it. It should call
 ///     filch::poll.
 ///   * Workers share channels only, and the words by which sleepers are woken.
-///   * A worker that waits for a task that it sent away runs other tasks of the same call. A lock held across a join
-///   can
-///     deadlock with itself.
+///   * A worker that waits for a task that it sent away runs other tasks of the same call. A lock that is held
+///     across a join can deadlock with itself.
 struct channel {
   /// See filch::scheduler.
   static constexpr std::string_view name = "channel";
@@ -52,9 +51,8 @@ struct channel {
 
   /// Runs f() at some time before the next barrier() of the same call returns, or the pool ends, perhaps on another
   /// worker. No join waits for it.
-  ///   * pool.run does not wait for what its call detached: the pool's threads run that later. In a pool of one
-  ///   worker,
-  ///     which has no threads, the call runs it before it returns.
+  ///   * pool.run does not wait for what its call detached: the pool's threads run that later. A pool of one worker
+  ///     has no threads: there the call runs it before it returns.
   ///   * Outside all pools, and in filch::stay, f runs at once, on the calling thread.
   ///   * The default pool never ends: detached tasks that no barrier waited for are lost at the end of the process.
   /// f is moved or copied away. It must not throw: the process ends if it does. Costs an allocation; throws
@@ -71,9 +69,8 @@ struct channel {
   /// The full task barrier: runs tasks until no task of this call of pool.run is left, detached or not. Tasks of
   /// other callers are not waited for. Continues on the calling thread. Outside all pools, and in filch::stay, does
   /// nothing.
-  ///   * Call it in the function that was handed to pool.run, outside of joins, scopes and detached tasks. Elsewhere
-  ///   it
-  ///     waits for tasks that wait for its caller.
+  ///   * Call it in the function that was handed to pool.run, outside of joins, scopes and detached tasks.
+  ///     Elsewhere it waits for tasks that wait for its caller.
   ///   * Do not call it in another pool's run inside that function: tasks would run on the stack of that pool.
   /// Costs a message of each worker that had detached tasks.
   static void barrier() noexcept {

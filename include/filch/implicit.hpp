@@ -60,7 +60,7 @@ struct implicit {
     // relaxed: a hint. The steal that follows synchronises.
     return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::fiber_kind::implicit;
   }
-  /// For loops: what takes less is not worth splitting. In ticks of the processor's counter.
+  /// For loops: a shorter rest is not worth splitting. In ticks of the processor's counter.
   static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
   /// See filch::poll.
   static void poll() noexcept {

@@ -15,11 +15,9 @@ namespace filch::inline FILCH_ABI {
 ///    Both always run to their end, or throw, before it returns or throws; if both throw, f's exception
 ///    leaves.
 ///  - `Sched::frame` forks many times: `frame.spawn(f)` any number of times, then `frame.sync()`.
-///  - `Sched::wanted()` is true while a thief waits for work: two loads and a compare where nobody does. Loops split
-///  only
-///    then.
-///  - `Sched::inside()` is true where joins enter no pool: on a worker of one of Sched's pools, and inside
-///  filch::stay.
+///  - `Sched::wanted()` is true while a thief waits for work. Loops split only then. Two loads and a compare if none
+///    waits.
+///  - `Sched::inside()` is true where joins enter no pool: on a worker of Sched's pools, and inside filch::stay.
 ///  - `Sched::pool` holds the workers; `pool.run(f)` enters; `Sched::default_pool()` is the one that a call from
 ///    outside enters.
 ///  - `Sched::worker_index()` is the calling worker's index in its pool; detail::k_no_worker outside Sched's pools.

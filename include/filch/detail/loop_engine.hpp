@@ -1,9 +1,11 @@
-// The loop engine: the one place that splits on demand. A loop runs in stretches, looks between them whether a worker
-// waits for work, and then gives half of what is left away.
+// The loop engine, which splits loops on demand. A loop runs in stretches. After each stretch it asks the scheduler
+// whether a worker waits for work. If one does, and the rest is long enough, it forks the second half of the rest.
+// docs/decisions/0011-loops.md has the measurements.
 //
-//   stretch   iterations between two looks at wanted()
-//   pace      how long stretches are, and how many of them lie between two looks at the clock
-//   history   what an iteration of loops with this body cost before
+//   stretch   the iterations between two calls of wanted()
+//   block     the stretches between two clock reads
+//   pace      the lengths of stretches and blocks
+//   history   the cost of an iteration in earlier loops with the same body
 #pragma once
 
 #include <filch/detail/result.hpp>
@@ -18,7 +20,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// A count of ticks of at most 1 ns: the processor's own where that takes 10 ns to read, and a clock takes 25.
+/// A clock with ticks of at most 1 ns. The processor's counter takes 10 ns to read, the system's clock 25.
 inline std::int64_t loop_ticks() noexcept {
 #if defined(__x86_64__)
   return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
@@ -28,50 +30,51 @@ inline std::int64_t loop_ticks() noexcept {
 #endif
 }
 
-/// How long iterations take, as far as is known: so many ticks for so many of them.
+/// The measured cost of iterations: `ticks` for `iterations` of them.
 struct loop_cost {
   std::uint64_t ticks;
   std::size_t iterations;
-  /// Does it take `least` ticks to run so many more?
+  /// Do `more` iterations take `least` ticks or more?
   bool is_at_least(std::uint64_t least, std::size_t more) const noexcept {
     return more > k_many || more * ticks >= least * iterations;
   }
-  static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number is worth splitting
-  static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // none is, as yet
+  static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth splitting
+  static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // not measured yet: no number is
 
  private:
   static constexpr std::size_t k_many = std::size_t{1} << 32;
 };
 
-/// Two steals, in ticks: what takes less is not worth splitting. A steal costs its victim half a microsecond or more,
-/// and its thief as much; where it suspends the victim's stack, the scheduler says how much more.
+/// The cost of two steals in ticks: a shorter rest is not worth splitting. A steal costs its victim half a
+/// microsecond or more, and its thief as much. A scheduler whose steals cost more (those that suspend a stack) gives
+/// its own number.
 template <class Sched> inline constexpr std::uint64_t ticks_worth_splitting = 10'000;
 template <class Sched>
   requires requires { Sched::k_ticks_worth_splitting; }
 inline constexpr std::uint64_t ticks_worth_splitting<Sched> = Sched::k_ticks_worth_splitting;
 
-/// Iterations from this on are worth it one by one. A stretch that takes less may be longer.
+/// Iterations of this many ticks or more are dear: each one is worth splitting off. A shorter stretch may grow.
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
-/// What an iteration of the last loops with one body cost, by whichever worker: a hint that decides whether a loop is
-/// shared before its first iteration has run. Written where it is wrong by a factor of two, so that workers that run
-/// short loops share the line.
+/// The cost of an iteration in the last loops with one body, on any worker. A hint: it decides whether a loop is
+/// split before its first iteration. Written only if it is wrong by a factor of two, so that workers that run short
+/// loops can share the cache line.
 class loop_history {
  public:
-  /// Dear where the body has not run yet.
+  /// The cost of an iteration. Dear if the body has not run yet.
   loop_cost cost() const noexcept {
     // relaxed: a hint.
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
     return each >= k_parts * k_short_stretch_ticks ? loop_cost::dear() : loop_cost{each, k_parts};
   }
-  /// For so many iterations stretches are short. The last loops had dear iterations, and no worker gets its half
-  /// while a stretch of those runs that began among cheap ones.
+  /// The number of iterations for which stretches stay short. It is above 0 after loops in which dear iterations
+  /// followed cheap ones: a worker that waits gets nothing while a long stretch of dear iterations runs.
   std::size_t cautious() const noexcept {
     // relaxed: a hint.
     return cautious_.load(std::memory_order_relaxed);
   }
 
-  /// So many iterations, of a loop or a piece of it, took so long, of which `slow_ticks` were spent in slow blocks.
+  /// Records that `iterations` of a loop or a piece took `ticks`, of which slow blocks took `slow_ticks`.
   void ran(std::size_t iterations, std::uint64_t ticks, std::uint64_t slow_ticks) noexcept {
     std::size_t const cautious = cautious_.load(std::memory_order_relaxed);
     if (slow_ticks != 0 || cautious != 0) {
@@ -93,41 +96,41 @@ class loop_history {
   }
 
  private:
-  static constexpr std::uint64_t k_parts = 16;  // of a tick, in `each_`
-  // A look costs a tick or two, so short stretches cost a twentieth of the time that slow blocks took.
+  static constexpr std::uint64_t k_parts = 16;  // parts of a tick, the unit of each_
+  // Short stretches cost a tick or two for each iteration, so all together a twentieth of the time of slow blocks.
   static constexpr std::uint64_t k_slow_ticks_an_iteration = 32;
   static constexpr std::size_t k_most_cautious = std::size_t{1} << 26;
   static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 48;
-  static constexpr std::uint64_t k_read = 30;  // to read the clock
+  static constexpr std::uint64_t k_read = 30;  // ticks of a clock read
   static constexpr std::uint64_t k_noise = 500;
-  // One iteration that is short says little of the others.
+  // Fewer iterations may be cheap by chance.
   static constexpr std::size_t k_enough = 8;
   std::atomic<std::uint64_t> each_{k_unknown};
   std::atomic<std::size_t> cautious_{0};
 };
 template <class Body> inline constinit loop_history history_of{};
 
-/// How many iterations run between two looks, and how many looks between two clock reads. What an iteration costs is
-/// known of those that ran only: the pace begins with one iteration, and after a slow block it begins anew.
+/// The lengths of stretches and blocks in one loop or piece. Only the cost of past iterations is known: the pace
+/// begins with stretches of one iteration, and begins again after a slow block.
 class loop_pace {
  public:
   explicit loop_pace(loop_history const& history) noexcept
       : cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()) {}
-  /// Iterations to the next look.
+  /// Number of iterations of the next stretch.
   std::size_t stretch() const noexcept { return stretch_; }
+  /// Tick at which the loop or piece began.
   std::int64_t began() const noexcept { return began_; }
-  /// In blocks that were slow.
+  /// Ticks of all slow blocks so far.
   std::uint64_t slow_ticks() const noexcept { return slow_ticks_; }
 
-  /// A stretch has run; perhaps it was the last of a block, at whose end the clock is read.
+  /// Counts a stretch that has run. At the end of a block, reads the clock and adapts the pace.
   void stretch_ran() noexcept {
     if (++ran_ == stretches_) block_ran();
   }
 
-  /// A worker waits, and `left` iterations are left. Do they take `worth` ticks? Not where they are few and, as far
-  /// as is known, cheap.
+  /// A worker waits for work. Do the `left` iterations that are left take `worth` ticks or more?
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept {
     if (ran_ >= k_stretches_unread) block_ran();
     return cost_.is_at_least(worth, left);
@@ -135,13 +138,14 @@ class loop_pace {
 
  private:
   static constexpr std::size_t k_growth = 4;
-  // A waiting worker gets its half after one stretch, and a look costs a nanosecond.
+  // In iterations. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
   static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_longest_cautious = 4;
   static constexpr std::size_t k_most_stretches = 128;
-  // While a worker waits. Else slow iterations after cheap ones would keep it waiting for a whole block.
+  // While a worker waits, the clock is read after this many stretches. Otherwise it would wait for a whole block of
+  // slow iterations after cheap ones.
   static constexpr std::size_t k_stretches_unread = 4;
-  // In ticks; processors have 2 to 5 in a nanosecond, or a clock has one.
+  // In ticks. Processors count 2 to 5 in a nanosecond, the clock 1.
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
   static constexpr std::uint64_t k_slow_block = 20'000;
@@ -163,7 +167,7 @@ class loop_pace {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
       stretch_ = std::min(stretch_ * k_growth, longest_);
-      cost_ = loop_cost::unknown();  // but soon
+      cost_ = loop_cost::unknown();  // until the next block has run
       return;
     } else if (block < k_short_block) {
       if (stretches_ < k_most_stretches) stretches_ *= 2;
@@ -175,14 +179,14 @@ class loop_pace {
 
   std::size_t stretch_ = 1;
   std::size_t stretches_ = 1;
-  std::size_t ran_ = 0;     // stretches of this block
-  std::size_t in_all_ = 0;  // iterations, without this block's
-  std::size_t cautious_;    // iterations with short stretches
-  std::size_t longest_;     // stretch
+  std::size_t ran_ = 0;     // stretches run in this block
+  std::size_t in_all_ = 0;  // iterations run before this block
+  std::size_t cautious_;    // iterations for which stretches stay short
+  std::size_t longest_;     // longest stretch, in iterations
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
   std::int64_t const began_ = loop_ticks();
-  std::int64_t last_ = began_;  // when this block began
+  std::int64_t last_ = began_;  // tick at which this block began
 };
 
 template <std::integral Index> FILCH_INLINE std::size_t iterations_in(Index first, Index last) noexcept {
@@ -194,9 +198,9 @@ template <std::integral Index> FILCH_INLINE Index iteration_after(Index first, s
   return static_cast<Index>(static_cast<Unsigned>(static_cast<Unsigned>(first) + static_cast<Unsigned>(n)));
 }
 
-/// Runs iterations from `first` on, until a worker waits for work, and there are two or more left that are worth it.
-/// Returns the first one that has not run. A function of its own, without joins: the compiler has its registers for
-/// the body alone.
+/// Runs iterations until a worker waits for work and the rest, of two or more iterations, is worth splitting. Returns
+/// the first iteration that has not run. A function of its own without joins, so that the compiler has all registers
+/// for the body.
 template <class Sched, std::integral Index, class Body>
 [[gnu::noinline]] Index run_until_wanted(Index const begin, Index const last, Body body) {
   loop_history& history = history_of<Body>;
@@ -218,9 +222,8 @@ template <class Sched, std::integral Index, class Body>
   return first;
 }
 
-/// Runs body(i) for every i of [first, last), first < last. While a worker waits for work the second half of what is
-/// left goes to it, also before the first iteration has run: that may be as long as the loop should take. body is a
-/// copy for each piece.
+/// Runs body(i) for every i of [first, last), where first < last. If a worker waits for work, forks the second half
+/// of the rest; also before the first iteration, which alone may be long. Each piece has its own copy of body.
 template <class Sched, std::integral Index, class Body>
 void split_on_demand(Index first, Index const last, Body const body) {
   std::size_t const all = detail::iterations_in(first, last);
