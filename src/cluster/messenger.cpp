@@ -40,7 +40,7 @@ void messenger::lose(std::string_view what) {
   try {
     text = std::string(what) + " is lost: " + text_of_current_exception();
     text.resize(std::min(text.find('\0'), text.size()));  // without the name of the exception's type
-  } catch (...) {  // no memory for the whole text
+  } catch (...) {                                         // no memory for the whole text
   }
   transport_.end_all(text.empty() ? what : std::string_view(text));
 }
