@@ -1,4 +1,4 @@
-// What a rank of a cluster counted.
+// The counters of a rank. The endpoint counts; cluster::stats() returns a copy.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -9,14 +9,14 @@ namespace filch::inline FILCH_ABI {
 
 /// What a rank counted since its cluster was made: exact between runs, a little behind otherwise.
 struct cluster_stats {
-  std::uint64_t messages = 0;        ///< sent, of every kind but heartbeats
+  std::uint64_t messages = 0;        ///< messages sent, except heartbeats and farewells
   std::uint64_t requests = 0;        ///< steal requests of this rank
-  std::uint64_t forwards = 0;        ///< requests of others that went on to the next rank, or back
-  std::uint64_t returns = 0;         ///< requests of this rank that came back in vain
-  std::uint64_t answers = 0;         ///< requests of others that were answered with tasks
-  std::uint64_t tasks_given = 0;     ///< in those answers
-  std::uint64_t bytes_of_tasks = 0;  ///< of those messages
-  std::uint64_t waves = 0;           ///< of the termination protocol
+  std::uint64_t forwards = 0;        ///< requests of other ranks that it forwarded
+  std::uint64_t returns = 0;         ///< requests of this rank that all others refused
+  std::uint64_t answers = 0;         ///< requests of other ranks that it answered with tasks
+  std::uint64_t tasks_given = 0;     ///< tasks in those answers
+  std::uint64_t bytes_of_tasks = 0;  ///< bytes of those answers
+  std::uint64_t waves = 0;           ///< waves of the termination protocol, on rank 0
 };
 
 }  // namespace filch::inline FILCH_ABI

@@ -1,4 +1,4 @@
-// Messages between ranks over MPI.
+// The transport over MPI. See src/cluster/mpi.cpp.
 #pragma once
 
 #include <filch/pool_options.hpp>
@@ -8,19 +8,19 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// The processes that mpirun started. Makes a communicator of its own, so programs may use MPI beside it. Serves
-/// any number of clusters, one after the other. An error in one of its calls of MPI ends all ranks, with MPI's text
-/// of it in a line on stderr, whatever the program's own communicators do about errors.
+/// The processes that mpirun started. Has a communicator of its own, so programs may use MPI too. Serves any number
+/// of clusters, one after the other. An MPI error in one of its calls ends all ranks, with MPI's text in a line on
+/// stderr, whatever error handler the program's own communicators have.
 class FILCH_API mpi_transport {
  public:
-  /// Initialises MPI where that was not done. Throws setup_error where MPI lets only one thread call it: who
-  /// initialises MPI must ask for MPI_THREAD_SERIALIZED; and where MPI has ended. Without mpirun there is one rank.
-  /// Collective, and not while a cluster of another transport exists, unless MPI has MPI_THREAD_MULTIPLE.
+  /// Initialises MPI if the program has not. Throws setup_error if the program initialised MPI with less than
+  /// MPI_THREAD_SERIALIZED, or MPI has ended. Without mpirun there is one rank. Collective. With less than
+  /// MPI_THREAD_MULTIPLE, no cluster of another transport may exist.
   mpi_transport();
   mpi_transport(mpi_transport const&) = delete;
   mpi_transport& operator=(mpi_transport const&) = delete;
-  /// The last of a process ends MPI, if one of them began it. Waits for all ranks to come here. If an exception
-  /// brings this one here, and not the others within five seconds, it ends them.
+  /// Waits for all ranks to come here. If an exception brings this rank here, and the others do not come within five
+  /// seconds, it ends them. The last transport of a process ends MPI, if one of them initialised it.
   ~mpi_transport();
 
   /// See filch::transport.
@@ -29,15 +29,15 @@ class FILCH_API mpi_transport {
   int rank() const noexcept;
   /// See filch::transport.
   int ranks() const noexcept;
-  /// Ends all ranks where the message is of 2 GiB or more.
+  /// Ends all ranks if the message has 2 GiB or more.
   void send(int to, message m);
   /// See filch::transport. Throws std::bad_alloc.
   std::optional<message> receive();
-  /// A line on stderr, then MPI_Abort.
+  /// Prints a line on stderr and calls MPI_Abort.
   void end_all(std::string_view text);
 
-  /// Processors of this process that are its own: its affinity mask's, divided by the number of ranks that have the
-  /// same one on this host; at least 1.
+  /// The number of processors in the process's affinity mask, divided by the number of ranks on this host with the
+  /// same mask; at least 1.
   unsigned workers() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// How arguments and results of tasks travel between processes.
+// How arguments and results of tasks travel between processes. Compiled into programs; tasks' kinds call it.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -19,17 +19,17 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// Bytes of a message that is being written.
+/// Writes the bytes of a message.
 class packer {
  public:
-  /// Adds a copy of them. Throws std::bad_alloc.
+  /// Adds a copy of the bytes. Throws std::bad_alloc.
   void put_bytes(void const* from, std::size_t size) {
     if (size == 0) return;
     std::size_t const before = bytes_.size();
     bytes_.resize(before + size);
     std::memcpy(bytes_.data() + before, from, size);
   }
-  /// Bytes so far.
+  /// The number of bytes so far.
   std::size_t size() const noexcept { return bytes_.size(); }
   /// The message; the packer is empty afterwards.
   std::vector<std::byte> take() noexcept { return std::exchange(bytes_, {}); }
@@ -38,15 +38,15 @@ class packer {
   std::vector<std::byte> bytes_;
 };
 
-/// Bytes of a message that is being read, which must outlive it.
+/// Reads the bytes of a message, which must outlive it.
 class unpacker {
  public:
   /// Reads from the first byte on.
   explicit unpacker(std::span<std::byte const> bytes) noexcept : left_(bytes) {}
-  /// The next `size` bytes. Throws std::length_error where the message is shorter: what reads it is not what wrote
-  /// it.
+  /// The next `size` bytes. Throws std::length_error if the message has fewer: unpack reads more than pack wrote.
   std::span<std::byte const> get_bytes(std::size_t size) {
-    if (size > left_.size()) throw std::length_error("filch: a message is shorter than what is read from it");
+    if (size > left_.size())
+      throw std::length_error("filch: a message ends before the value that is read: do pack and unpack match?");
     auto const bytes = left_.first(size);
     left_ = left_.subspan(size);
     return bytes;
@@ -56,17 +56,17 @@ class unpacker {
   std::span<std::byte const> left_;
 };
 
-/// How a Type travels: `pack(packer&, Type const&)` and `Type unpack(unpacker&)`, both static. There for types that
-/// are trivially copyable and no pointers, and for strings, vectors, pairs and tuples of what travels. Specialise it
-/// for types of your own. A pointer inside a trivially copyable type can't be seen, and means nothing to another
+/// How a Type travels: `pack(packer&, Type const&)` and `Type unpack(unpacker&)`, both static. Exists for trivially
+/// copyable types other than pointers, for strings, and for vectors, pairs and tuples of packable types. Specialise
+/// it for other types. A pointer inside a trivially copyable type is not detected, and means nothing in another
 /// process.
 ///
-/// May throw, and fork. The arguments of tasks, and results that come home, are packed, unpacked, moved and destroyed
-/// while the rank answers nobody else, by any of its threads, in a filch::stay: joins in it run in order. So it must
-/// not enter a pool, nor wait for another task or thread, which may itself wait for this rank's messages.
+/// May throw and fork. Arguments are packed and unpacked, and results unpacked, by any thread of the rank, in a
+/// filch::stay: joins run in order. The rank answers no other rank meanwhile. So packing must not enter a pool, or
+/// wait for another task or thread, which may itself wait for this rank's messages.
 template <class Type> struct packing;
 
-/// May be an argument or a result of a task that runs on another rank.
+/// A type of arguments and results of tasks.
 template <class Type>
 concept packable = requires(packer& p, unpacker& u, Type const& value) {
   packing<Type>::pack(p, value);

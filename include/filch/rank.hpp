@@ -1,4 +1,4 @@
-// What a task of a cluster sees of the rank that runs it.
+// The rank that runs a task, as the task sees it: spawn, async, bounds. Compiled into programs.
 #pragma once
 
 #include <filch/detail/cluster_rank_worker.hpp>
@@ -10,14 +10,14 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// A number that every rank knows and any task may raise. A handle: pass it to tasks like any other argument.
+/// A number that all ranks know and any task may raise. A handle: tasks take it as an argument.
 struct bound {
   unsigned id;       ///< its number, in the order of make_bound
-  unsigned cluster;  ///< which cluster it is of: the same number on all ranks
+  unsigned cluster;  ///< the number of its cluster, the same on all ranks
 };
 
-/// A task of a cluster, or the op of a fold or a reduction, ended with an exception, here or on another rank. what()
-/// is that exception's.
+/// A task of a cluster, or the op of a fold or a reduction, ended with an exception, on any rank. what() is that
+/// exception's text.
 class FILCH_API task_error : public std::runtime_error {
  public:
   explicit task_error(std::string const& what, std::string const& type = {});
@@ -28,15 +28,15 @@ class FILCH_API task_error : public std::runtime_error {
   /// The name of the exception's type, such as "std::out_of_range".
   char const* type() const noexcept { return type_.what(); }
 
-  /// From the text in which it travels.
+  /// Makes one from its text in a message.
   static task_error from(std::string_view text);
 
  private:
-  std::runtime_error type_;  // a text whose copies can't throw
+  std::runtime_error type_;  // copies of its text can't throw
 };
 
-/// The result of a task that was spawned with rank::async. Belongs to the task that made it: only that one may wait,
-/// and it may not outlive that one.
+/// The result of a task that rank::async spawned. Only the task that made the future may wait for it, and the future
+/// may not outlive that task.
 template <class Type> class [[nodiscard]] future {
  public:
   template <class Spawn>
@@ -44,9 +44,9 @@ template <class Type> class [[nodiscard]] future {
       : here_(std::addressof(here)), state_(std::make_unique<detail::future_value<Type>>()) {
     spawn(*state_);
   }
-  /// `other` has no result any more: it may be destroyed, or be given another one.
+  /// `other` has no result afterwards. It may be destroyed or assigned.
   future(future&& other) noexcept = default;
-  /// Waits as get() does for the result that it had, if that did not.
+  /// Waits for the result that this future had, as get() does.
   future& operator=(future&& other) noexcept {
     if (this != std::addressof(other)) {
       wait();
@@ -55,18 +55,18 @@ template <class Type> class [[nodiscard]] future {
     }
     return *this;
   }
-  /// Waits as get() does, if that did not, and continues where it would.
+  /// Waits as get() does, unless get() was called.
   ~future() { wait(); }
 
-  /// Returns the result, once; waits for it, and runs other tasks of the rank meanwhile, on top of this one's stack:
-  /// a lock that is held here can meet itself. Throws task_error if the task threw. Continues on the calling thread
-  /// under `direct`, `channel` and `serial`, perhaps on another one under `cactus` and `implicit`.
+  /// Waits for the result and returns it, once. Throws task_error if the task threw. Other tasks of the rank run
+  /// meanwhile on this stack, so a lock held across the call can deadlock with itself. Continues on the calling
+  /// thread under `direct`, `channel` and `serial`, perhaps on another one under `cactus` and `implicit`.
   Type get() {
     wait();
     if (state_->failure) throw task_error::from(*state_->failure);
     if constexpr (!std::is_void_v<Type>) return std::move(*state_->value);
   }
-  /// Would get() return at once?
+  /// Has the result arrived, so that get() returns at once?
   bool ready() const noexcept { return state_->ready.load(std::memory_order_acquire); }  // edge cluster-1
 
  private:
@@ -75,7 +75,7 @@ template <class Type> class [[nodiscard]] future {
   }
 
   detail::rank_worker* here_;
-  // At an address that tasks know.
+  // On the heap: its address is in the task.
   std::unique_ptr<detail::future_value<Type>> state_;
 };
 
@@ -86,7 +86,7 @@ template <class Type> class [[nodiscard]] future {
 ///       return 1;
 ///     }
 ///
-/// It is not to be kept. A task may use filch::join and everything else of Filch, but not `here` on both sides of a
+/// It ends with the task. A task may use filch::join and everything else of Filch, but not `here` on both sides of a
 /// join.
 class rank {
  public:
@@ -99,39 +99,36 @@ class rank {
   /// How many ranks the cluster has.
   int ranks() const noexcept { return here_.endpoint_.ranks(); }
 
-  /// Runs Fn(rank&, arguments...) some time before the run ends, on any rank: the newest first on this one; the
-  /// oldest are given to others, which begin with the oldest of these. Fn is a function; its arguments are copied,
-  /// and travel as filch::packing says. What Fn returns is folded into the result of cluster::fold, or dropped by
-  /// cluster::run; what it throws leaves those on every rank, as task_error. Throws std::bad_alloc, and what copying
-  /// throws; Fn has not run then.
+  /// Runs Fn(rank&, arguments...) on any rank before the run ends. This rank runs its newest task first, and gives
+  /// the oldest ones to others, which begin with the oldest. The arguments are copied, and travel by filch::packing.
+  /// cluster::fold folds what Fn returns, cluster::run drops it. If Fn throws, these throw task_error on every rank.
+  /// Throws std::bad_alloc and what copying throws; Fn does not run then.
   ///
-  /// Costs some nanoseconds where the arguments are trivially copyable and of 40 bytes at most, else an allocation
-  /// too.
+  /// Costs some nanoseconds, and an allocation unless the arguments are trivially copyable and have 40 bytes at most.
   template <auto Fn, class... Args> void spawn(Args&&... arguments) {
     here_.spawn<Fn>(nullptr, std::forward<Args>(arguments)...);
   }
 
-  /// As spawn, but what Fn returns or throws goes to the future that it returns. Costs an allocation more.
+  /// As spawn. Returns a future, which gets what Fn returns or throws. Costs one allocation more.
   template <auto Fn, class... Args> auto async(Args&&... arguments) {
     return future<typename detail::spawned<Fn>::Result>(
         here_, [&](detail::cluster_future& state) { here_.spawn<Fn>(&state, std::forward<Args>(arguments)...); });
   }
 
-  /// Does another rank want tasks that this one could not give? For functions that spawn only then. Two loads.
+  /// Does another rank want tasks that this one could not give? For functions that spawn only then. Costs two loads.
   bool wanted() const noexcept { return here_.endpoint_.wanted() && here_.tasks.size() < 2; }
 
-  /// Answers the other ranks, at most once in 32 microseconds, or in 8 while they ask. For tasks of more than a
-  /// millisecond; others need not. Without memory for a message it ends all ranks. Costs a look at the clock, rarely
-  /// microseconds.
+  /// Answers other ranks, once in 32 microseconds at most, or in 8 while they send requests. For tasks longer than a
+  /// millisecond. Ends all ranks if there is no memory for a message. Costs a read of the clock, rarely microseconds.
   void poll() {
     if (here_.poll_is_late()) here_.poll(here_.tasks.size());
   }
 
   /// The bound as this rank knows it: the greatest value, or for some time an older one. Throws std::invalid_argument
-  /// for a bound of another cluster. A load.
+  /// for a bound of another cluster. Costs a load.
   std::int64_t value(bound b) const { return here_.endpoint_.bound(here_.endpoint_.own(b)); }
   /// Raises the bound to `value` if it is less: here at once, on other ranks soon. Throws std::invalid_argument for
-  /// a bound of another cluster. A load, an exchange where it is less.
+  /// a bound of another cluster. Costs a load, and an exchange if it is less.
   void raise(bound b, std::int64_t value) {
     unsigned const id = here_.endpoint_.own(b);
     if (value > here_.endpoint_.bound(id)) here_.endpoint_.raise(id, value);
@@ -145,7 +142,7 @@ template <auto Fn> void detail::spawned<Fn>::run(rank_worker& here, cluster_task
   auto* const future = t.future;
   int const home = t.home;
   here.finish<Result>(future, home, [&]() -> Result {
-    // The deque's memory is free for others as soon as Fn runs.
+    // Fn may spawn into the deque's place of this task.
     auto arguments = task_arguments<Fn>::take(t);
     rank r(here);
     return std::apply([&r](auto&... a) { return Fn(r, std::move(a)...); }, arguments);

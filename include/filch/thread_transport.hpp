@@ -1,4 +1,4 @@
-// Messages between ranks that are threads of one process.
+// The transport between ranks that are threads of one process. See src/cluster/threads.cpp.
 #pragma once
 
 #include <filch/pool_options.hpp>
@@ -10,7 +10,7 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// What ranks that are threads of this process have in common: the messages on their way. Needs no MPI.
+/// The mailboxes of ranks that are threads of this process. Needs no MPI.
 ///
 ///     filch::thread_network network(2);
 ///     auto const program = [&](int rank) {
@@ -23,15 +23,15 @@ namespace filch::inline FILCH_ABI {
 ///     other.join();
 class FILCH_API thread_network {
  public:
-  /// Throws setup_error where there are fewer than one.
+  /// Throws setup_error for fewer than one rank.
   explicit thread_network(int ranks);
   thread_network(thread_network const&) = delete;
   thread_network& operator=(thread_network const&) = delete;
   ~thread_network() = default;
 
-  /// How many ranks it was made for.
+  /// The number of ranks.
   int ranks() const noexcept { return static_cast<int>(boxes_.size()); }
-  /// Messages that were sent and not received: none once all clusters have ended. From any thread.
+  /// The number of messages sent and not received: 0 once all clusters have ended. From any thread.
   std::size_t under_way() const;
 
  private:
@@ -40,25 +40,24 @@ class FILCH_API thread_network {
     unsigned cluster;
     message bytes;
   };
-  /// A rank's. The sender of a message puts it here.
+  /// The mailbox of one rank. Senders put messages into it.
   struct alignas(64) mailbox {
     std::mutex mutable mutex;
     std::deque<letter> letters;  // under mutex
-    // Of the messages that its rank sends and receives. The rank's own: calls of a transport do not overlap.
+    // Number of the cluster whose messages the rank sends and receives. The rank's own: its calls do not overlap.
     unsigned cluster = 0;
   };
   std::vector<mailbox> boxes_;
 };
 
-/// A rank's place in a thread_network. Serves any number of clusters, one after the other; so may several of one rank
-/// that follow each other.
+/// A rank's place in a thread_network. Serves any number of clusters, one after the other. Several places of one rank
+/// may follow each other.
 ///
-/// A message costs a lock of the receiver's mailbox at each end, and is not copied. Messages of one rank to another
-/// keep their order.
+/// A message costs a lock of the receiver's mailbox at each end, and no copy. Messages from one rank to another keep
+/// their order.
 class FILCH_API thread_transport {
  public:
-  /// The network must outlive it, and has one of them at a time for each rank. Throws setup_error where there is no
-  /// such rank.
+  /// The network must outlive it, and each rank has one place at a time. Throws setup_error if there is no such rank.
   thread_transport(thread_network& network, int rank);
   thread_transport(thread_transport const&) = delete;
   thread_transport& operator=(thread_transport const&) = delete;
@@ -70,14 +69,14 @@ class FILCH_API thread_transport {
   int rank() const noexcept { return rank_; }
   /// See filch::transport.
   int ranks() const noexcept { return network_.ranks(); }
-  /// Throws std::bad_alloc; the message is lost then.
+  /// Throws std::bad_alloc. The message is lost then.
   void send(int to, message m);
   /// See filch::transport.
   std::optional<message> receive();
-  /// A line on stderr, then std::abort: where each rank is can be seen in a debugger.
+  /// Prints a line on stderr and calls std::abort, so that a debugger shows where each rank is.
   [[noreturn]] void end_all(std::string_view text);
 
-  /// Processors of this process, divided by the number of ranks; at least 1.
+  /// The process's number of processors, divided by the number of ranks; at least 1.
   unsigned workers() const noexcept;
 
  private:

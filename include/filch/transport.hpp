@@ -1,4 +1,5 @@
-// What carries messages between the ranks of a cluster.
+// The concept of a transport, which carries messages between the ranks of a cluster. Models: filch/mpi_transport.hpp,
+// filch/thread_transport.hpp, and programs' own. The endpoint calls it (src/cluster/protocol.md, "Transport").
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -18,21 +19,19 @@ using message = std::vector<std::byte>;
 /// Carries messages between ranks, which are numbered from 0.
 ///
 ///  - `t.rank()` is this rank's number, 0 to `t.ranks() - 1`; neither changes, neither throws.
-///  - `t.send(to, m)` takes a message along. It arrives once, some time, perhaps after later ones; send does not wait
-///    for that.
-///  - `t.receive()` returns a message that has arrived, if there is one. It does not wait either.
-///  - `t.end_all(text)` shows the text and ends all ranks, this one included.
+///  - `t.send(to, m)` sends a message and does not wait. Each message arrives once, in any order.
+///  - `t.receive()` returns a message that has arrived, if there is one. It does not wait.
+///  - `t.end_all(text)` prints the text and ends all ranks, this one included.
 ///
 /// Optional: `t.begin_cluster()`, which each cluster calls before its first message. It keeps the messages of
-/// clusters apart that follow each other on one transport: what a rank sends between its n-th call and the next one,
-/// others receive between these calls of theirs. Ranks are not at the same call at once. Without it a transport
-/// serves one cluster; one that hands its calls on to another transport has to hand on this one, too.
+/// clusters apart that follow each other on one transport: a message sent between a rank's n-th call and the next one
+/// arrives between the receiver's n-th call and the next one. Ranks do not call it at the same time. A transport
+/// without it serves one cluster. A transport that wraps another one forwards this call, too.
 ///
-/// Also optional: `t.workers()`, how many workers this rank's pool gets where neither cluster_options nor
-/// FILCH_NUM_THREADS says it. Without it, as many as pool_options says.
+/// Optional: `t.workers()`, the number of workers of this rank's pool where neither cluster_options nor
+/// FILCH_NUM_THREADS gives it. Without it, the default of pool_options.
 ///
-/// Calls come from any thread, one at a time, and must not fork. Models: `filch::thread_transport`, between threads
-/// of a process, and `filch::mpi_transport`.
+/// Calls come from any thread, one at a time, and must not fork.
 template <class Type>
 concept transport = requires(Type& t, Type const& fixed, int to, message m, std::string_view text) {
   { fixed.rank() } noexcept -> std::same_as<int>;

@@ -3,6 +3,7 @@
 
 #include <filch/detail/cluster_endpoint.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -38,7 +39,8 @@ void messenger::lose(std::string_view what) {
   std::string text;
   try {
     text = std::string(what) + " is lost: " + text_of_current_exception();
-  } catch (...) {  // no memory for the whole text
+    text.resize(std::min(text.find('\0'), text.size()));  // without the name of the exception's type
+  } catch (...) {                                         // no memory for the whole text
   }
   transport_.end_all(text.empty() ? what : std::string_view(text));
 }

@@ -1,4 +1,5 @@
-// The transport over MPI. No call in here waits for another rank but those that begin and end MPI.
+// The transport over MPI. Only the calls that begin and end MPI wait for other ranks. Called by endpoints. Protocol:
+// protocol.md, "Transport".
 #include "cluster/process.hpp"
 
 #include <pthread.h>
@@ -21,16 +22,16 @@
 namespace filch::inline FILCH_ABI {
 namespace {
 
-// MPI has so many tags at least.
+// Tags that every MPI has.
 constexpr int k_tags = 32768;
-// Where an exception ends a rank's transport, and those of others do not end.
+// How long a rank that an exception ends waits for the others to end their transports.
 constexpr std::chrono::seconds k_patience{5};
-// What MPI gets to end all ranks.
+// How long MPI_Abort may take.
 constexpr unsigned k_seconds_to_abort = 2;
 
-// Transports of one process, with a cluster each, call the same MPI, which wants one call at a time.
+// Transports of one process call the same MPI, which takes one call at a time (MPI_THREAD_SERIALIZED).
 std::mutex one_at_a_time;
-// Under it: who comes first begins MPI, where the program has not, and who goes last ends it.
+// Under it: the first transport begins MPI, if the program has not, and the last one ends it.
 int transports = 0;
 bool began_mpi = false;
 
@@ -46,7 +47,7 @@ struct in_flight {
   }
 };
 
-/// One transport more. Begins MPI where the program has not.
+/// Counts one transport more. Begins MPI if the program has not.
 void enter_mpi() {
   std::lock_guard const lock(one_at_a_time);
   int is_initialised = 0;
@@ -88,8 +89,8 @@ void end_all_of(MPI_Comm all, std::string_view text) {
   int rank = 0;
   MPI_Comm_rank(all, &rank);
   detail::say_that_all_end(rank, text);
-  // MPI_Abort of MPICH 4.0 may wait for ever for a rank that is stopped. Then a signal ends this process, and
-  // launchers end the others because of that.
+  // MPI_Abort of MPICH 4.0 may wait for ever for a rank that is stopped. Then a signal ends this process, and the
+  // launcher ends the others.
   std::signal(SIGALRM, SIG_DFL);
   sigset_t alarms;
   sigemptyset(&alarms);
@@ -99,9 +100,8 @@ void end_all_of(MPI_Comm all, std::string_view text) {
   MPI_Abort(all, 1);
 }
 
-/// Nobody looks at what MPI's calls return: an error comes here, under whatever locks its call had. The line is ours
-/// and not that of MPI_ERRORS_ARE_FATAL, as Open MPI 4.1's launcher loses what MPI says of an error in one of five
-/// runs on a busy host.
+/// MPI calls this at an error, under the locks of the call; no code reads what MPI's calls return. It prints a line
+/// of its own: with MPI_ERRORS_ARE_FATAL Open MPI 4.1's launcher loses MPI's text in one of five runs on a busy host.
 void end_all_at_error(MPI_Comm* all, int* code, ...) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
@@ -113,7 +113,7 @@ void end_all_at_error(MPI_Comm* all, int* code, ...) {
 MPI_Comm own_communicator() {
   MPI_Comm all = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
-  // Whatever the program has asked for its own.
+  // Whatever handler the program has for its own communicators.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_create_errhandler(&end_all_at_error, &handler);
   MPI_Comm_set_errhandler(all, handler);
@@ -124,7 +124,7 @@ MPI_Comm own_communicator() {
 }  // namespace
 
 struct mpi_transport::parts {
-  /// Until all ranks come here.
+  /// Waits until all ranks come here.
   void meet();
   void end_all(std::string_view text) const { end_all_of(all, text); }
 
@@ -133,16 +133,16 @@ struct mpi_transport::parts {
   int rank = 0;
   int ranks = 0;
   unsigned workers = 1;
-  int tag = 0;  // of the cluster's messages: those of the next one wait in MPI until their cluster has begun here
-  // MPI knows where their bytes are, which do not move with them.
+  int tag = 0;  // the cluster's; messages of the next one wait in MPI until it begins here
+  // A deque: MPI has pointers to the messages and their bytes.
   std::deque<in_flight> sends;
   std::deque<in_flight> receives;
 };
 
 mpi_transport::mpi_transport() : parts_(std::make_unique<parts>()) {
   enter_mpi();
-  // Collective, and not under the mutex: others may be in a cluster of another transport, which waits for this
-  // rank's.
+  // Collective, so without the mutex: other ranks may be in a cluster of another transport, which waits for this rank
+  // there.
   parts_->all = own_communicator();
   MPI_Comm_rank(parts_->all, &parts_->rank);
   MPI_Comm_size(parts_->all, &parts_->ranks);
@@ -169,10 +169,10 @@ void mpi_transport::parts::meet() {
 }
 
 mpi_transport::~mpi_transport() {
-  // Ending MPI would wait for ever, where an exception leaves this rank and the others go on to make a cluster.
+  // MPI_Finalize would wait for ever if an exception leaves this rank and the others make a cluster.
   parts_->meet();
   std::lock_guard const lock(one_at_a_time);
-  // A cluster has seen to it that everything sent was received.
+  // At the end of a cluster all messages have been received.
   for (in_flight& m : parts_->sends) MPI_Wait(&m.request, MPI_STATUS_IGNORE);
   MPI_Comm_free(&parts_->all);
   if (--transports == 0 && std::exchange(began_mpi, false)) MPI_Finalize();
@@ -207,7 +207,7 @@ std::optional<message> mpi_transport::receive() {
     in_flight& here = parts_->receives.emplace_back(in_flight{message(static_cast<std::size_t>(size))});
     MPI_Imrecv(here.bytes.data(), size, MPI_BYTE, &found, &here.request);
   }
-  // Long ones take their time, and are overtaken.
+  // Shorter messages overtake long ones.
   auto const done =
       std::find_if(parts_->receives.begin(), parts_->receives.end(), [](in_flight& m) { return m.done(); });
   if (done == parts_->receives.end()) return std::nullopt;

@@ -1,4 +1,4 @@
-// What transports know of the process that they are in.
+// The process of a transport: its processors, and its last line. Called by mpi.cpp and threads.cpp.
 #pragma once
 
 #include <filch/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// The processors that it may use; none where the system does not say.
+/// The processors that the process may use; empty where the system does not say.
 inline cpu_set_t affinity() noexcept {
   cpu_set_t mine;
   CPU_ZERO(&mine);

@@ -1,4 +1,5 @@
-// The transport between threads.
+// The transport between threads of one process: a mailbox for each rank. Called by endpoints, one call of a rank at a
+// time. Protocol: protocol.md, "Transport".
 #include <filch/thread_transport.hpp>
 
 #include "cluster/process.hpp"
@@ -11,7 +12,7 @@ namespace filch::inline FILCH_ABI {
 namespace {
 
 std::size_t checked(int ranks) {
-  if (ranks < 1) throw setup_error("filch: a network of " + std::to_string(ranks) + " ranks");
+  if (ranks < 1) throw setup_error("filch: a network needs at least one rank, not " + std::to_string(ranks));
   return static_cast<std::size_t>(ranks);
 }
 
@@ -30,7 +31,8 @@ std::size_t thread_network::under_way() const {
 
 thread_transport::thread_transport(thread_network& network, int rank) : network_(network), rank_(rank) {
   if (rank >= 0 && rank < ranks()) return;
-  throw setup_error("filch: rank " + std::to_string(rank) + " in a network of " + std::to_string(ranks()));
+  throw setup_error("filch: there is no rank " + std::to_string(rank) + " in a network of " +
+                    std::to_string(ranks()));
 }
 
 void thread_transport::send(int to, message m) {
@@ -42,7 +44,7 @@ void thread_transport::send(int to, message m) {
 std::optional<message> thread_transport::receive() {
   auto& box = mine();
   std::lock_guard const lock(box.mutex);
-  // Those of the next cluster wait for it.
+  // Messages of the next cluster stay until it begins.
   auto const found = std::find_if(box.letters.begin(), box.letters.end(),
                                   [&box](auto const& letter) { return letter.cluster == box.cluster; });
   if (found == box.letters.end()) return std::nullopt;

@@ -1,4 +1,4 @@
-// A thread that otherwise sleeps.
+// A thread that sleeps between calls of one function: a cluster's watchdog, and its helper thread.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,14 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Calls tick(), which must not throw, and waits as long as that says before the next time.
+/// Calls tick(), which must not throw, and then waits for the time that tick() returned.
 class ticker {
  public:
   using duration = std::chrono::milliseconds;
   static constexpr duration k_until_woken{0};
 
-  /// `first`: how long it waits before the first time. Throws setup_error where the system refuses a thread: "filch:
-  /// `what` can't be started".
+  /// `first`: the wait before the first call. Throws setup_error where the system refuses a thread: "filch: `what`
+  /// can't be started".
   ticker(char const* what, duration first, std::function<duration()> tick) : tick_(std::move(tick)) {
     try {
       thread_ = std::thread([this, first] { go_on(first); });
@@ -32,7 +32,7 @@ class ticker {
   ~ticker() { stop(); }
 
   void wake() { say(is_woken_); }
-  /// No tick is under way from then on.
+  /// After it no tick() is running, and none begins.
   void stop() {
     say(stopping_);
     if (thread_.joinable()) thread_.join();

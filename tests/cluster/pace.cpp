@@ -15,11 +15,11 @@ TEST(cluster_pace, is_quick_while_others_ask_and_for_some_looks_more) {
   pace::gap g;
   EXPECT_EQ(g.length(), pace::k_between_polls);
   g.looked(100ns, true);
-  for (unsigned looks = 1; looks < pace::k_looks_asked; ++looks) {
-    EXPECT_EQ(g.length(), pace::k_while_asked);
+  for (unsigned looks = 1; looks < pace::k_polls_after_request; ++looks) {
+    EXPECT_EQ(g.length(), pace::k_while_requested);
     g.looked(100ns, false);
   }
-  EXPECT_EQ(g.length(), pace::k_while_asked);
+  EXPECT_EQ(g.length(), pace::k_while_requested);
   g.looked(100ns, false);
   EXPECT_EQ(g.length(), pace::k_between_polls);
 }
@@ -28,7 +28,7 @@ TEST(cluster_pace, costs_a_few_per_cent_however_long_a_look_takes) {
   pace::gap g;
   for (auto const look : {50ns, 500ns, 1000ns, 1900ns, 5000ns}) {
     g.looked(look, true);
-    EXPECT_GE(g.length(), std::min<std::chrono::nanoseconds>(pace::k_times_a_look * look, pace::k_between_polls));
+    EXPECT_GE(g.length(), std::min<std::chrono::nanoseconds>(pace::k_times_a_poll * look, pace::k_between_polls));
     EXPECT_LE(g.length(), pace::k_between_polls);
   }
 }

@@ -1,4 +1,5 @@
-// Tasks that may run in another process, and a share's deque of them.
+// A task that may run in another process, its kind, and a rank worker's deque of tasks. Compiled into programs; the
+// endpoint packs and unpacks tasks by their kind (src/cluster/requests.cpp).
 #pragma once
 
 #include <filch/packing.hpp>
@@ -21,23 +22,23 @@ struct cluster_task;
 struct cluster_future;
 class rank_worker;
 
-/// What can be done with the tasks of one function. There is one for each function that is spawned, under the same
-/// name in every process.
+/// The operations on tasks of one function. Each function that is spawned has one kind, with the same name in every
+/// process.
 struct FILCH_API task_kind {
   using run_function = void (*)(rank_worker&, cluster_task&);  // takes the arguments out, then calls the function
   using pack_function = void (*)(packer&, cluster_task&);      // takes the arguments out, to a message
   using unpack_function = void (*)(unpacker&, cluster_task&);  // makes the arguments
   using drop_function = void (*)(cluster_task&) noexcept;      // ends the arguments
 
-  /// Before main(), or as its library is loaded: makes itself known.
+  /// Before main(), or as its library is loaded: adds itself to the known kinds.
   task_kind(std::string_view its_name, run_function, pack_function, unpack_function, drop_function);
   task_kind(task_kind const&) = delete;
   task_kind& operator=(task_kind const&) = delete;
-  /// At the program's end, or as its library is unloaded: no task of it may be left.
+  /// At the program's end, or as its library is unloaded. No task of the kind may be left.
   ~task_kind();
 
   std::string_view const name;
-  std::uint64_t const id;  // of the name
+  std::uint64_t const id;  // hash of the name
   run_function const run;
   pack_function const pack;
   unpack_function const unpack;
@@ -46,23 +47,23 @@ struct FILCH_API task_kind {
 
 /// The kind with this id; null: there is none.
 FILCH_API task_kind const* find_kind(std::uint64_t id) noexcept;
-/// Two functions under one name, which can't be told apart in messages; null: there are none.
+/// A kind whose name another one has too, so that messages can't tell them apart; null: there is none.
 FILCH_API task_kind const* ambiguous_kind() noexcept;
 
-/// A function and its arguments. Arguments lie in the task if they are trivially copyable and fit, else on the heap;
-/// so a task can be moved by copying its bytes.
+/// A function and its arguments. The arguments lie in the task if they are trivially copyable and fit, else on the
+/// heap. So a task is moved by copying its bytes.
 struct cluster_task {
   static constexpr std::size_t k_room = 40;
 
   task_kind const* kind;
-  cluster_future* future;  // waits for the result, on rank `home`; none: nobody does
+  cluster_future* future;  // gets the result, on rank `home`; null: none
   alignas(8) std::byte arguments[k_room];
   std::int32_t home;
 };
 static_assert(sizeof(cluster_task) == 64 && std::is_trivially_copyable_v<cluster_task>);
 
-/// The tasks of a share: its worker pushes and takes the newest, the endpoint gives the oldest away, on the worker's
-/// behalf. Used by one thread at a time.
+/// A deque of tasks. A rank worker pushes and takes the newest. The endpoint takes the oldest, in that worker's poll.
+/// Used by one thread at a time.
 class task_deque {
  public:
   task_deque() = default;
@@ -82,7 +83,7 @@ class task_deque {
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
-  /// A place for one more, which push() makes a task of the deque.
+  /// The place of one more task. push() adds it.
   cluster_task& room() {
     if (size_ == capacity_) [[unlikely]]
       grow();
@@ -97,7 +98,7 @@ class task_deque {
     --size_;
     return t;
   }
-  /// Makes the oldest the newest. There is one at least.
+  /// Makes the oldest task the newest. The deque is not empty.
   void renew_oldest() noexcept {
     cluster_task const t = take_oldest();
     at(size_++) = t;
@@ -145,7 +146,7 @@ template <class Result, class... Param> struct task_signature<Result (*)(rank&, 
 template <class Result, class... Param>
 struct task_signature<Result (*)(rank&, Param...) noexcept> : task_signature<Result (*)(rank&, Param...)> {};
 
-/// Its type's mangled name holds Fn's, with namespaces, parameters and template arguments.
+/// A type whose mangled name holds Fn's name, with namespaces, parameters and template arguments.
 template <auto Fn> struct task_name {};
 
 /// The arguments of a task of function Fn.
@@ -153,7 +154,7 @@ template <auto Fn> struct task_arguments {
   using signature = task_signature<decltype(Fn)>;
   using type = typename signature::arguments;
 
-  /// Is it called with as many arguments as it has, each of which would do in a call?
+  /// Has Fn as many parameters, and does each argument convert to its parameter?
   template <class... Args> static consteval bool takes() { return takes<Args...>(static_cast<type*>(nullptr)); }
   template <class... Args> static void make(cluster_task& t, Args&&... a) {
     if constexpr (signature::k_in_task) {
@@ -187,7 +188,7 @@ template <auto Fn> struct task_arguments {
     }
   }
   template <class... Args> static void unpack_each(unpacker& u, cluster_task& t, std::tuple<Args...>*) {
-    // Braces: read in the order in which they were written.
+    // Braces evaluate in order, which is the order in the message.
     std::tuple<Args...> all{packing<Args>::unpack(u)...};
     std::apply([&t](Args&... a) { make(t, std::move(a)...); }, all);
   }
