@@ -143,6 +143,7 @@ by "$root/tools/matrix" "no cell matches" nonsense
 by "$root/tools/matrix" "no regular expression" '['
 by "$root/tools/check-format" "unknown: --nonsense" --nonsense
 by "$root/tools/check-edges" "unknown: x" x
+by "$root/tools/measure-house" "unknown: x" x
 
 if [ -n "$examples" ]; then
   by "$examples/example-fib" "from 1 to 90" abc
