@@ -5,6 +5,8 @@
 #include "stealing.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 
 namespace filch_test {
@@ -196,7 +198,7 @@ class holding_port : public port {
   holding_port(network& net, int rank) noexcept : port(net, rank) {}
   std::optional<filch::message> receive() {
     if (auto m = port::receive()) {
-      if (m->at(0) > k_tasks) return m;
+      if (m->at(0) > k_tasks || is_own_request(*m)) return m;
       if (rank() == 1 && m->at(0) == k_request) links->rank_0_asked.open();
       held_.push_back(std::move(*m));
     }
@@ -211,6 +213,12 @@ class holding_port : public port {
   static constexpr std::byte k_request{0};
   static constexpr std::byte k_tasks{1};
 
+  /// One that nobody had a task for: the rank asks again when it has it back.
+  bool is_own_request(filch::message const& m) const {
+    std::int32_t thief = -1;
+    if (m.at(0) == k_request) std::memcpy(&thief, &m.at(1), sizeof thief);
+    return thief == rank();
+  }
   bool may_go(std::byte kind) const {
     if (rank() == 0) return kind == k_request ? links->x_began.is_open() : links->x_looks_no_more.is_open();
     // Rank 0 asks once. The watchdog has no tasks to give.
