@@ -58,10 +58,8 @@ void cactus_frame::begin_anew() noexcept {
 
 /// Owner, which has just taken a ticket back.
 unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
-  // relaxed: the owner alone makes tickets public.
-  auto const split = cactus_public::of(w.open.load(std::memory_order_relaxed)).split;
-  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // of the oldest
-  if (index < split) return begun_.fetch_add(1, std::memory_order_acq_rel);   // edge cactus-5
+  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;             // of the oldest
+  if (index < w.open.peek().end) return begun_.fetch_add(1, std::memory_order_acq_rel);  // edge cactus-5
   // None of the others was ever public, so no thief has one. relaxed: seen with the ticket that is public next.
   unsigned const number = begun_.load(std::memory_order_relaxed);
   begun_.store(number + 1, std::memory_order_relaxed);

@@ -59,35 +59,28 @@ void cactus_team::wait_for_thieves(join_counter& m, unsigned stolen) noexcept {
 bool cactus_team::take_back(cactus_member& w) noexcept {
   if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
   std::uint32_t const head = index_of_head(w);
-  // edge cactus-3: acquire, the steals so far.
-  std::uint64_t word = w.open.load(std::memory_order_acquire);
-  for (;;) {
-    cactus_public const now = cactus_public::of(word);
-    if (head <= now.tail) {
-      // Stolen, and with it all that is older: this worker has no tasks.
+  std::uint32_t const place = head - 1;
+  runtime::open_places left;
+  // edge cactus-3: the task is the owner's, or a thief has it.
+  switch (w.open.take_back(head, left)) {
+    case runtime::taken_back::is_stolen:  // and with it all that is older: this worker has no tasks
       w.taken_back_in_a_row = 0;
       start_over_if_far(w);
       return false;
-    }
-    std::uint32_t const place = head - 1;
-    if (place >= now.split) {  // private: nobody else can have it; but a thief asks, or did
+    case runtime::taken_back::was_private:  // but a thief asks, or did
       w.head = w.base + place;
       if (is_requested(w)) {
-        if (place > now.split) publish(w, place);
+        if (place > left.end) publish(w, place);
       } else if (stands(w) && !keeps_request(w)) {
-        take_request_away(w, quiet(w.base + now.split));
+        take_request_away(w, quiet(w.base + left.end));
       }
       return true;
-    }
-    // edge cactus-3: the task is the owner's again, or a thief has it: one word decides.
-    if (!w.open.compare_exchange_weak(word, now.with_split(place).word(), std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
-      continue;
-    }
-    w.head = w.base + place;
-    take_request_away(w, stands(w) && keeps_request(w) ? fiber_still_requested() : quiet(w.head));
-    return true;
+    case runtime::taken_back::is_owners:
+      w.head = w.base + place;
+      take_request_away(w, stands(w) && keeps_request(w) ? fiber_still_requested() : quiet(w.head));
+      return true;
   }
+  __builtin_unreachable();
 }
 
 /// Nothing is offered for it. While somebody sleeps, or is on the way, it is made anew.
@@ -100,8 +93,7 @@ void cactus_team::take_request_away(cactus_member& w, fiber_task** leaves) noexc
 /// Answers a request: makes the oldest private tasks public, of those below `below`. The request goes on standing for
 /// the next forks, since nobody says when the task forked last before a long one will be wanted.
 void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
-  std::uint64_t word = w.open.load(std::memory_order_relaxed);
-  std::uint32_t const first = cactus_public::of(word).split;
+  std::uint32_t const first = w.open.peek().end;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) {
     // With it the task's place is gone: its join asks take_back().
@@ -113,10 +105,8 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
     static_cast<void>(w.split.exchange(fiber_still_requested(), std::memory_order_seq_cst));
     w.taken_back_in_a_row = 0;
   }
-  // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
-  while (!w.open.compare_exchange_weak(word, cactus_public::of(word).with_split(first + count).word(),
-                                       std::memory_order_seq_cst, std::memory_order_relaxed)) {
-  }
+  // edge cactus-1: the tasks are written before they are offered.
+  w.open.offer_to(first + count);
   counted(w.index).publications.bump();
   has_offered(w, was_asked);
 }
@@ -125,13 +115,12 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
 /// place again, once all thieves have read what they took.
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   if (index_of_head(w) < w.places / 4 || !alive()) return;
-  std::uint64_t const word = w.open.load(std::memory_order_acquire);
-  cactus_public const now = cactus_public::of(word);
-  // Nothing is public, so no thief changes the word. edge cactus-2: acquire, they have read their places.
+  std::uint32_t const tail = w.open.look().tail;
+  // edge cactus-2: acquire, the thieves have read their places.
   runtime::spin_wait spin(oversubscribed());
-  while (w.taken.load(std::memory_order_acquire) != now.tail) spin.once();
+  while (w.taken.load(std::memory_order_acquire) != tail) spin.once();
   w.taken.store(0, std::memory_order_relaxed);
-  w.open.store(cactus_public{0, 0, now.root}.word(), std::memory_order_release);
+  w.open.restart_at(0);
   static_cast<void>(open_forks(w));
   w.head = w.counted = w.base;
   take_request_away(w, quiet(w.base));
@@ -140,11 +129,7 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
 void cactus_team::takes_up(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
   w.counted = w.head;
-  // Nothing is public (I2), so no thief changes the word.
-  cactus_public now = cactus_public::of(w.open.load(std::memory_order_relaxed));
-  if (now.root == w.stack->root) return;
-  now.root = w.stack->root;
-  w.open.store(now.word(), std::memory_order_seq_cst);  // edge idle-4: before the look whether its caller sleeps
+  w.open.set_root(w.stack->root);  // nothing is public (I2)
 }
 
 void cactus_team::gives_up(runtime::fiber_member& m) noexcept {
@@ -153,7 +138,7 @@ void cactus_team::gives_up(runtime::fiber_member& m) noexcept {
 
 bool cactus_team::has_room(cactus_member& w) noexcept {
   if (index_of_head(w) < w.places / 2) return true;
-  if (cactus_public::of(w.open.load(std::memory_order_acquire)).tail == index_of_head(w)) start_over_if_far(w);
+  if (w.open.look().tail == index_of_head(w)) start_over_if_far(w);
   return index_of_head(w) < w.places / 2;
 }
 

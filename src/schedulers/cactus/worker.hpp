@@ -3,6 +3,7 @@
 
 #include <filch/cactus.hpp>
 
+#include "runtime/fiber/open_range.hpp"
 #include "runtime/fiber_team.hpp"
 
 #include <utility>
@@ -10,27 +11,6 @@
 namespace filch::inline FILCH_ABI::detail {
 
 class cactus_team;
-
-/// Which of a worker's places are public: [tail, split), and the root that their tasks belong to. One word, so that
-/// every change is one exchange, and a thief takes nothing of another root than it saw.
-struct cactus_public {
-  static constexpr unsigned k_bits = 24;
-  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
-
-  std::uint32_t tail = 0;
-  std::uint32_t split = 0;
-  std::uint16_t root = runtime::k_any_root;
-
-  static cactus_public of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
-            static_cast<std::uint16_t>(word >> 2 * k_bits)};
-  }
-  std::uint64_t word() const noexcept {
-    return std::uint64_t{root} << 2 * k_bits | std::uint64_t{split} << k_bits | tail;
-  }
-  cactus_public with_tail(std::uint32_t t) const noexcept { return {t, split, root}; }
-  cactus_public with_split(std::uint32_t s) const noexcept { return {tail, s, root}; }
-};
 
 /// In `split`: a request was answered, and forks go on being public. Greater than every place's address, too.
 inline fiber_task** fiber_still_requested() noexcept { return fiber_requested() - 1; }
@@ -53,8 +33,8 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   fiber_task** counted = nullptr;                // stack->open_forks has those below
 
   // owner and thieves
-  alignas(64) std::atomic<std::uint64_t> open{cactus_public{}.word()};
-  std::atomic<std::uint32_t> taken{0};  // places whose task a thief has read, of those below tail
+  alignas(64) runtime::open_range open;  // of its places
+  std::atomic<std::uint32_t> taken{0};   // places whose task a thief has read, of those below tail
 };
 
 /// How many forks of the worker's fiber are open, stolen ones too, counted from where it began.
