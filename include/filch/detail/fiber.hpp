@@ -1,5 +1,5 @@
 // What the schedulers whose fibers move between threads share: tasks, join counters, and the calling thread's worker.
-// src/runtime/fiber_team.hpp has the rest of it.
+// src/runtime/fiber/team.hpp has the rest of it.
 //
 //   fiber    code that runs on a stack of its own, from a task's begin to its end, on one worker after the other
 //   task      what a thief may take

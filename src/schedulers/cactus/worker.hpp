@@ -4,7 +4,7 @@
 #include <filch/cactus.hpp>
 
 #include "runtime/fiber/open_range.hpp"
-#include "runtime/fiber_team.hpp"
+#include "runtime/fiber/team.hpp"
 
 #include <utility>
 
