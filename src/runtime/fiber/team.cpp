@@ -45,10 +45,7 @@ void fiber_team::add(fiber_member& m, unsigned place) noexcept {
 }
 
 bool fiber_team::have_arrived(detail::join_counter& m, unsigned stolen) noexcept {
-  // edge fiber-1: acquire, the results of those who have arrived.
-  if (std::atomic_ref(m.balance).load(std::memory_order_acquire) != -static_cast<std::int32_t>(stolen)) return false;
-  std::atomic_ref(m.balance).store(0, std::memory_order_relaxed);
-  return true;
+  return m.close_if_arrived(static_cast<std::int32_t>(stolen));
 }
 
 void fiber_team::wait_for_parts(detail::join_counter& m, unsigned stolen) noexcept {
@@ -80,13 +77,8 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     } else if (p.what == fiber_parting::suspends) {
       fiber_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
-      // relaxed: a hint; all parts may have arrived meanwhile.
-      if (std::atomic_ref(p.counter->balance).load(std::memory_order_relaxed) != -p.stolen)
-        trim_waiting(w, *suspended);
-      // edge fiber-1: release, the stack is left; acquire, the results of all if this is the last.
-      bool const is_last =
-          std::atomic_ref(p.counter->balance).fetch_add(p.stolen, std::memory_order_acq_rel) == -p.stolen;
-      if (is_last) go_on(w, *suspended, *p.counter);
+      if (!p.counter->may_be_last(p.stolen)) trim_waiting(w, *suspended);
+      if (p.counter->add_stolen(p.stolen)) go_on(w, *suspended, *p.counter);
     } else {
       fiber_stack* const left = std::exchange(w.stack, nullptr);
       if (p.next) go_on(w, *p.next, *p.counter);
@@ -127,11 +119,7 @@ void fiber_team::fiber_main(void*) noexcept {
     fiber_parting parting;
     if (detail::fiber_task* const task = std::exchange(w->next_task, nullptr)) {
       detail::join_counter& m = task->run(*task);
-      // edge fiber-1: release, the result; acquire, the suspended stack and the results of the others. Who is
-      // not the last may not touch it any more.
-      if (std::atomic_ref(m.balance).fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        parting = {fiber_parting::resumes, &m, 0, m.suspended};
-      }
+      if (m.arrive()) parting = {fiber_parting::resumes, &m, 0, m.suspended};
     } else {
       w->next_call(w->next_argument);
     }
