@@ -18,8 +18,8 @@ class fiber_stack;
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Counts the stolen parts of a join, or the stolen tasks of a scope. The owner adds their number once it has left its
-/// stack; each thief takes one off at the end of its part. The one that makes the balance zero is the last, and
+/// Counts the stolen parts of a join, or the stolen tasks of a scope. The owner adds their number once it has left
+/// its stack; each thief takes one off at the end of its part. The one that makes the balance zero is the last, and
 /// continues with the frame. All others must not touch the counter any more: the frame may be gone.
 struct join_counter {
   std::int32_t balance;             // atomic; zero before any part is public, and after the last has arrived

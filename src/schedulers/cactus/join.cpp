@@ -2,7 +2,6 @@
 #include "schedulers/cactus/worker.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -15,30 +14,11 @@ constexpr unsigned k_taken_back_until_private = 8;
 
 cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_member&>(w); }
 
-std::uint32_t index_of_head(cactus_member const& w) noexcept { return static_cast<std::uint32_t>(w.head - w.base); }
-
-bool is_requested(fiber_worker const& w) noexcept {
-  // relaxed: a request may as well be seen at the next fork.
-  return runtime::k_steals_are_forced || w.split.load(std::memory_order_relaxed) == fiber_requested();
-}
-
-/// Are forks public, whatever their places?
-bool stands(fiber_worker const& w) noexcept {
-  // relaxed: as in is_requested().
-  return w.split.load(std::memory_order_relaxed) >= fiber_still_requested();
-}
-
-/// One more task was taken back while a request stood.
-bool keeps_request(cactus_member& w) noexcept {
-  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % k_taken_back_until_private;
-  return w.taken_back_in_a_row != 0;
-}
-
 }  // namespace
 
 void cactus_pushed_slow() noexcept {
   cactus_member& w = member(fiber_self());
-  team_of(w).publish(w, index_of_head(w));
+  team_of(w).publish(w, w.index_of_head());
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
@@ -58,7 +38,7 @@ void cactus_team::wait_for_thieves(join_counter& m, unsigned stolen) noexcept {
 /// Takes the newest task off, if it was not stolen.
 bool cactus_team::take_back(cactus_member& w) noexcept {
   if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
-  std::uint32_t const head = index_of_head(w);
+  std::uint32_t const head = w.index_of_head();
   std::uint32_t const place = head - 1;
   runtime::open_places left;
   // edge cactus-3: the task is the owner's, or a thief has it.
@@ -69,24 +49,37 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
       return false;
     case runtime::taken_back::was_private:  // but a thief asks, or did
       w.head = w.base + place;
-      if (is_requested(w)) {
+      if (w.requests().is_to_be_answered()) {
         if (place > left.end) publish(w, place);
-      } else if (stands(w) && !keeps_request(w)) {
-        take_request_away(w, quiet(w.base + left.end));
+      } else if (w.requests().state() == split_state::still_requested && !goes_on_being_public(w)) {
+        make_quiet(w, w.base + left.end);
       }
       return true;
     case runtime::taken_back::is_owners:
       w.head = w.base + place;
-      take_request_away(w, stands(w) && keeps_request(w) ? fiber_still_requested() : quiet(w.head));
+      if (w.requests().state() != split_state::quiet && goes_on_being_public(w)) {
+        w.requests().answer();
+        request_for_sleepers(w);
+      } else {
+        make_quiet(w, w.head);
+      }
       return true;
   }
   __builtin_unreachable();
 }
 
-/// Nothing is offered for it. While somebody sleeps, or is on the way, it is made anew.
-void cactus_team::take_request_away(cactus_member& w, fiber_task** leaves) noexcept {
-  // edge cactus-4: before the look for sleepers.
-  static_cast<void>(w.split.exchange(leaves, std::memory_order_seq_cst));
+bool cactus_team::goes_on_being_public(cactus_member& w) noexcept {
+  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % k_taken_back_until_private;
+  return w.taken_back_in_a_row != 0;
+}
+
+void cactus_team::make_quiet(cactus_member& w, fiber_task** first_private) noexcept {
+  w.requests().make_quiet(first_private);
+  request_for_sleepers(w);
+}
+
+/// After the request was taken away: edge cactus-4.
+void cactus_team::request_for_sleepers(cactus_member& w) noexcept {
   if (should_ask_itself(w)) ask(w);
 }
 
@@ -99,10 +92,9 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
     // With it the task's place is gone: its join asks take_back().
     static_cast<cactus_task*>(w.base[i])->counter = {0, w.index, nullptr};
   }
-  bool const was_asked = is_requested(w);
+  bool const was_asked = w.requests().is_to_be_answered();
   if (was_asked) {
-    // edge cactus-4: before the offer: who asks when all of it is taken already asks anew.
-    static_cast<void>(w.split.exchange(fiber_still_requested(), std::memory_order_seq_cst));
+    w.requests().answer();
     w.taken_back_in_a_row = 0;
   }
   // edge cactus-1: the tasks are written before they are offered.
@@ -114,16 +106,15 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
 /// place again, once all thieves have read what they took.
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
-  if (index_of_head(w) < w.places / 4 || !alive()) return;
+  if (w.index_of_head() < w.places / 4 || !alive()) return;
   std::uint32_t const tail = w.open.look().tail;
-  // edge cactus-2: acquire, the thieves have read their places.
   runtime::spin_wait spin(oversubscribed());
-  while (w.taken.load(std::memory_order_acquire) != tail) spin.once();
-  w.taken.store(0, std::memory_order_relaxed);
+  while (!w.taken.are(tail)) spin.once();
+  w.taken.begin_anew();
   w.open.restart_at(0);
   static_cast<void>(open_forks(w));
   w.head = w.counted = w.base;
-  take_request_away(w, quiet(w.base));
+  make_quiet(w, w.base);
 }
 
 void cactus_team::takes_up(runtime::fiber_member& m) noexcept {
@@ -137,9 +128,9 @@ void cactus_team::gives_up(runtime::fiber_member& m) noexcept {
 }
 
 bool cactus_team::has_room(cactus_member& w) noexcept {
-  if (index_of_head(w) < w.places / 2) return true;
-  if (w.open.look().tail == index_of_head(w)) start_over_if_far(w);
-  return index_of_head(w) < w.places / 2;
+  if (w.index_of_head() < w.places / 2) return true;
+  if (w.open.look().tail == w.index_of_head()) start_over_if_far(w);
+  return w.index_of_head() < w.places / 2;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -20,8 +20,8 @@ void cactus_team::make_place(unsigned place) noexcept {
   m->places =
       static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(fiber_task*), runtime::open_range::k_most));
   m->head = m->base;
-  // A request stands for workers whose threads have yet to come. relaxed: nobody has seen the place.
-  m->split.store(workers() > 1 ? fiber_still_requested() : quiet(m->base), std::memory_order_relaxed);
+  // Workers whose threads have yet to come will want tasks.
+  m->requests().begin(workers() > 1 ? split_state::still_requested : split_state::quiet, m->base);
   add(*m, place);
 }
 
@@ -30,16 +30,13 @@ cactus_team::~cactus_team() { stop(); }
 /// What the task forked here would wait for its return, so thieves that ask get some of it now.
 void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
-  bool const asked = w.split.load(std::memory_order_relaxed) == fiber_requested();
-  auto const head = static_cast<std::uint32_t>(w.head - w.base);
-  if (asked && head > w.open.peek().end) publish(w, head);
+  if (w.requests().is_requested() && w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
 
 void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
   if (!alive()) return;
   auto& w = static_cast<cactus_member&>(m);
-  auto const head = static_cast<std::uint32_t>(w.head - w.base);
-  while (head > w.open.peek().end) publish(w, head);
+  while (w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
 
 void cactus_enter_default(void (*call)(void*), void* argument) {

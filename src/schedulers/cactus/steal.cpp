@@ -3,11 +3,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Asks the victim to make tasks public. seq_cst, both: see edge cactus-4.
-void cactus_team::ask(runtime::fiber_member& victim) noexcept {
-  if (victim.split.load(std::memory_order_seq_cst) == fiber_requested()) return;
-  victim.split.store(fiber_requested(), std::memory_order_seq_cst);
-}
+void cactus_team::ask(runtime::fiber_member& victim) noexcept { split_word(victim).request(); }
 
 fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_member& me,
                                     std::uint16_t& root) noexcept {
@@ -25,8 +21,7 @@ fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_mem
     return nullptr;
   }
   fiber_task* const task = victim.base[now.tail];
-  // edge cactus-2: the place is the owner's to write again.
-  victim.taken.fetch_add(1, std::memory_order_release);
+  victim.taken.add_one();
   // The trip wire: the last public task went, the owner should publish more.
   if (now.size() == 1 && &victim != &me) ask(victim);
   // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.

@@ -5,21 +5,13 @@
 
 #include "runtime/fiber/open_range.hpp"
 #include "runtime/fiber/team.hpp"
+#include "schedulers/cactus/words.hpp"
 
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
 
 class cactus_team;
-
-/// In `split`: a request was answered, and forks go on being public. Greater than every place's address, too.
-inline fiber_task** fiber_still_requested() noexcept { return fiber_requested() - 1; }
-
-/// What `split` holds while nobody wants more tasks. Where steals are forced: makes an owner's compare fail all the
-/// same.
-inline fiber_task** quiet(fiber_task** split) noexcept {
-  return runtime::k_steals_are_forced ? fiber_still_requested() : split;
-}
 
 struct alignas(64) cactus_member : runtime::fiber_member {
   cactus_member() noexcept : fiber_member(fiber_kind::cactus, 1, nullptr) {}
@@ -34,7 +26,10 @@ struct alignas(64) cactus_member : runtime::fiber_member {
 
   // owner and thieves
   alignas(64) runtime::open_range open;  // of its places
-  std::atomic<std::uint32_t> taken{0};   // places whose task a thief has read, of those below tail
+  places_read taken;
+
+  split_word requests() noexcept { return split_word(*this); }
+  std::uint32_t index_of_head() const noexcept { return static_cast<std::uint32_t>(head - base); }
 };
 
 /// How many forks of the worker's fiber are open, stolen ones too, counted from where it began.
@@ -67,7 +62,11 @@ class cactus_team final : public runtime::fiber_team {
 
  private:
   void make_place(unsigned place) noexcept override;
-  void take_request_away(cactus_member& w, fiber_task** leaves) noexcept;
+  /// One more task was taken back while a request was answered. True: forks go on being public.
+  static bool goes_on_being_public(cactus_member& w) noexcept;
+  /// Nothing is offered for the request any more. While somebody sleeps, or is on the way, it is made anew.
+  void make_quiet(cactus_member& w, fiber_task** first_private) noexcept;
+  void request_for_sleepers(cactus_member& w) noexcept;
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
                          std::uint16_t& root) noexcept override;
   void ask(runtime::fiber_member& victim) noexcept override;
