@@ -1,6 +1,6 @@
 // frame: many spawned tasks, one join counter.
 #include "runtime/pools.hpp"
-#include "schedulers/cactus/worker.hpp"
+#include "schedulers/cactus/checks.hpp"
 
 #include <bit>
 #include <new>
@@ -98,6 +98,7 @@ void cactus_frame::drain() noexcept {
   if (!self || self->kind != fiber_kind::cactus || self->stack != fiber_) runtime::not_the_scope_s_owner();
   while (pending_) {
     auto& w = static_cast<cactus_member&>(runtime::this_member());
+    check(w);
     // What was newer has come to its end, so the newest is the frame's; or else we are in f of a join.
     if (open_forks(w) != forks_) runtime::not_the_scope_s_owner();
     if (team_of(w).take_back(w)) {

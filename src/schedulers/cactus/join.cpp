@@ -1,5 +1,5 @@
 // The owner's side: the slow paths of fork and join.
-#include "schedulers/cactus/worker.hpp"
+#include "schedulers/cactus/checks.hpp"
 
 #include <algorithm>
 
@@ -9,8 +9,6 @@ namespace {
 // How many private tasks an owner publishes at a request: half of them, as long as that is not many; each
 // costs an exchange when it is taken back.
 constexpr std::uint32_t k_publish_most = 32;
-// A request stands until so many tasks in a row were taken back. Then forks are private again.
-constexpr unsigned k_taken_back_until_private = 8;
 
 cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_member&>(w); }
 
@@ -18,11 +16,13 @@ cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_memb
 
 void cactus_pushed_slow() noexcept {
   cactus_member& w = member(fiber_self());
+  check(w);
   team_of(w).publish(w, w.index_of_head());
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
   cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // which fork() may have hidden
+  check(w);
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
   team_of(w).wait_for_thieves(counter, 1);
   return cactus_outcome::met;
@@ -58,7 +58,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
     case runtime::taken_back::is_owners:
       w.head = w.base + place;
       if (w.requests().state() != split_state::quiet && goes_on_being_public(w)) {
-        w.requests().answer();
+        static_cast<void>(w.requests().answer());
         request_for_sleepers(w);
       } else {
         make_quiet(w, w.head);
@@ -69,7 +69,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
 }
 
 bool cactus_team::goes_on_being_public(cactus_member& w) noexcept {
-  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % k_taken_back_until_private;
+  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % cactus_member::k_taken_back_until_private;
   return w.taken_back_in_a_row != 0;
 }
 
@@ -92,15 +92,16 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
     // With it the task's place is gone: its join asks take_back().
     static_cast<cactus_task*>(w.base[i])->counter = {0, w.index, nullptr};
   }
-  bool const was_asked = w.requests().is_to_be_answered();
-  if (was_asked) {
-    w.requests().answer();
+  // Also without a request: no join may take its task for private.
+  bool const is_answer = w.requests().is_to_be_answered();
+  if (is_answer || w.requests().state() == split_state::quiet) {
+    static_cast<void>(w.requests().answer());
     w.taken_back_in_a_row = 0;
   }
   // edge cactus-1: the tasks are written before they are offered.
   w.open.offer_to(first + count);
   counted(w.index).publications.bump();
-  has_offered(w, was_asked);
+  has_offered(w, is_answer);
 }
 
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first

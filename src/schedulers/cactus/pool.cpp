@@ -1,6 +1,6 @@
 // The pool: its members, the way in, and the default pool.
 #include "runtime/pool_of.hpp"
-#include "schedulers/cactus/worker.hpp"
+#include "schedulers/cactus/checks.hpp"
 
 #include <algorithm>
 
@@ -30,12 +30,14 @@ cactus_team::~cactus_team() { stop(); }
 /// What the task forked here would wait for its return, so thieves that ask get some of it now.
 void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
+  check(w);
   if (w.requests().is_requested() && w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
 
 void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
   if (!alive()) return;
   auto& w = static_cast<cactus_member&>(m);
+  check(w);
   while (w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
 

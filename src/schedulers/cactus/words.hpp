@@ -33,9 +33,9 @@ class split_word : public cactus_split {
     if (word_.load(std::memory_order_seq_cst) != fiber_requested())
       word_.store(fiber_requested(), std::memory_order_seq_cst);
   }
-  /// Owner, before it offers tasks: the request is answered, and forks go on being public. A thief that finds all of
-  /// the offer taken requests anew. edge cactus-4: seq_cst, before the look for sleepers.
-  void answer() noexcept { static_cast<void>(word_.exchange(still_requested(), std::memory_order_seq_cst)); }
+  /// Owner, before it offers tasks: forks go on being public. True: a thief had requested them. A thief that finds
+  /// all of the offer taken requests anew. edge cactus-4: seq_cst, before the look for sleepers.
+  bool answer() noexcept { return word_.exchange(still_requested(), std::memory_order_seq_cst) == fiber_requested(); }
   /// Owner: takes the request away; places from this one on are private. edge cactus-4: as answer().
   void make_quiet(fiber_task** first_private) noexcept {
     static_cast<void>(word_.exchange(quiet_at(first_private), std::memory_order_seq_cst));
@@ -44,8 +44,11 @@ class split_word : public cactus_split {
   void begin(split_state s, fiber_task** first_private) noexcept {
     word_.store(s == split_state::quiet ? quiet_at(first_private) : still_requested(), std::memory_order_relaxed);
   }
-  /// Owner, for checks: the first private place while it is quiet. relaxed: its own store.
-  bool is_quiet_at(fiber_task** place) const noexcept { return word_.load(std::memory_order_relaxed) == place; }
+  /// Owner, for checks: does each join below this place take its slow path? relaxed: its own store, or a request.
+  bool is_quiet_at_or_above(fiber_task** first_private) const noexcept {
+    fiber_task** const now = word_.load(std::memory_order_relaxed);
+    return now == first_private || now >= still_requested();
+  }
 
  private:
   static fiber_task** still_requested() noexcept { return fiber_requested() - 1; }
@@ -64,8 +67,8 @@ class places_read {
   [[nodiscard]] bool are(std::uint32_t tail) const noexcept { return count_.load(std::memory_order_acquire) == tail; }
   /// Owner, when all are read. relaxed: the next place is published after it.
   void begin_anew() noexcept { count_.store(0, std::memory_order_relaxed); }
-  /// For checks. relaxed: a hint.
-  std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// For checks. acquire: the tail that is read after it counts these.
+  std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint32_t> count_{0};
