@@ -38,8 +38,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/arch/x86_64/continuation.S
     src/arch/x86_64/switch_stack.S
     src/os/linux/interrupt.cpp
-    src/runtime/fiber_stack.cpp
-    src/runtime/fiber_team.cpp
+    src/runtime/fiber/forced_steals.cpp
+    src/runtime/fiber/nesting.cpp
+    src/runtime/fiber/stack.cpp
+    src/runtime/fiber/stack_pool.cpp
+    src/runtime/fiber/team.cpp
+    src/runtime/fiber/thief.cpp
     src/schedulers/cactus/frame.cpp
     src/schedulers/cactus/join.cpp
     src/schedulers/cactus/pool.cpp

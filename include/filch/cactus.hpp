@@ -41,10 +41,8 @@ struct cactus {
 
   /// See filch::scheduler.
   static bool wanted() noexcept {
-    auto const& w = detail::fiber_self();
-    // relaxed: a hint; what it leads to synchronises.
-    return w.split.load(std::memory_order_relaxed) == detail::fiber_requested() &&
-           w.kind == detail::fiber_kind::cactus;
+    auto& w = detail::fiber_self();
+    return detail::cactus_split(w).is_requested() && w.kind == detail::fiber_kind::cactus;
   }
   /// For loops: a shorter rest is not worth splitting. In ticks of the processor's counter.
   static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;

@@ -3,7 +3,7 @@
 #include "os/linux/futex.hpp"
 #include "runtime/team.hpp"
 #if FILCH_HAS_CACTUS
-#include "runtime/fiber_team.hpp"
+#include "runtime/fiber/team.hpp"
 #endif
 
 namespace filch::inline FILCH_ABI {

@@ -5,7 +5,6 @@
 #include <filch/detail/fiber_frame.hpp>
 
 #include <array>
-#include <atomic>
 #include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -68,8 +67,8 @@ class cactus_frame : public fiber_frame<cactus_frame> {
   std::uint64_t forks_ = 0;                // open ones of the fiber, where none is newer than this frame's
   unsigned pending_ = 0;                   // tickets that are not taken back, stolen ones too
   // since there was none:
-  unsigned pushed_ = 0;             // tasks
-  std::atomic<unsigned> begun_{0};  // of them, by anybody: the next to run is this number
+  unsigned pushed_ = 0;  // tasks
+  cactus_begun begun_;   // of them, by any worker
   ticket ticket_;
   std::array<waiting*, k_few> first_tasks_;  // by number; written before the ticket
   std::unique_ptr<more_places> more_tasks_;

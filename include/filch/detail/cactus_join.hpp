@@ -3,10 +3,10 @@
 //
 //   task      the rest of a join up to its join counter, or a spawned task
 //   private   a task at or above `split`: only its owner touches it
-//   raised    `split` holds k_requested: a thief asks the owner to make more tasks public
+//   requested `split` is above every place: a thief wants the owner to make more tasks public
 #pragma once
 
-#include <filch/detail/fiber.hpp>
+#include <filch/detail/cactus_words.hpp>
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
 
@@ -95,8 +95,7 @@ template <bool KeepsPlace> FILCH_INLINE cactus_outcome cactus_take_back(cactus_t
   fiber_worker& w = fiber_self();
   // A kept place is right: a task that was never public is the newest one of this worker (I4 in protocol.md).
   fiber_task** const place = KeepsPlace ? task.place() : w.head - 1;
-  // relaxed: whether the place is public is known from this worker's own stores; a thief's is only a request.
-  if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]]
+  if (cactus_split(w).is_above(place)) [[unlikely]]
     return cactus_join_slow(task.counter);
   w.head = place;
   return cactus_outcome::run_it;
@@ -142,8 +141,7 @@ FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join_here(std::
     fiber_worker& w = fiber_self();
     fiber_task** const place = w.head;
     if constexpr (k_keeps_place) second.keep_place(place);
-    // relaxed: as in cactus_take_back.
-    if (place < w.split.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (cactus_split(w).is_above(place)) [[unlikely]] {
       if (w.kind != fiber_kind::cactus) {
         if constexpr (is_small_closure<Fn>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.

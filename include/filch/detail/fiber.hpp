@@ -1,5 +1,5 @@
 // What the schedulers whose fibers move between threads share: tasks, join counters, and the calling thread's worker.
-// src/runtime/fiber_team.hpp has the rest of it.
+// src/runtime/fiber/team.hpp has the rest of it.
 //
 //   fiber    code that runs on a stack of its own, from a task's begin to its end, on one worker after the other
 //   task      what a thief may take
@@ -18,13 +18,37 @@ class fiber_stack;
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Where the parts of a join, or the tasks of a scope, meet. The owner adds the number of parts that were
-/// stolen, once it has left its stack; each thief takes one off at its end. Who makes it zero comes last.
+/// Counts the stolen parts of a join, or the stolen tasks of a scope. The owner adds their number once it has left
+/// its stack; each thief takes one off at the end of its part. The one that makes the balance zero is the last, and
+/// continues with the frame. All others must not touch the counter any more: the frame may be gone.
 struct join_counter {
-  std::int32_t balance;             // atomic; zero before any part of it is public
-  unsigned begun_on;                // the worker that made it public; of cactus, read where steals are forced only
-  runtime::fiber_stack* suspended;  // written before the owner adds, read by who comes last
+  std::int32_t balance;             // atomic; zero before any part is public, and after the last has arrived
+  unsigned begun_on;                // the worker that made the parts public
+  runtime::fiber_stack* suspended;  // the owner's stack; written before it adds, read by the last
+
+  /// Owner, on its stack: have all stolen parts arrived? Then the counter is zero again.
+  /// edge fiber-1: acquire, their results.
+  [[nodiscard]] bool close_if_arrived(std::int32_t stolen) noexcept {
+    if (std::atomic_ref(balance).load(std::memory_order_acquire) != -stolen) return false;
+    std::atomic_ref(balance).store(0, std::memory_order_relaxed);  // relaxed: no thief is left
+    return true;
+  }
+  /// Owner, off its stack, before it adds. relaxed: a hint; a part may arrive meanwhile.
+  [[nodiscard]] bool may_be_last(std::int32_t stolen) noexcept {
+    return std::atomic_ref(balance).load(std::memory_order_relaxed) == -stolen;
+  }
+  /// Owner, off its stack. True: it is the last.
+  /// edge fiber-1: release, the stack is left; acquire, the results of all parts.
+  [[nodiscard]] bool add_stolen(std::int32_t stolen) noexcept {
+    return std::atomic_ref(balance).fetch_add(stolen, std::memory_order_acq_rel) == -stolen;
+  }
+  /// Thief, at the end of its part. True: it is the last.
+  /// edge fiber-1: release, its result; acquire, the suspended stack, and the results of the others.
+  [[nodiscard]] bool arrive() noexcept {
+    return std::atomic_ref(balance).fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
 };
+static_assert(sizeof(join_counter) == 16);
 
 struct fiber_task {
   /// Runs it in the thief, keeps its result or exception for the owner, and returns where to arrive.

@@ -28,7 +28,7 @@ class fiber_failures {
   void throw_first() { first_.throw_if_any(); }
 
  private:
-  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;  // in src/runtime/fiber_team.cpp
+  FILCH_API void keep(std::exception_ptr, unsigned number) noexcept;  // in src/runtime/fiber/nesting.cpp
 
   std::mutex failing_;  // never held across a fork
   first_failure first_;

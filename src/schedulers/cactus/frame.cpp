@@ -1,6 +1,6 @@
 // frame: many spawned tasks, one join counter.
 #include "runtime/pools.hpp"
-#include "schedulers/cactus/worker.hpp"
+#include "schedulers/cactus/checks.hpp"
 
 #include <bit>
 #include <new>
@@ -52,27 +52,20 @@ bool cactus_frame::has_place_for_next() noexcept {
 /// All tasks have come to their end, so nobody reads their number.
 void cactus_frame::begin_anew() noexcept {
   pushed_ = 0;
-  // relaxed: the next ticket is pushed after it.
-  begun_.store(0, std::memory_order_relaxed);
+  begun_.begin_anew();
 }
 
 /// Owner, which has just taken a ticket back.
 unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
-  // relaxed: the owner alone makes tickets public.
-  auto const split = cactus_public::of(w.open.load(std::memory_order_relaxed)).split;
   auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // of the oldest
-  if (index < split) return begun_.fetch_add(1, std::memory_order_acq_rel);   // edge cactus-5
-  // None of the others was ever public, so no thief has one. relaxed: seen with the ticket that is public next.
-  unsigned const number = begun_.load(std::memory_order_relaxed);
-  begun_.store(number + 1, std::memory_order_relaxed);
-  return number;
+  // Where it is private, none of the others was ever public.
+  return index < w.open.peek().end ? begun_.begin_next() : begun_.begin_next_alone();
 }
 
 /// For whoever has taken a ticket. As many tickets were taken as tasks have begun, so there is one.
 join_counter& cactus_frame::run_oldest(fiber_task& t) noexcept {
   cactus_frame& frame = static_cast<ticket&>(t).frame;
-  // edge cactus-5: acquire, the task; release, what is known here of tasks to those that take a ticket later.
-  waiting& task = *frame.place_of(frame.begun_.fetch_add(1, std::memory_order_acq_rel));
+  waiting& task = *frame.place_of(frame.begun_.begin_next());
   return task.run(task);
 }
 
@@ -86,8 +79,7 @@ bool cactus_frame::forget_stolen() noexcept {
     begin_anew();
     return true;
   }
-  // relaxed: as at a join's fork.
-  if (w.head - 1 < w.split.load(std::memory_order_relaxed)) cactus_pushed_slow();
+  if (cactus_split(w).is_above(w.head - 1)) cactus_pushed_slow();
   return false;
 }
 
@@ -98,8 +90,7 @@ void cactus_frame::push(waiting& task) noexcept {
   *w.head++ = &ticket_;
   ++pending_;
   ++forks_;
-  // relaxed: as at a join's fork.
-  if (w.head - 1 < w.split.load(std::memory_order_relaxed)) cactus_pushed_slow();
+  if (cactus_split(w).is_above(w.head - 1)) cactus_pushed_slow();
 }
 
 void cactus_frame::drain() noexcept {
@@ -107,6 +98,7 @@ void cactus_frame::drain() noexcept {
   if (!self || self->kind != fiber_kind::cactus || self->stack != fiber_) runtime::not_the_scope_s_owner();
   while (pending_) {
     auto& w = static_cast<cactus_member&>(runtime::this_member());
+    check(w);
     // What was newer has come to its end, so the newest is the frame's; or else we are in f of a join.
     if (open_forks(w) != forks_) runtime::not_the_scope_s_owner();
     if (team_of(w).take_back(w)) {

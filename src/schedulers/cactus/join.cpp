@@ -1,8 +1,7 @@
 // The owner's side: the slow paths of fork and join.
-#include "schedulers/cactus/worker.hpp"
+#include "schedulers/cactus/checks.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -10,39 +9,20 @@ namespace {
 // How many private tasks an owner publishes at a request: half of them, as long as that is not many; each
 // costs an exchange when it is taken back.
 constexpr std::uint32_t k_publish_most = 32;
-// A request stands until so many tasks in a row were taken back. Then forks are private again.
-constexpr unsigned k_taken_back_until_private = 8;
 
 cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_member&>(w); }
-
-std::uint32_t index_of_head(cactus_member const& w) noexcept { return static_cast<std::uint32_t>(w.head - w.base); }
-
-bool is_requested(fiber_worker const& w) noexcept {
-  // relaxed: a request may as well be seen at the next fork.
-  return runtime::k_steals_are_forced || w.split.load(std::memory_order_relaxed) == fiber_requested();
-}
-
-/// Are forks public, whatever their places?
-bool stands(fiber_worker const& w) noexcept {
-  // relaxed: as in is_requested().
-  return w.split.load(std::memory_order_relaxed) >= fiber_still_requested();
-}
-
-/// One more task was taken back while a request stood.
-bool keeps_request(cactus_member& w) noexcept {
-  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % k_taken_back_until_private;
-  return w.taken_back_in_a_row != 0;
-}
 
 }  // namespace
 
 void cactus_pushed_slow() noexcept {
   cactus_member& w = member(fiber_self());
-  team_of(w).publish(w, index_of_head(w));
+  check(w);
+  team_of(w).publish(w, w.index_of_head());
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
   cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // which fork() may have hidden
+  check(w);
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
   team_of(w).wait_for_thieves(counter, 1);
   return cactus_outcome::met;
@@ -58,93 +38,90 @@ void cactus_team::wait_for_thieves(join_counter& m, unsigned stolen) noexcept {
 /// Takes the newest task off, if it was not stolen.
 bool cactus_team::take_back(cactus_member& w) noexcept {
   if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
-  std::uint32_t const head = index_of_head(w);
-  // edge cactus-3: acquire, the steals so far.
-  std::uint64_t word = w.open.load(std::memory_order_acquire);
-  for (;;) {
-    cactus_public const now = cactus_public::of(word);
-    if (head <= now.tail) {
-      // Stolen, and with it all that is older: this worker has no tasks.
+  std::uint32_t const head = w.index_of_head();
+  std::uint32_t const place = head - 1;
+  runtime::open_places left;
+  // edge cactus-3: the task is the owner's, or a thief has it.
+  switch (w.open.take_back(head, left)) {
+    case runtime::taken_back::is_stolen:  // and with it all that is older: this worker has no tasks
       w.taken_back_in_a_row = 0;
       start_over_if_far(w);
       return false;
-    }
-    std::uint32_t const place = head - 1;
-    if (place >= now.split) {  // private: nobody else can have it; but a thief asks, or did
+    case runtime::taken_back::was_private:  // but a thief asks, or did
       w.head = w.base + place;
-      if (is_requested(w)) {
-        if (place > now.split) publish(w, place);
-      } else if (stands(w) && !keeps_request(w)) {
-        take_request_away(w, quiet(w.base + now.split));
+      if (w.requests().is_to_be_answered()) {
+        if (place > left.end) publish(w, place);
+      } else if (w.requests().state() == split_state::still_requested && !goes_on_being_public(w)) {
+        make_quiet(w, w.base + left.end);
       }
       return true;
-    }
-    // edge cactus-3: the task is the owner's again, or a thief has it: one word decides.
-    if (!w.open.compare_exchange_weak(word, now.with_split(place).word(), std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
-      continue;
-    }
-    w.head = w.base + place;
-    take_request_away(w, stands(w) && keeps_request(w) ? fiber_still_requested() : quiet(w.head));
-    return true;
+    case runtime::taken_back::is_owners:
+      w.head = w.base + place;
+      if (w.requests().state() != split_state::quiet && goes_on_being_public(w)) {
+        static_cast<void>(w.requests().answer());
+        request_for_sleepers(w);
+      } else {
+        make_quiet(w, w.head);
+      }
+      return true;
   }
+  __builtin_unreachable();
 }
 
-/// Nothing is offered for it. While somebody sleeps, or is on the way, it is made anew.
-void cactus_team::take_request_away(cactus_member& w, fiber_task** leaves) noexcept {
-  // edge cactus-4: before the look for sleepers.
-  static_cast<void>(w.split.exchange(leaves, std::memory_order_seq_cst));
+bool cactus_team::goes_on_being_public(cactus_member& w) noexcept {
+  w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % cactus_member::k_taken_back_until_private;
+  return w.taken_back_in_a_row != 0;
+}
+
+void cactus_team::make_quiet(cactus_member& w, fiber_task** first_private) noexcept {
+  w.requests().make_quiet(first_private);
+  request_for_sleepers(w);
+}
+
+/// After the request was taken away: edge cactus-4.
+void cactus_team::request_for_sleepers(cactus_member& w) noexcept {
   if (should_ask_itself(w)) ask(w);
 }
 
 /// Answers a request: makes the oldest private tasks public, of those below `below`. The request goes on standing for
 /// the next forks, since nobody says when the task forked last before a long one will be wanted.
 void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
-  std::uint64_t word = w.open.load(std::memory_order_relaxed);
-  std::uint32_t const first = cactus_public::of(word).split;
+  std::uint32_t const first = w.open.peek().end;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) {
     // With it the task's place is gone: its join asks take_back().
     static_cast<cactus_task*>(w.base[i])->counter = {0, w.index, nullptr};
   }
-  bool const was_asked = is_requested(w);
-  if (was_asked) {
-    // edge cactus-4: before the offer: who asks when all of it is taken already asks anew.
-    static_cast<void>(w.split.exchange(fiber_still_requested(), std::memory_order_seq_cst));
+  // Also without a request: no join may take its task for private.
+  bool const is_answer = w.requests().is_to_be_answered();
+  if (is_answer || w.requests().state() == split_state::quiet) {
+    static_cast<void>(w.requests().answer());
     w.taken_back_in_a_row = 0;
   }
-  // edge cactus-1, and idle-1: the tasks are written before they are offered. Thieves move the tail meanwhile.
-  while (!w.open.compare_exchange_weak(word, cactus_public::of(word).with_split(first + count).word(),
-                                       std::memory_order_seq_cst, std::memory_order_relaxed)) {
-  }
+  // edge cactus-1: the tasks are written before they are offered.
+  w.open.offer_to(first + count);
   counted(w.index).publications.bump();
-  has_offered(w, was_asked);
+  has_offered(w, is_answer);
 }
 
 /// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
 /// place again, once all thieves have read what they took.
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
-  if (index_of_head(w) < w.places / 4 || !alive()) return;
-  std::uint64_t const word = w.open.load(std::memory_order_acquire);
-  cactus_public const now = cactus_public::of(word);
-  // Nothing is public, so no thief changes the word. edge cactus-2: acquire, they have read their places.
+  if (w.index_of_head() < w.places / 4 || !alive()) return;
+  std::uint32_t const tail = w.open.look().tail;
   runtime::spin_wait spin(oversubscribed());
-  while (w.taken.load(std::memory_order_acquire) != now.tail) spin.once();
-  w.taken.store(0, std::memory_order_relaxed);
-  w.open.store(cactus_public{0, 0, now.root}.word(), std::memory_order_release);
+  while (!w.taken.are(tail)) spin.once();
+  w.taken.begin_anew();
+  w.open.restart_at(0);
   static_cast<void>(open_forks(w));
   w.head = w.counted = w.base;
-  take_request_away(w, quiet(w.base));
+  make_quiet(w, w.base);
 }
 
 void cactus_team::takes_up(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
   w.counted = w.head;
-  // Nothing is public (I2), so no thief changes the word.
-  cactus_public now = cactus_public::of(w.open.load(std::memory_order_relaxed));
-  if (now.root == w.stack->root) return;
-  now.root = w.stack->root;
-  w.open.store(now.word(), std::memory_order_seq_cst);  // edge idle-4: before the look whether its caller sleeps
+  w.open.set_root(w.stack->root);  // nothing is public (I2)
 }
 
 void cactus_team::gives_up(runtime::fiber_member& m) noexcept {
@@ -152,9 +129,9 @@ void cactus_team::gives_up(runtime::fiber_member& m) noexcept {
 }
 
 bool cactus_team::has_room(cactus_member& w) noexcept {
-  if (index_of_head(w) < w.places / 2) return true;
-  if (cactus_public::of(w.open.load(std::memory_order_acquire)).tail == index_of_head(w)) start_over_if_far(w);
-  return index_of_head(w) < w.places / 2;
+  if (w.index_of_head() < w.places / 2) return true;
+  if (w.open.look().tail == w.index_of_head()) start_over_if_far(w);
+  return w.index_of_head() < w.places / 2;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

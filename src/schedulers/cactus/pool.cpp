@@ -1,6 +1,6 @@
 // The pool: its members, the way in, and the default pool.
 #include "runtime/pool_of.hpp"
-#include "schedulers/cactus/worker.hpp"
+#include "schedulers/cactus/checks.hpp"
 
 #include <algorithm>
 
@@ -17,10 +17,11 @@ void cactus_team::make_place(unsigned place) noexcept {
   auto* const m = make_member<cactus_member>(place);
   m->base = reinterpret_cast<fiber_task**>(m + 1);
   auto const room = static_cast<std::size_t>(space(place).high() - reinterpret_cast<std::byte*>(m->base));
-  m->places = static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(fiber_task*), cactus_public::k_most));
+  m->places =
+      static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(fiber_task*), runtime::open_range::k_most));
   m->head = m->base;
-  // A request stands for workers whose threads have yet to come. relaxed: nobody has seen the place.
-  m->split.store(workers() > 1 ? fiber_still_requested() : quiet(m->base), std::memory_order_relaxed);
+  // Workers whose threads have yet to come will want tasks.
+  m->requests().begin(workers() > 1 ? split_state::still_requested : split_state::quiet, m->base);
   add(*m, place);
 }
 
@@ -29,16 +30,15 @@ cactus_team::~cactus_team() { stop(); }
 /// What the task forked here would wait for its return, so thieves that ask get some of it now.
 void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
-  bool const asked = w.split.load(std::memory_order_relaxed) == fiber_requested();
-  auto const head = static_cast<std::uint32_t>(w.head - w.base);
-  if (asked && head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
+  check(w);
+  if (w.requests().is_requested() && w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
 
 void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
   if (!alive()) return;
   auto& w = static_cast<cactus_member&>(m);
-  auto const head = static_cast<std::uint32_t>(w.head - w.base);
-  while (head > cactus_public::of(w.open.load(std::memory_order_relaxed)).split) publish(w, head);
+  check(w);
+  while (w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
 
 void cactus_enter_default(void (*call)(void*), void* argument) {

@@ -3,34 +3,27 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Asks the victim to make tasks public. seq_cst, both: see edge cactus-4.
-void cactus_team::ask(runtime::fiber_member& victim) noexcept {
-  if (victim.split.load(std::memory_order_seq_cst) == fiber_requested()) return;
-  victim.split.store(fiber_requested(), std::memory_order_seq_cst);
-}
+void cactus_team::ask(runtime::fiber_member& victim) noexcept { split_word(victim).request(); }
 
 fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_member& me,
                                     std::uint16_t& root) noexcept {
   auto& victim = static_cast<cactus_member&>(v);
-  // edge cactus-1: acquire.
-  std::uint64_t word = victim.open.load(std::memory_order_acquire);
-  cactus_public const now = cactus_public::of(word);
+  // edge cactus-1: what the tasks are made of is seen.
+  runtime::open_places const now = victim.open.look();
   if (me.limit != runtime::k_any_root && me.limit != now.root && &victim != &me) return nullptr;
-  if (now.tail >= now.split) {
+  if (now.is_empty()) {
     ask(victim);
     return nullptr;
   }
-  // edge cactus-1 and cactus-3: the task is ours, and what it points to is there.
-  if (!victim.open.compare_exchange_strong(word, now.with_tail(now.tail + 1).word(), std::memory_order_acq_rel,
-                                           std::memory_order_relaxed)) {
+  // edge cactus-3: the task is ours, or somebody else was faster.
+  if (!victim.open.steal(now)) {
     counted(me.index).backoffs.bump();
     return nullptr;
   }
   fiber_task* const task = victim.base[now.tail];
-  // edge cactus-2: the place is the owner's to write again.
-  victim.taken.fetch_add(1, std::memory_order_release);
+  victim.taken.add_one();
   // The trip wire: the last public task went, the owner should publish more.
-  if (now.tail + 1 == now.split && &victim != &me) ask(victim);
+  if (now.size() == 1 && &victim != &me) ask(victim);
   // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
   ask(me);
   root = now.root;
@@ -38,9 +31,8 @@ fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_mem
 }
 
 runtime::fiber_offers cactus_team::offers_of(runtime::fiber_member const& victim) const noexcept {
-  // edge idle-1: in order after the announcement.
-  auto const now = cactus_public::of(static_cast<cactus_member const&>(victim).open.load(std::memory_order_seq_cst));
-  return {now.split - now.tail, now.root};
+  runtime::open_places const now = static_cast<cactus_member const&>(victim).open.look_before_sleep();
+  return {now.size(), now.root};
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

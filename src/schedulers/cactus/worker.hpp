@@ -3,7 +3,9 @@
 
 #include <filch/cactus.hpp>
 
-#include "runtime/fiber_team.hpp"
+#include "runtime/fiber/open_range.hpp"
+#include "runtime/fiber/team.hpp"
+#include "schedulers/cactus/words.hpp"
 
 #include <utility>
 
@@ -11,37 +13,10 @@ namespace filch::inline FILCH_ABI::detail {
 
 class cactus_team;
 
-/// Which of a worker's places are public: [tail, split), and the root that their tasks belong to. One word, so that
-/// every change is one exchange, and a thief takes nothing of another root than it saw.
-struct cactus_public {
-  static constexpr unsigned k_bits = 24;
-  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
-
-  std::uint32_t tail = 0;
-  std::uint32_t split = 0;
-  std::uint16_t root = runtime::k_any_root;
-
-  static cactus_public of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
-            static_cast<std::uint16_t>(word >> 2 * k_bits)};
-  }
-  std::uint64_t word() const noexcept {
-    return std::uint64_t{root} << 2 * k_bits | std::uint64_t{split} << k_bits | tail;
-  }
-  cactus_public with_tail(std::uint32_t t) const noexcept { return {t, split, root}; }
-  cactus_public with_split(std::uint32_t s) const noexcept { return {tail, s, root}; }
-};
-
-/// In `split`: a request was answered, and forks go on being public. Greater than every place's address, too.
-inline fiber_task** fiber_still_requested() noexcept { return fiber_requested() - 1; }
-
-/// What `split` holds while nobody wants more tasks. Where steals are forced: makes an owner's compare fail all the
-/// same.
-inline fiber_task** quiet(fiber_task** split) noexcept {
-  return runtime::k_steals_are_forced ? fiber_still_requested() : split;
-}
-
 struct alignas(64) cactus_member : runtime::fiber_member {
+  // A request stands until so many tasks in a row were taken back. Then forks are private again.
+  static constexpr unsigned k_taken_back_until_private = 8;
+
   cactus_member() noexcept : fiber_member(fiber_kind::cactus, 1, nullptr) {}
 
   // fixed after start
@@ -53,8 +28,11 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   fiber_task** counted = nullptr;                // stack->open_forks has those below
 
   // owner and thieves
-  alignas(64) std::atomic<std::uint64_t> open{cactus_public{}.word()};
-  std::atomic<std::uint32_t> taken{0};  // places whose task a thief has read, of those below tail
+  alignas(64) runtime::open_range open;  // of its places
+  places_read taken;
+
+  split_word requests() noexcept { return split_word(*this); }
+  std::uint32_t index_of_head() const noexcept { return static_cast<std::uint32_t>(head - base); }
 };
 
 /// How many forks of the worker's fiber are open, stolen ones too, counted from where it began.
@@ -87,7 +65,11 @@ class cactus_team final : public runtime::fiber_team {
 
  private:
   void make_place(unsigned place) noexcept override;
-  void take_request_away(cactus_member& w, fiber_task** leaves) noexcept;
+  /// One more task was taken back while a request was answered. True: forks go on being public.
+  static bool goes_on_being_public(cactus_member& w) noexcept;
+  /// Nothing is offered for the request any more. While somebody sleeps, or is on the way, it is made anew.
+  void make_quiet(cactus_member& w, fiber_task** first_private) noexcept;
+  void request_for_sleepers(cactus_member& w) noexcept;
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
                          std::uint16_t& root) noexcept override;
   void ask(runtime::fiber_member& victim) noexcept override;

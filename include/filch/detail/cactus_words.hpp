@@ -1,0 +1,55 @@
+// Those shared words of filch::cactus that installed headers touch. The others: src/schedulers/cactus/words.hpp.
+// Their edges are argued in src/schedulers/cactus/protocol.md.
+#pragma once
+
+#include <filch/detail/fiber.hpp>
+
+#include <atomic>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The word `split` of a worker: one compare with a fork's place asks whether the place is public, and whether a
+/// thief wants more tasks.
+///
+///   quiet            the first private place; nobody wants more
+///   still requested  above every place: a request was answered, and forks go on being public
+///   requested        above that: a thief wants tasks
+class cactus_split {
+ public:
+  FILCH_INLINE explicit cactus_split(fiber_worker& w) noexcept : word_(w.split) {}
+
+  /// Owner: must a fork or a join at this place take its slow path? relaxed: whether the place is public is known
+  /// from the owner's own stores; a request may as well be seen at the next fork.
+  FILCH_INLINE bool is_above(fiber_task** place) const noexcept {
+    return place < word_.load(std::memory_order_relaxed);
+  }
+  /// Owner. relaxed: a hint; what it leads to synchronises.
+  bool is_requested() const noexcept { return word_.load(std::memory_order_relaxed) == fiber_requested(); }
+
+ protected:
+  std::atomic<fiber_task**>& word_;
+};
+
+/// How many tasks of a scope have begun: the next to run bears this number.
+class cactus_begun {
+ public:
+  /// Whoever has taken a ticket. edge cactus-5: acquire, the task; release, what is known here of tasks to those that
+  /// take a ticket later.
+  unsigned begin_next() noexcept { return begun_.fetch_add(1, std::memory_order_acq_rel); }
+  /// Owner, while no ticket was ever public, so that no thief has one. relaxed: seen with the ticket that is public
+  /// next.
+  unsigned begin_next_alone() noexcept {
+    unsigned const number = begun_.load(std::memory_order_relaxed);
+    begun_.store(number + 1, std::memory_order_relaxed);
+    return number;
+  }
+  /// Owner, when all tasks have come to their end. relaxed: the next ticket is pushed after it.
+  void begin_anew() noexcept { begun_.store(0, std::memory_order_relaxed); }
+  /// Owner. relaxed: a hint.
+  unsigned count() const noexcept { return begun_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<unsigned> begun_{0};
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,166 @@
+// What the calling thread is: a worker of a fiber team, in a stay, in the run of another scheduler's pool, in a child
+// of fork(), or outside. detail/fiber.hpp has the thread-local that forks read.
+#include "runtime/fiber/nesting.hpp"
+
+#include <filch/detail/fiber_frame.hpp>
+
+#include "runtime/fiber/team.hpp"
+#include "runtime/fork_generation.hpp"
+
+#include <memory>
+#include <new>
+
+namespace filch::runtime {
+namespace {
+
+// Its head, null, is below its split, so that a fork's compare sends its callers to the slow path; never written.
+constinit detail::fiber_task* no_place = nullptr;
+constinit detail::fiber_worker outside(detail::fiber_kind::outside, 1, &no_place);
+
+}  // namespace
+}  // namespace filch::runtime
+
+// Named for the assembly that reads it; see fiber_self(). Optimisers of whole programs do not see that, hence
+// `used`.
+extern "C" {
+FILCH_API constinit thread_local filch::detail::fiber_worker* filch_fiber_self
+    __attribute__((tls_model("initial-exec"), used)) = &filch::runtime::outside;
+}
+
+namespace filch::runtime {
+namespace {
+
+using detail::fiber_kind;
+using detail::fiber_requested;
+using detail::fiber_self;
+using detail::fiber_worker;
+
+fiber_member* member_around_stays(fiber_worker* w) noexcept {
+  while (w->kind == fiber_kind::staying) w = static_cast<detail::fiber_staying*>(w)->within;
+  return member_or_null(w);
+}
+
+/// Before a stay or another pool's run, and after it: who asked meanwhile got no answer, and may sleep. In a poll.
+void serve_own_thieves() noexcept {
+  if (fiber_member* const m = member_or_null(&fiber_self())) m->team->serve_thieves(*m);
+}
+
+// A child of fork() is outside all pools, also where it was forked by a task. The worker that the task is on is found
+// again when the task comes to its end. The screen is never freed: nobody knows how long that is.
+void leave_pools_in_child() {
+  fiber_worker* w = &fiber_self();
+  while (w->kind == fiber_kind::staying) w = w->outer;
+  if (member_or_null(w)) {
+    auto* const screen = new fiber_worker(fiber_kind::forked, 1, fiber_requested());
+    screen->outer = w;
+    w = screen;
+  }
+  become(w);
+}
+
+// While a fiber is in another pool's run its thread is no worker here, but its place can still be found.
+struct hiding_worker : fiber_worker {
+  unsigned const generation = fork_generation();
+  hiding_worker() noexcept : fiber_worker(fiber_kind::outside, 1, fiber_requested()) {}
+};
+
+bool hide(void* room) noexcept {
+  fiber_worker* const w = &fiber_self();
+  if (w == &outside) return false;
+  serve_own_thieves();
+  static_assert(sizeof(hiding_worker) <= hideable::k_room && alignof(hiding_worker) <= 64);
+  auto* const screen = ::new (room) hiding_worker;
+  screen->outer = w;
+  become(screen);
+  return true;
+}
+void show(void* room) noexcept {
+  auto* const screen = std::launder(static_cast<hiding_worker*>(room));
+  become(screen->outer);
+  if (screen->generation != fork_generation()) leave_pools_in_child();  // the run's task forked
+  std::destroy_at(screen);
+  serve_own_thieves();
+}
+
+/// In a stay it is the worker around it that waits.
+team* block() noexcept {
+  fiber_worker* w = &fiber_self();
+  if (fiber_member* const m = member_or_null(w)) m->team->offer_all(*m);
+  fiber_member* const m = member_around_stays(w);
+  return m && m->team->alive() ? m->team : nullptr;
+}
+
+}  // namespace
+
+[[gnu::noinline]] void become(fiber_worker* w) noexcept { filch_fiber_self = w; }
+
+fiber_member* member_or_null(fiber_worker* w) noexcept {
+  return w->kind == fiber_kind::cactus || w->kind == fiber_kind::implicit ? static_cast<fiber_member*>(w) : nullptr;
+}
+
+void watch_nesting() {
+  watch_forks(leave_pools_in_child);
+  hide_on_entry({hide, show, serve_own_thieves, block});
+}
+
+fiber_member* member_of_fiber() noexcept {
+  fiber_worker* w = &fiber_self();
+  while (w->kind == fiber_kind::forked) w = w->outer;
+  return member_or_null(w);
+}
+
+fiber_member* fiber_team::place_of_caller() const noexcept {
+  for (fiber_worker* w = &fiber_self(); w; w = w->outer) {
+    if (auto* const m = member_or_null(w); m && m->team == this) return m;
+  }
+  return nullptr;
+}
+
+void fiber_team::enter_or_nest(void (*call)(void*), void* argument) {
+  if (fiber_member* const here = place_of_caller()) {
+    if (here == &fiber_self()) {
+      call(argument);
+    } else {
+      // Inside another pool inside this one: nothing of it may leave that pool's stack.
+      detail::serve_all_thieves();
+      detail::fiber_staying stays;
+      stays.within = here;
+      call(argument);
+    }
+    return;
+  }
+  enter(call, argument);
+}
+
+}  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+void fiber_failures::keep(std::exception_ptr e, unsigned number) noexcept {
+  // e goes after the lock.
+  std::lock_guard const lock(failing_);
+  first_.keep(e, number);
+}
+
+unsigned fiber_worker_index(fiber_kind kind) noexcept {
+  fiber_worker* w = &fiber_self();
+  while (w->kind == fiber_kind::staying) w = static_cast<fiber_staying*>(w)->within;
+  return w->kind == kind ? static_cast<runtime::fiber_member*>(w)->index : k_no_worker;
+}
+
+void fiber_poll_slow() noexcept { runtime::serve_own_thieves(); }
+
+fiber_staying::fiber_staying() noexcept : fiber_worker(fiber_kind::staying, 1, fiber_requested()) {
+  outer = within = &fiber_self();
+  runtime::serve_own_thieves();
+  runtime::become(this);
+}
+
+fiber_staying::~fiber_staying() {
+  // A child that was forked meanwhile is outside all pools.
+  if (&fiber_self() != this) return;
+  runtime::become(outer);
+  runtime::serve_own_thieves();
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

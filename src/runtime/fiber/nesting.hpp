@@ -1,0 +1,18 @@
+// What the calling thread is to the schedulers that move fibers: team.cpp makes it a worker, and asks what it was.
+// nesting.cpp has the rest: stays, runs of other pools, children of fork(). Page: ../migration.md, "filch::stay".
+#pragma once
+
+#include <filch/detail/fiber.hpp>
+
+namespace filch::runtime {
+
+struct fiber_member;
+
+/// Makes the calling thread that worker. Never inlined: a caller may be on another thread after a join.
+void become(detail::fiber_worker*) noexcept;
+/// Null: it is no team's worker, or not at this moment.
+fiber_member* member_or_null(detail::fiber_worker*) noexcept;
+/// For each team, before its first worker: children of fork(), and runs of other pools, are to know of its workers.
+void watch_nesting();
+
+}  // namespace filch::runtime

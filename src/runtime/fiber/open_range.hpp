@@ -1,0 +1,111 @@
+// The tasks of a fiber that thieves may take: one word of 64 bits that the owner and the thieves change by
+// compare-and-swap. The workers of each scheduler that moves fibers have one. Protocol: fibers.md, "Open range".
+//
+//   place    a number of the owner's: where the task lies is the scheduler's affair; the oldest task has the lowest
+//   taken    below `tail`: thieves have these tasks
+//   open     [tail, end): each thief may take the oldest, the owner may take back the newest
+//   private  from `end` on: the owner's alone
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include "runtime/places.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace filch::runtime {
+
+/// The word, read at one moment.
+struct open_places {
+  std::uint32_t tail = 0;
+  std::uint32_t end = 0;
+  std::uint16_t root = k_any_root;  // the call that the tasks belong to: see places.hpp
+
+  bool is_empty() const noexcept { return tail >= end; }
+  std::uint32_t size() const noexcept { return end - tail; }
+};
+
+/// Who gets the newest task.
+enum class [[nodiscard]] taken_back {
+  is_stolen,    // a thief has it, and with it all that is older
+  was_private,  // the owner: it was never open, and the word is as it was
+  is_owners,    // the owner: it was open, and is not any more
+};
+
+class open_range {
+ public:
+  static constexpr unsigned k_bits = 24;
+  /// Places are at most this.
+  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
+
+  constexpr open_range() noexcept = default;
+
+  /// Owner, of its own stores: `end` and `root` are exact. Others: a hint.
+  open_places peek() const noexcept { return of(word_.load(std::memory_order_relaxed)); }
+  /// Thief, before steal(). Owner: for `tail`. edge fiber-2: acquire, the tasks.
+  open_places look() const noexcept { return of(word_.load(std::memory_order_acquire)); }
+  /// Worker that is about to sleep. edge idle-1: seq_cst, in order after its announcement.
+  open_places look_before_sleep() const noexcept { return of(word_.load(std::memory_order_seq_cst)); }
+
+  /// Thief: takes the oldest task, at seen.tail, of what it saw. False: the word has changed.
+  /// edge fiber-2: acquire, the task. edge fiber-3: one word decides whose it is.
+  [[nodiscard]] bool steal(open_places const& seen) noexcept {
+    std::uint64_t word = word_of(seen);
+    return word_.compare_exchange_strong(word, word_of({seen.tail + 1, seen.end, seen.root}),
+                                         std::memory_order_seq_cst, std::memory_order_relaxed);
+  }
+
+  /// Owner: opens its private tasks below `end`, which are written. Thieves move the tail meanwhile.
+  /// edge fiber-2: release, the tasks. edge idle-1: seq_cst, before the look for sleepers.
+  void offer_to(std::uint32_t end) noexcept {
+    std::uint64_t word = word_.load(std::memory_order_relaxed);
+    for (;;) {
+      open_places const now = of(word);
+      if (word_.compare_exchange_weak(word, word_of({now.tail, end, now.root}), std::memory_order_seq_cst,
+                                      std::memory_order_relaxed)) {
+        return;
+      }
+    }
+  }
+  /// Owner: takes back the newest of its tasks, which lies before `top`. `left` is the word afterwards.
+  /// edge fiber-3: acquire, the steals so far; one word decides whose the task is.
+  taken_back take_back(std::uint32_t top, open_places& left) noexcept {
+    std::uint64_t word = word_.load(std::memory_order_acquire);
+    for (;;) {
+      left = of(word);
+      if (top <= left.tail) return taken_back::is_stolen;
+      if (top > left.end) return taken_back::was_private;
+      left.end = top - 1;
+      if (word_.compare_exchange_weak(word, word_of(left), std::memory_order_seq_cst, std::memory_order_acquire))
+        return taken_back::is_owners;
+    }
+  }
+
+  /// Owner, where nothing is open, so that no thief changes the word: the places below `place` are used up, those
+  /// from it on are private. edge fiber-2: release, as an offer.
+  void restart_at(std::uint32_t place) noexcept {
+    word_.store(word_of({place, place, peek().root}), std::memory_order_release);
+  }
+  /// Owner, where nothing is open: it goes on with a fiber of this root.
+  /// edge idle-4: seq_cst, before the look whether the root's caller sleeps.
+  void set_root(std::uint16_t root) noexcept {
+    open_places now = peek();
+    if (now.root == root) return;
+    now.root = root;
+    word_.store(word_of(now), std::memory_order_seq_cst);
+  }
+
+ private:
+  static constexpr open_places of(std::uint64_t word) noexcept {
+    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
+            static_cast<std::uint16_t>(word >> 2 * k_bits)};
+  }
+  static constexpr std::uint64_t word_of(open_places const& p) noexcept {
+    return std::uint64_t{p.root} << 2 * k_bits | std::uint64_t{p.end} << k_bits | p.tail;
+  }
+
+  std::atomic<std::uint64_t> word_{word_of({})};
+};
+
+}  // namespace filch::runtime

@@ -1,0 +1,69 @@
+// A stack of a fiber: the fiber may leave it in the middle, and another thread may resume it. team.cpp switches
+// stacks, stack_pool.hpp makes and trims them. Assembly: src/arch/x86_64/switch_stack.S. Protocol: ../fibers.md.
+#pragma once
+
+#include "os/linux/memory.hpp"
+#include "os/linux/overflow.hpp"
+#include "runtime/frames.hpp"
+#include "runtime/places.hpp"
+#include "runtime/sanitizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace filch::runtime {
+
+class fiber_stack {
+ public:
+  /// The calling thread's own stack, as a place to come back to.
+  fiber_stack() noexcept;
+  /// A new stack on which main(argument) will run at the first switch to it. main never returns.
+  /// With lower_bytes, the reservation is a power of two in size, and aligned to it, and begins with so many bytes
+  /// for the scheduler. Throws setup_error where the address space can't be had.
+  fiber_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument);
+  fiber_stack(fiber_stack const&) = delete;
+  fiber_stack& operator=(fiber_stack const&) = delete;
+  ~fiber_stack();
+
+  /// Leaves this stack, on which the caller is, for `to`; returns when somebody switches back to this one,
+  /// perhaps on another thread. `worker` is the number that a stack overflow on `to` is reported with.
+  /// The C++ runtime's exceptions in flight stay with their stack.
+  void switch_to(fiber_stack& to, unsigned worker) noexcept;
+  /// For main, first of all.
+  void arrived() noexcept;
+  /// The same as switch_to(), for a fiber that waits; it answers questions from its home stack meanwhile.
+  void wait_on(fiber_stack& home, unsigned worker) noexcept;
+  os::reservation const& memory() const noexcept { return memory_; }
+
+  std::uint64_t open_forks = 0;     // the scheduler's: of the fiber on it
+  std::uint16_t root = k_any_root;  // of the same: the call that it belongs to
+
+ private:
+  friend class fiber_stack_pool;
+  os::reservation memory_;
+  void* resume_at_ = nullptr;
+  void* unused_base_[3] = {};   // a thread's own stack has no base to be told of
+  void** base_ = unused_base_;  // where unwinders find what switched here: src/arch/x86_64/switch_stack.S
+  void* asan_kept_ = nullptr;
+  void const* asan_low_ = nullptr;
+  std::size_t asan_bytes_ = 0;
+  fiber_stack* came_from_ = nullptr;
+  void* tsan_fiber_ = nullptr;
+  bool has_slack_ = false;  // fixed by the pool
+  // whoever left it, until somebody may resume it
+  bool is_asked_ = false;                             // where its frames lead
+  frames_lead frames_lead_ = frames_lead::elsewhere;  // the answer
+  void const* too_far_at_ = nullptr;  // where it was left when its frames led too far: where they do, lower down, too
+  // The holder's, to know what the fiber cannot have touched. Without slack:
+  std::byte* untouched_below_ = nullptr;      // when it was last left; null: not known
+  std::byte* was_untouched_below_ = nullptr;  // when it was last entered
+  std::uint64_t faults_before_ = 0;           // of the thread, at or before the same
+  // with slack:
+  std::uint64_t looked_at_ = 0;  // when the system was asked for its pages
+  std::unique_ptr<os::guarded_stack> guard_;
+  std::optional<known_stack> known_;
+};
+
+}  // namespace filch::runtime

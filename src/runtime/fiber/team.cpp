@@ -1,0 +1,202 @@
+// The fiber machine: a worker runs fibers on their stacks, and does for each what it left undone when it left its
+// stack. thief.cpp finds the tasks. Protocol: ../fibers.md.
+#include "runtime/fiber/team.hpp"
+
+#include "runtime/fiber/nesting.hpp"
+#include "runtime/fork_generation.hpp"
+#include "runtime/stack.hpp"
+
+#include <utility>
+
+namespace filch::runtime {
+
+fiber_team::fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t))
+    : team(std::move(s), tolerate_missing_threads,
+           [lower_bytes](std::size_t stack) {
+             // For the fiber that it runs, one at hand, and some that wait. There may be more, or fewer.
+             constexpr std::size_t k_stacks = 4;
+             std::size_t const lower = lower_bytes ? lower_bytes(stack) : 0;
+             return k_stacks * os::reservation::whole_bytes_for(stack, lower);
+           }),
+      stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back, fiber_main,
+              this),
+      members_(all_places()) {
+  watch_nesting();
+  static_cast<void>(os::own_page_faults());  // what its first call finds out is found out before anybody forks
+}
+
+// In a child of fork() the lock of the stacks may be held by nobody: of its parent's it says nothing.
+void fiber_team::add_to(pool_stats& sum) const noexcept {
+  if (!alive()) return;
+  auto const stacks = stacks_.count();
+  sum.stacks_in_use = stacks.in_use;
+  sum.stacks_peak = stacks.made;
+  sum.kept_stack_pages = fiber_stack_pool::k_kept_pages;
+}
+
+std::size_t fiber_team::written_stack_bytes() const noexcept { return alive() ? stacks_.written_bytes() : 0; }
+
+void fiber_team::add(fiber_member& m, unsigned place) noexcept {
+  m.team = this;
+  m.index = place;
+  m.limit = all().root_limit(place);
+  m.random = random_numbers(place);
+  members_[place] = &m;
+}
+
+bool fiber_team::have_arrived(detail::join_counter& m, unsigned stolen) noexcept {
+  return m.close_if_arrived(static_cast<std::int32_t>(stolen));
+}
+
+void fiber_team::wait_for_parts(detail::join_counter& m, unsigned stolen) noexcept {
+  fiber_member& w = this_member();
+  fiber_stack& mine = *w.stack;
+  if (have_arrived(m, stolen)) {
+    if (!moves_on(w, m)) return;
+    w.parting = {fiber_parting::moves, nullptr, 0, nullptr};
+  } else {
+    m.suspended = &mine;
+    w.parting = {fiber_parting::suspends, &m, static_cast<std::int32_t>(stolen), nullptr};
+  }
+  mine.wait_on(*w.home, w.index);
+  // Whoever resumed this saw the balance come to zero. The worker may be another one.
+}
+
+/// On its home stack, the worker runs the fiber on w.stack, and those that follow it, until there is none.
+void fiber_team::run_fiber(fiber_member& w) noexcept {
+  while (w.stack) {
+    takes_up(w);
+    // Its caller may have begun to sleep when this worker was at another root's fiber, and did not ask here.
+    // edge idle-4: after the root is to be seen.
+    if (sleepers().sleeps_for_root(w.stack->root)) ask(w);
+    fiber_stack_pool::enter(*w.stack, w.faults);
+    w.home->switch_to(*w.stack, w.index);
+    fiber_parting const p = w.parting;
+    if (p.what == fiber_parting::moves || p.what == fiber_parting::gives_way) {
+      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == fiber_parting::gives_way});
+    } else if (p.what == fiber_parting::suspends) {
+      fiber_stack* const suspended = std::exchange(w.stack, nullptr);
+      counted(w.index).suspensions.bump();
+      if (!p.counter->may_be_last(p.stolen)) trim_waiting(w, *suspended);
+      if (p.counter->add_stolen(p.stolen)) go_on(w, *suspended, *p.counter);
+    } else {
+      fiber_stack* const left = std::exchange(w.stack, nullptr);
+      if (p.next) go_on(w, *p.next, *p.counter);
+      trim(w, *left);
+      if (w.spare) {
+        if (alive()) stacks_.give_back(left);  // in a child of fork() its lock may be held by nobody
+      } else {
+        w.spare = left;
+      }
+    }
+  }
+  is_free(w);
+}
+
+/// After the switch away from the stack, and before anybody else can come to it.
+void fiber_team::trim(fiber_member& w, fiber_stack& left) noexcept {
+  if (stacks_.trim(left, w.faults)) counted(w.index).give_backs.bump();
+}
+
+void fiber_team::trim_waiting(fiber_member& w, fiber_stack& left) noexcept {
+  if (stacks_.trim_waiting(left, w.faults, *w.home, w.index)) counted(w.index).give_backs.bump();
+}
+
+/// Who came last to the join counter goes on with its frame.
+void fiber_team::go_on(fiber_member& w, fiber_stack& frame, detail::join_counter const& m) noexcept {
+  if (moves_on(w, m)) {
+    hand_over({&frame, nullptr, w.index, false});
+  } else {
+    w.stack = &frame;
+  }
+}
+
+/// What runs on every stack of the pool: one fiber after the other.
+void fiber_team::fiber_main(void*) noexcept {
+  this_member().stack->arrived();
+  for (;;) {
+    fiber_member* w = &this_member();
+    fiber_parting parting;
+    if (detail::fiber_task* const task = std::exchange(w->next_task, nullptr)) {
+      detail::join_counter& m = task->run(*task);
+      if (m.arrive()) parting = {fiber_parting::resumes, &m, 0, m.suspended};
+    } else {
+      w->next_call(w->next_argument);
+    }
+    // A join in it may have moved the fiber to another worker.
+    w = &this_member();
+    w->parting = parting;
+    w->stack->switch_to(*w->home, w->index);
+  }
+}
+
+bool fiber_team::need_spare(fiber_member& w) noexcept {
+  if (!w.spare) w.spare = stacks_.take();
+  return w.spare != nullptr;
+}
+
+/// The caller's own call, on a stack of the pool's.
+void fiber_team::run_root(fiber_member& me, void (*call)(void*), void* argument) noexcept {
+  if (!need_spare(me)) {
+    // No stack to be had: on this one, and nothing of it is forked.
+    run_in_order(call, argument);
+    return;
+  }
+  me.next_call = call;
+  me.next_argument = argument;
+  me.stack = std::exchange(me.spare, nullptr);
+  me.stack->root = me.limit;
+  run_fiber(me);
+}
+
+void fiber_team::run_in_order(void (*call)(void*), void* argument) {
+  detail::fiber_staying const here;
+  call(argument);
+}
+
+void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
+  detail::fiber_worker* const before = &detail::fiber_self();
+  struct life {
+    fiber_team& team;
+    fiber_member& self;
+    void (*call)(void*);
+    void* argument;
+    std::atomic<bool> done{false};
+  } it{*this, *members_[me], call, argument};
+  it.self.outer = before;
+  // Workers that slept while nobody was at this place have not asked here. After the place was entered: edge idle-1.
+  if (somebody_looks()) ask(it.self);
+  it.self.faults = 0;  // a caller's place has another thread each time
+  become(&it.self);
+  call_on(
+      space(me), me,
+      [](void* p) {
+        life& l = *static_cast<life*>(p);
+        fiber_stack home;
+        l.self.home = &home;
+        if (l.self.limit == k_any_root) {
+          l.call(l.argument);
+        } else {
+          // The root is a fiber like others: it may come to its end on another worker.
+          l.team.run_root(
+              l.self,
+              [](void* q) {
+                life& root = *static_cast<life*>(q);
+                root.call(root.argument);
+                fiber_team& of = root.team;
+                unsigned const callers = root.self.index;
+                bool const is_elsewhere = of.place_of_caller()->index != callers;
+                // edge entry-1: release. root may be gone afterwards.
+                root.done.store(true, std::memory_order_seq_cst);
+                if (is_elsewhere) of.sleepers().wake(callers);
+              },
+              p);
+          l.team.work_until(l.self.index, l.done);
+        }
+        l.self.home = nullptr;
+      },
+      &it);
+  become(before);
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,146 @@
+// A team whose workers run fibers: code on stacks of their own, which may leave a worker at a join and go on at
+// another one. What is stolen, and how it is offered, is the scheduler's.
+#pragma once
+
+#include <filch/detail/fiber.hpp>
+
+#include "runtime/fiber/forced_steals.hpp"
+#include "runtime/fiber/stack_pool.hpp"
+#include "runtime/random.hpp"
+#include "runtime/team.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace filch::runtime {
+
+class fiber_team;
+
+/// What is to be done for a fiber that has left its stack.
+struct fiber_parting {
+  enum { ended, suspends, resumes, moves, gives_way } what = ended;
+  detail::join_counter* counter = nullptr;  // suspends: adds `stolen` to it; resumes: of who goes on
+  std::int32_t stolen = 0;
+  fiber_stack* next = nullptr;  // resumes: who goes on here
+};
+
+/// What a worker offers: how many tasks that nobody has taken, and the root of its fiber.
+struct fiber_offers {
+  std::uint32_t untaken = 0;
+  std::uint16_t root = k_any_root;
+};
+
+struct alignas(64) fiber_member : detail::fiber_worker {
+  using fiber_worker::fiber_worker;
+
+  // fixed after start
+  fiber_team* team = nullptr;
+  unsigned index = 0;
+  std::uint16_t limit = k_any_root;  // a caller's: the root that it may take tasks of
+
+  // owner
+  alignas(64) random_numbers random;
+  unasked_offers unasked;
+  fiber_stack* home = nullptr;   // where the worker looks for work
+  fiber_stack* stack = nullptr;  // of the fiber that it runs
+  fiber_stack* spare = nullptr;
+  detail::fiber_task* next_task = nullptr;  // for a fiber that begins
+  void (*next_call)(void*) = nullptr;       // the same, of a caller from outside
+  void* next_argument = nullptr;
+  fiber_parting parting;
+  std::uint64_t faults = 0;  // of its thread, when it last trimmed a stack; 0: not yet
+};
+
+/// The worker of the fiber that calls, or null: also in a child of fork() that the fiber made, where it is outside.
+fiber_member* member_of_fiber() noexcept;
+inline fiber_member& this_member() noexcept { return *member_of_fiber(); }
+/// Where steals are forced: others run on this worker first, and the fiber goes on later, on any. False, and nothing
+/// has happened: what calls is no fiber, or offers something that nobody can take.
+bool fiber_gives_way() noexcept;
+
+class fiber_team : public team {
+ public:
+  bool give_way(fiber_member& w) noexcept;
+  /// True if so many parts have arrived: the join counter is over then.
+  static bool have_arrived(detail::join_counter& m, unsigned stolen) noexcept;
+  /// Leaves the stack until `stolen` parts have arrived at the join counter. Continues on any thread.
+  void wait_for_parts(detail::join_counter& m, unsigned stolen) noexcept;
+  /// The calling thread's place in this team, where it is further out on its stack; else null.
+  fiber_member* place_of_caller() const noexcept;
+  /// For pool_of::enter.
+  void enter_or_nest(void (*call)(void*), void* argument);
+  std::size_t written_stack_bytes() const noexcept;
+  /// Before a task of this team enters another pool, or stays.
+  virtual void serve_thieves(fiber_member&) noexcept = 0;
+  /// Before its worker waits in the system: offers all that it can.
+  virtual void offer_all(fiber_member&) noexcept = 0;
+
+ protected:
+  /// lower_bytes says how many bytes the scheduler wants at the low end of stacks of that size; null: none.
+  fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t));
+  /// From the scheduler's make_place().
+  void add(fiber_member& m, unsigned place) noexcept;
+
+  void add_to(pool_stats& sum) const noexcept override;
+
+  fiber_member& member(unsigned i) const noexcept { return *members_[i]; }
+  /// After an offer by its owner.
+  void has_offered(fiber_member& w, bool was_asked) noexcept;
+  bool should_ask_itself(fiber_member& w) noexcept {
+    return team::should_ask_itself(w.unasked, [&] { return offers_of(w).untaken; }, w.stack->root);
+  }
+  /// Does the victim offer a task that a worker with this limit may take?
+  bool offers_task(fiber_member const& victim, std::uint16_t limit = k_any_root) const noexcept {
+    fiber_offers const o = offers_of(victim);
+    return o.untaken != 0 && (limit == k_any_root || limit == o.root);
+  }
+  /// May that worker take tasks that the victim's fiber forks?
+  bool may_take_from(fiber_member const& me, fiber_member const& victim) const noexcept {
+    return me.limit == k_any_root || me.limit == offers_of(victim).root;
+  }
+  /// Where steals are forced: hands over whatever the worker's fiber offers, as if thieves had come first.
+  void hand_over_offers(fiber_member& w) noexcept;
+
+  // Hooks.
+  /// Takes a task of a root that the thief may take, and says which; or asks for one. Where steals are forced, the
+  /// victim may be the thief.
+  virtual detail::fiber_task* steal_from(fiber_member& victim, fiber_member& me, std::uint16_t& root) noexcept = 0;
+  virtual void ask(fiber_member& victim) noexcept = 0;
+  /// edge idle-1: in order after the announcement.
+  virtual fiber_offers offers_of(fiber_member const& victim) const noexcept = 0;
+  /// Was a request put off, so that whoever looks for work should wake another who does?
+  virtual bool is_owed(unsigned) const noexcept { return false; }
+  /// The worker is about to go on with the fiber on w.stack. Afterwards offers_of() tells its root.
+  virtual void takes_up(fiber_member&) noexcept {}
+  /// The fiber on w.stack leaves the worker where it waits for nothing.
+  virtual void gives_up(fiber_member&) noexcept {}
+  /// The worker runs no fiber any more.
+  virtual void is_free(fiber_member&) noexcept {}
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+
+ private:
+  void run_root(fiber_member& me, void (*call)(void*), void* argument) noexcept;
+  void run_in_order(void (*call)(void*), void* argument) override;
+  bool steal_and_run(unsigned me) override;
+  /// A stack is taken, begun and left for each.
+  cycles cost_of_steal() const noexcept override { return 6'000; }
+  void ask_everybody(unsigned me) noexcept override;
+  bool sees_work(unsigned me) const noexcept override;
+  std::uint64_t forks_of(unsigned) const noexcept override { return 0; }
+
+  static void fiber_main(void*) noexcept;
+  void run_fiber(fiber_member& w) noexcept;
+  void trim(fiber_member& w, fiber_stack& left) noexcept;
+  void trim_waiting(fiber_member& w, fiber_stack& left) noexcept;
+  void go_on(fiber_member& w, fiber_stack& frame, detail::join_counter const& m) noexcept;
+  bool moves_on(fiber_member const& w, detail::join_counter const& m) const noexcept;
+  void hand_over(handed_over::work what) noexcept;
+  bool run_handed_over(fiber_member& me) noexcept;
+  bool need_spare(fiber_member& w) noexcept;
+
+  fiber_stack_pool stacks_;
+  handed_over handed_over_;
+  std::vector<fiber_member*> members_;  // of each place, at the start of its space
+};
+
+}  // namespace filch::runtime
