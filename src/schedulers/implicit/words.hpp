@@ -6,7 +6,7 @@
 #include <filch/detail/fiber.hpp>
 
 #include "runtime/account.hpp"
-#include "runtime/forced_steals.hpp"
+#include "runtime/fiber/forced_steals.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -6,7 +6,7 @@
 
 #include "runtime/account.hpp"
 #include "runtime/exceptions_in_flight.hpp"
-#include "runtime/fiber_team.hpp"
+#include "runtime/fiber/team.hpp"
 #include "schedulers/implicit/record.hpp"
 #include "schedulers/implicit/unwind/walk.hpp"
 #include "schedulers/implicit/words.hpp"

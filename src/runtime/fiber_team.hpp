@@ -1,4 +1,0 @@
-// Where fiber/team.hpp was.
-#pragma once
-
-#include "runtime/fiber/team.hpp"
