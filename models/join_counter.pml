@@ -1,5 +1,5 @@
-/* A join counter of the cactus scheduler: a frame whose fiber has to wait for PARTS stolen parts gives up its stack; who
-   comes last goes on with it. Under total store order. Words as in src/schedulers/cactus/protocol.md. */
+/* The join counter of the schedulers that move fibers: a fiber that has to wait for PARTS stolen parts leaves its stack;
+   the last party continues with its frame. Under total store order. Words as in src/runtime/fibers.md (fiber-1). */
 
 #ifndef PARTS
 #define PARTS 2
