@@ -5,7 +5,7 @@
 #define RANKS 3
 #endif
 #ifndef HEARTBEATS
-#define HEARTBEATS 2  /* of each rank, at most */
+#define HEARTBEATS 2  /* the most that a rank sends */
 #endif
 #define NONE 255
 

@@ -1,14 +1,14 @@
-/* Steal requests between ranks, in two runs, and the end of the cluster. Messages arrive in any order. That a run is over
-   is known here at once: cluster_termination.pml finds it out. What is checked: README.md. */
+/* Steal requests between ranks, in two runs, and the end of the cluster. Messages arrive in any order. Ranks know
+   the end of a run at once here: cluster_termination.pml finds it. What is checked: README.md. */
 
 #ifndef RANKS
 #define RANKS 3
 #endif
 #ifndef TASKS
-#define TASKS 3  /* of a run */
+#define TASKS 3  /* tasks of a run */
 #endif
 #ifndef ASKS
-#define ASKS 2   /* of each rank */
+#define ASKS 2   /* requests of each rank, at most */
 #endif
 #ifndef RUNS
 #define RUNS 2

@@ -5,13 +5,13 @@
 #define RANKS 3
 #endif
 #ifndef MESSAGES
-#define MESSAGES 4  /* basic ones that are sent in all */
+#define MESSAGES 4  /* basic messages sent in all */
 #endif
 
 byte to_send = MESSAGES;
 byte under_way[RANKS];  /* basic messages to this rank */
-bool busy[RANKS];  /* the main loop has a share at work */
-bool helps[RANKS]; /* a share that the main loop does not know has tasks */
+bool busy[RANKS];  /* the main loop has tasks */
+bool helps[RANKS]; /* a helper has tasks */
 bool left[RANKS];  /* tasks lie among those that arrived */
 byte sent[RANKS], received[RANKS];
 
@@ -99,7 +99,7 @@ proctype rank(byte me) {
      }
   :: atomic { busy[me] -> busy[me] = false }
 #ifdef HELPERS
-  /* a helper takes what comes, in the step in which it looks, while the main loop has a share at work; leaves some of it
+  /* a helper takes what comes, in the step in which it looks, while the main loop has tasks; leaves some of it
      for others, and ends */
   :: atomic { under_way[me] > 0 && busy[me] && !helps[me] ->
        under_way[me]--;

@@ -40,7 +40,7 @@ namespace {
 template <class S> class cluster_folds : public ::testing::Test {};
 TYPED_TEST_SUITE(cluster_folds, all_schedulers, scheduler_names);
 
-TEST(cluster_fold, of_shares_calls_op_under_no_lock) {
+TEST(cluster_fold, of_rank_workers_calls_op_under_no_lock) {
   std::function<void()> in_op;
   auto const op = [&in_op](long a, long b) {
     if (auto const f = std::exchange(in_op, nullptr)) f();
@@ -61,7 +61,7 @@ TEST(cluster_fold, of_shares_calls_op_under_no_lock) {
       four.merge();
       merged.open();
     });
-    EXPECT_TRUE(merged.pass()) << "another share waits for this op";
+    EXPECT_TRUE(merged.pass()) << "another rank worker waits for this op";
   };
   two.merge();
   other.join();
@@ -188,7 +188,7 @@ class throwing final : public filch::detail::partial {
   void merge() override { throw std::overflow_error("too many"); }
 };
 
-TEST(cluster_fold, of_shares_that_throws_fails_the_run) {
+TEST(cluster_fold, of_rank_workers_that_throws_fails_the_run) {
   network net(1, 1);
   port here(net, 0);
   filch::detail::transport_of<port> carrier(here);

@@ -168,13 +168,13 @@ TEST(cluster_helper, has_tasks_for_the_main_loop) {
   scenery.end();
 }
 
-TEST(cluster_helper, keeps_what_arrives_once_a_share_waits_no_more) {
+TEST(cluster_helper, keeps_what_arrives_once_no_worker_waits) {
   given scenery;
   filch::detail::future_value<void> future;
   scenery.victim.endpoint_.send_result(1, &future, std::nullopt, {});
   scenery.rank.mine.run_newest();
   scenery.rank.mine.wait_for(future);
-  EXPECT_TRUE(scenery.gets(1)) << "it leaves it for a share that looks no more";
+  EXPECT_TRUE(scenery.gets(1)) << "it leaves tasks for a rank worker that waits no more";
   scenery.end();
 }
 

@@ -1,4 +1,4 @@
-// An exception that takes a message or a task along ends all ranks: nobody would see the end of that run.
+// An exception that takes a message or a task along ends all ranks, since the run would not end.
 #include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"

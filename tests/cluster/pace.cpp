@@ -1,4 +1,4 @@
-// How often a rank looks for messages.
+// How often a rank worker polls.
 #include "network.hpp"
 
 #include <filch/detail/cluster_pace.hpp>
@@ -54,7 +54,7 @@ TEST(cluster_pace, hears_of_each_request_once) {
   int heard = 0;
   for (int looks = 0; looks < 100; ++looks) heard += one.poll(none, 0, false);
   EXPECT_EQ(heard, 1);
-  // The watchdog's looks count, too: the next one of a worker hears of them.
+  // The watchdog's looks count, too: the worker's next poll reports them.
   while (two.stats().returns == 0) two.poll(none, 0, false);
   two.idle(none, true);
   for (int ticks = 0; ticks < 100; ++ticks) one.tick();

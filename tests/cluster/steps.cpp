@@ -1,5 +1,5 @@
-// The protocol step by step, in one thread: who moves next, and which message arrives, is drawn from a seed, so a
-// failure can be repeated. FILCH_TEST_SEED=n repeats one, FILCH_TEST_TREES=n sets how many.
+// The protocol step by step, in one thread. A seed draws the rank that moves next and the message that arrives, so a
+// failure can be repeated: FILCH_TEST_SEED=n repeats one run, FILCH_TEST_TREES=n sets the number of runs.
 #include "steps.hpp"
 
 #include <filch/detail/cluster_pace.hpp>

@@ -151,7 +151,7 @@ void work_while_watched(filch::cluster_options const& options) {
   });
 }
 
-// Watchmen and workers meet in what they share; for sanitizers.
+// Watchdogs and workers use the endpoint at once; for sanitizers.
 TEST(cluster_threads, are_watched_while_they_work) { work_while_watched({.workers = 2}); }
 
 TEST(cluster_threads, have_more_patience_than_there_are_ticks) {

@@ -123,8 +123,8 @@ long opens(filch::rank&, std::uintptr_t address) {
   reinterpret_cast<gate*>(address)->open();
   return 1;
 }
-// Polls, with a task that another share has to take: one that sleeps between its looks, by now, and longer than a
-// poll takes to be late.
+// Polls, with a task that another rank worker has to take: one that sleeps between its looks, by now, and longer than
+// a poll takes to be late.
 long has_one_taken(filch::rank& here) {
   slow_has_begun->open();
   work_for(k_a_while);
@@ -185,8 +185,8 @@ template <class S, class Port, class F> void on_two_ranks(unsigned workers_of_0,
 }
 
 // Two ranks, the first with two workers. Each task but the last waits for its child, which another worker runs: x the
-// second one of rank 0, y rank 1, d the first one of rank 0, on the stack of the share that x was split off, c one of
-// the others. Messages are held back until these are the ones that get them.
+// second one of rank 0, y rank 1, d the first one of rank 0, on the stack of the rank worker that x was split off, c
+// one of the others. Messages are held back until these are the ones that get them.
 struct chain {
   gate rank_0_asked, x_began, x_looks_no_more, y_began, d_began, c_began;
   std::thread::id of_y;
@@ -258,7 +258,7 @@ long x(filch::rank& here) {
   return child.get() + 1;
 }
 template <class S> long first(filch::rank& here) {
-  answer_until(here, links->rank_0_asked);  // which it does while it has one share
+  answer_until(here, links->rank_0_asked);  // which it does while it has one rank worker
   auto child = here.async<&x>();
   work_until<S>(here, [] { return links->x_began.is_open(); });
   EXPECT_TRUE(links->y_began.pass());
@@ -306,7 +306,7 @@ long polls_until_its_rank_asks(filch::rank& here) {
   }));
   return 1;
 }
-/// Ends, so that its share waits for the one that the other worker has begun.
+/// Ends, so that its rank worker waits for the one that the other worker has begun.
 template <class S> long leaves_its_last_task_to_another_worker(filch::rank& here) {
   here.spawn<&polls_until_its_rank_asks>();
   work_until<S>(here, [] { return slow_has_begun->is_open(); });
