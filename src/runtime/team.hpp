@@ -108,7 +108,8 @@ class team {
   /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
   virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 
-  /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
+  /// Searches, runs what it finds, and sleeps where there is nothing, until `stop`. The thread that sets `stop` then
+  /// wakes `me`.
   void work_until(unsigned me, std::atomic<bool> const& stop);
 
   /// Wakes one sleeper for a worker of which offers(i) holds; root_of(i) is the root of its tasks.
@@ -161,7 +162,7 @@ class team {
   std::size_t stack_size() const noexcept { return stack_size_; }
   /// Are there more workers, callers among them, than processors?
   bool oversubscribed() const noexcept { return places_.in_use() > settings_.available; }
-  /// Between two looks for work in a spin loop, of which this is number `looks`.
+  /// Between two searches in a spin loop, of which this is number `looks`.
   void pause_between_looks(unsigned looks) const noexcept;
 
  private:
@@ -171,7 +172,7 @@ class team {
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
-  /// Looks for work as the calling thread's worker until `stop`.
+  /// Searches as the calling thread's worker until `stop`.
   void work_as(unsigned me, std::atomic<bool> const& stop);
   /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
   bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
