@@ -1,6 +1,5 @@
 // Wake-ups after an offer, and offers that no thief has requested: an owner compares how many workers search with how
-// many tasks it offers. Called by the owner after each offer, and by a thief after a steal. Protocol: idle.md,
-// idle-3.
+// many tasks it offers. Called by the owner after each offer, and by a thief after a steal. Protocol: idle.md.
 #pragma once
 
 #include "runtime/team.hpp"

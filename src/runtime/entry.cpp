@@ -1,6 +1,5 @@
 // Calls from outside: a caller takes a place and is a worker while its call lasts; where no place is free, the call
-// runs in order on a spare stack. Called by pool.run() of every scheduler. Protocol: idle.md, entry-2, entry-4 and
-// entry-5.
+// runs in order on a spare stack. Called by pool.run() of every scheduler. Protocol: idle.md, "Calls from outside".
 #include "os/linux/futex.hpp"
 #include "os/linux/overflow.hpp"
 #include "runtime/stack.hpp"

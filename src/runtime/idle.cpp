@@ -1,3 +1,5 @@
+// The words of sleep and the count of sleepers: announcing, sleeping, waking. Called by the worker loop, by joins
+// that sleep, and by owners after an offer. Protocol and proof: idle.md, "Sleeping".
 #include "runtime/idle.hpp"
 
 #include "os/linux/futex.hpp"

@@ -1,6 +1,6 @@
 // What a worker does between tasks: it searches by the scheduler's hooks, spins, gives pages back, announces itself
-// and sleeps. Run by the team's threads, by stand-ins, and by callers whose join is not done. Protocol: idle.md,
-// idle-1 and idle-2.
+// and sleeps. Run by the team's threads, by stand-ins, and by callers that wait in a join. Protocol: idle.md,
+// "Sleeping".
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
 #include "runtime/pools.hpp"
