@@ -24,8 +24,8 @@ test-whole:  ## all of it, each build for every scheduler
 	@tools/install-packages test whole
 	@tools/test-all whole
 
-quick-test:  ## today's share of the release build's tests
-	@tools/test-all today release
+quick-test:  ## today's share of the release build's tests, and the checks of words, walls and edges
+	@tools/test-all today edges release
 
 check-format:  ## is the code formatted?
 	@tools/check-format

@@ -6,16 +6,20 @@ set(FILCH_SOURCES
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
   src/runtime/check.cpp
+  src/runtime/entry.cpp
   src/runtime/fork_generation.cpp
   src/runtime/frames.cpp
   src/runtime/idle.cpp
   src/runtime/mutex.cpp
+  src/runtime/nesting.cpp
   src/runtime/pools.cpp
   src/runtime/settings.cpp
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
+  src/runtime/stand_ins.cpp
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
+  src/runtime/worker_loop.cpp
   src/runtime/worker_space.cpp
   src/schedulers/channel/barrier.cpp
   src/schedulers/channel/frame.cpp

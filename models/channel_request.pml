@@ -14,7 +14,7 @@
 
 /* words of memory */
 #define PLACE(v) (v)       /* the thief's place in the request channel of v; its own: what came back */
-#define BELL(v) (3 + (v))
+#define DOORBELL(v) (3 + (v))
 #define CHANNEL 6          /* the state of the thief's task channel */
 #define WAITS 7            /* the thief's word in the idle protocol */
 #define WORDS 8
@@ -57,9 +57,9 @@ inline run_once(task) {
 }
 
 inline ring(me, whose, tmp) {
-  LOAD(me, BELL(whose), tmp);
+  LOAD(me, DOORBELL(whose), tmp);
   if
-  :: tmp != RUNG -> STORE_SC(me, BELL(whose), RUNG)
+  :: tmp != RUNG -> STORE_SC(me, DOORBELL(whose), RUNG)
   :: else
   fi;
   tmp = 0
@@ -146,7 +146,7 @@ inline pass_on(me, other, tmp) {
 
 inline serve(me, other, task, r, tmp) {
 #ifndef MUTANT_CLEARS_LAST
-  EXCHANGE(me, BELL(me), QUIET, tmp);
+  EXCHANGE(me, DOORBELL(me), QUIET, tmp);
 #endif
   if
   :: me == OWNER -> deferred = false
@@ -158,7 +158,7 @@ inline serve(me, other, task, r, tmp) {
   :: else
   fi;
 #ifdef MUTANT_CLEARS_LAST
-  EXCHANGE(me, BELL(me), QUIET, tmp);
+  EXCHANGE(me, DOORBELL(me), QUIET, tmp);
 #endif
   if
   :: r != NOTHING ->
@@ -178,10 +178,10 @@ inline serve(me, other, task, r, tmp) {
 #else
         STORE(me, PLACE(me), BROADCAST);
 #ifdef MUTANT_MARKS_SEEN_BY_PLAIN_STORE
-        STORE(me, BELL(me), SEEN)
+        STORE(me, DOORBELL(me), SEEN)
 #else
 #ifndef MUTANT_DOES_NOT_MARK_SEEN
-        atomic { DRAINED(me) -> if :: mem[BELL(me)] == QUIET -> mem[BELL(me)] = SEEN :: else fi }
+        atomic { DRAINED(me) -> if :: mem[DOORBELL(me)] == QUIET -> mem[DOORBELL(me)] = SEEN :: else fi }
 #endif
 #endif
 #endif
@@ -204,7 +204,7 @@ active proctype owner() {
      fi;
 #endif
      /* A fork whose compare finds no request, while the thief sleeps with nothing coming? */
-     d_step { tmp = mem[BELL(OWNER)]; assert(tmp != QUIET || !asleep || mem[CHANNEL] != OPEN || OTHER_ROOT(OWNER, task)) };
+     d_step { tmp = mem[DOORBELL(OWNER)]; assert(tmp != QUIET || !asleep || mem[CHANNEL] != OPEN || OTHER_ROOT(OWNER, task)) };
      if
      :: tmp != QUIET -> serve(OWNER, PASSER, task, r, tmp)
      :: else
@@ -212,7 +212,7 @@ active proctype owner() {
      if
      :: task == 0 -> done; atomic { done = false; sent = 0 }
      :: else ->
-        LOAD(OWNER, BELL(OWNER), tmp);
+        LOAD(OWNER, DOORBELL(OWNER), tmp);
         task = 0;
         if
         :: tmp == RUNG -> serve(OWNER, PASSER, task, r, tmp)
@@ -222,7 +222,7 @@ active proctype owner() {
      fi;
      n++; tmp = 0
   :: looks > 0 -> looks--;
-     EXCHANGE(OWNER, BELL(OWNER), QUIET, tmp);
+     EXCHANGE(OWNER, DOORBELL(OWNER), QUIET, tmp);
      LOAD(OWNER, PLACE(OWNER), r);
      LOAD(OWNER, CHANNEL, tmp);
 #ifndef MUTANT_LOOKS_AND_DOES_NOT_RING
@@ -244,7 +244,7 @@ active proctype passer() {
   byte task = TASKS;
   byte r, tmp;
   do
-  :: mem[BELL(PASSER)] == RUNG || (mem[BELL(PASSER)] == SEEN && task != 0) -> serve(PASSER, OWNER, task, r, tmp)
+  :: mem[DOORBELL(PASSER)] == RUNG || (mem[DOORBELL(PASSER)] == SEEN && task != 0) -> serve(PASSER, OWNER, task, r, tmp)
   :: break
   od
 }

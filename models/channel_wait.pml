@@ -15,7 +15,7 @@
 #define OWNERS TASKS
 #define CHANNEL (TASKS + 1)         /* the state of the owner's task channel */
 #define PLACE (TASKS + 2)           /* the owner's place in the thief's request channel */
-#define BELL (TASKS + 3)            /* the thief's */
+#define DOORBELL (TASKS + 3)            /* the thief's */
 #define WAITS(p) (TASKS + 4 + (p))
 #define WORDS (TASKS + 6)
 
@@ -133,7 +133,7 @@ active proctype owner() {
   :: !asks ->
      STORE_SC(OWNER, CHANNEL, OPEN);
      STORE_SC(OWNER, PLACE, 1);
-     STORE_SC(OWNER, BELL, 1);
+     STORE_SC(OWNER, DOORBELL, 1);
      asks = true
   :: asks ->
 #ifdef MUTANT_ANNOUNCES_LAST
@@ -203,14 +203,14 @@ active proctype thief() {
   :: !told -> tell(THIEF, OWNER, OWNERS, DONE, tmp); told = true
   :: n < TASKS ->
      has = 1;
-     LOAD(THIEF, BELL, tmp);
+     LOAD(THIEF, DOORBELL, tmp);
      if
      :: tmp == 0 -> LOAD(THIEF, CHANNEL, tmp); tmp = (tmp == TAKEN_BACK -> 1 : 0)
      :: else
      fi;
      if
      :: tmp == 1 ->
-        EXCHANGE(THIEF, BELL, 0, tmp);
+        EXCHANGE(THIEF, DOORBELL, 0, tmp);
         EXCHANGE(THIEF, PLACE, 0, tmp);
         /* Its own request for an owner that has not looked yet. */
         if

@@ -23,13 +23,13 @@ proctype rank(byte me) {
        sent++; heartbeats[(me + 1) % RANKS]++
      }
   :: atomic { !has_stopped ->
-#ifndef MUTANT_WATCHMAN_GOES_ON
+#ifndef MUTANT_WATCHDOG_GOES_ON
        has_stopped = true;
 #endif
        assert(!gone[(me + 1) % RANKS]);
        farewell[(me + 1) % RANKS] = sent
      };
-#ifdef MUTANT_WATCHMAN_GOES_ON
+#ifdef MUTANT_WATCHDOG_GOES_ON
      if
      :: atomic { sent < HEARTBEATS -> assert(!gone[(me + 1) % RANKS]); heartbeats[(me + 1) % RANKS]++ }
      :: skip

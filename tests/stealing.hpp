@@ -190,7 +190,7 @@ template <class S> void with_held_thieves(typename S::pool& pool, auto const& bo
   });
 }
 
-/// Four tasks, of which who asks for half gets x and `other` in one message.
+/// Four tasks. A thief that requests half of them gets x and `other` in one message.
 void spawn_for_one_message(auto& scope, auto const& x, auto const& other) {
   scope.spawn(x);
   scope.spawn(other);

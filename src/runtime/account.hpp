@@ -1,5 +1,5 @@
-// The bound on the time that thieves cost a worker. src/schedulers/implicit/protocol.md, "What a thief may
-// cost its victim".
+// The bound on the time that thieves cost a worker: "What a thief may cost its victim" in the protocol.md of the
+// schedulers that keep accounts.
 #pragma once
 
 #include <algorithm>

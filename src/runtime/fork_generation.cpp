@@ -1,3 +1,5 @@
+// The count of fork()s, and the functions that reset state in a child. Read by teams before they use their threads or
+// locks: in a child the threads are gone, and a lock may be held for ever.
 #include "runtime/fork_generation.hpp"
 
 #include <pthread.h>

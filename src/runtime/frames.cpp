@@ -1,3 +1,5 @@
+// Follows the frames of running code by the unwinder. Called before pages of a stack are given back, to see that no
+// live frame lies outside it.
 #include "runtime/frames.hpp"
 
 #include <unwind.h>

@@ -1,3 +1,5 @@
+// The words of sleep and the count of sleepers: announcing, sleeping, waking. Called by the worker loop, by joins
+// that sleep, and by owners after an offer. Protocol and proof: idle.md, "Sleeping".
 #include "runtime/idle.hpp"
 
 #include "os/linux/futex.hpp"
@@ -75,7 +77,7 @@ bool idle::wake(unsigned who) noexcept {
 bool idle::wake_one_for(unsigned offerer) noexcept {
   for (unsigned step = 1; step <= number_of_places_; ++step) {
     unsigned const who = (offerer + step) % number_of_places_;
-    // edge idle-1: who is not seen here looks for work after what was offered.
+    // edge idle-1: a worker that is not seen here searches after what was offered.
     std::uint32_t const what = places_[who].waits.load(std::memory_order_seq_cst);
     if ((what == k_for_anything || what == k_for_one + offerer) && wake_if(who, what)) {
       os::futex_wake(places_[who].waits);

@@ -1,3 +1,5 @@
+// The slow paths of filch::mutex: spins, offers the worker's tasks, then sleeps on the word. Called where the lock is
+// taken by another thread.
 #include <filch/mutex.hpp>
 
 #include "os/linux/futex.hpp"

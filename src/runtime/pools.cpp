@@ -1,3 +1,5 @@
+// The process-wide part of pools: the lock under which they are made, default pools in a child of fork(), and the
+// errors that end the process with one line.
 #include "runtime/pools.hpp"
 
 #include <filch/detail/caught.hpp>

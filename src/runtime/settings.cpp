@@ -1,3 +1,5 @@
+// Reads and checks the settings of a pool: pool_options first, then the environment, then the machine. Called once
+// for each pool; an invalid value is an error with one line that names the setting.
 #include "runtime/settings.hpp"
 
 #include "os/linux/processors.hpp"

@@ -1,3 +1,5 @@
+// Calls a function on another stack, by the assembly of src/arch, and registers that stack for the overflow handler
+// and the sanitizers. Called for workers' own stacks and for calls that run in order.
 #include "runtime/stack.hpp"
 
 #include "os/linux/overflow.hpp"

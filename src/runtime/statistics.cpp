@@ -1,3 +1,5 @@
+// The table of FILCH_STATS=1: the list of live teams, the figures of those that are gone, and the print at exit.
+// Teams register at their start and retire at their end.
 #include "runtime/statistics.hpp"
 
 #include "runtime/fork_generation.hpp"

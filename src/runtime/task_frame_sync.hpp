@@ -1,5 +1,5 @@
-// sync() of a task_frame: runs the spawned tasks of a scope, and takes them off the task stack. frame.cpp of `direct`
-// and of `channel` instantiate it. Protocol: "Scope" in their protocol.md.
+// sync() of a task_frame: runs the spawned tasks of a scope, and takes them off the task stack. Instantiated in
+// frame.cpp of each scheduler with a task stack. Protocol: "Scope" in its protocol.md.
 #pragma once
 
 #include <filch/detail/task_frame.hpp>

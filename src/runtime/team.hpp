@@ -1,13 +1,20 @@
-// A team: the workers of a pool, their threads, and the way in. What a worker does to find work is the
-// scheduler's; when to look, spin, sleep and stop is decided here. Protocol: idle.md.
+// A team: the workers of a pool, their threads, and calls from outside. A scheduler derives from it: its hooks say
+// how a worker finds a task; the team decides when a worker searches, spins, sleeps and stops. The parts:
+//   team.cpp         memory, threads, start and stop, counts        worker_loop.cpp  searching, spinning, sleeping
+//   entry.cpp        calls from outside                             stand_ins.cpp    threads that work for blocked
+//   workers demand.hpp       wake-ups after an offer, unasked offers        nesting.cpp      workers of other
+//   schedulers
+// Protocol: idle.md.
 #pragma once
 
 #include "runtime/account.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/idle.hpp"
+#include "runtime/nesting.hpp"
 #include "runtime/places.hpp"
 #include "runtime/serve_thieves.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/spin.hpp"
 #include "runtime/worker_space.hpp"
 
 #include <atomic>
@@ -24,11 +31,7 @@
 
 namespace filch::runtime {
 
-/// What a worker may still offer to those who have yet to ask.
-struct unasked_offers {
-  unsigned left = 0;
-  bool asked_itself = false;  // the request that stands is the worker's own
-};
+struct unasked_offers;
 
 /// Each thread that calls enter() works at a caller's place while its call lasts; the team's own threads have the
 /// places 1 to workers() - 1.
@@ -105,19 +108,13 @@ class team {
   /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
   virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 
-  /// Looks for work, runs it, and sleeps where there is none, until `stop`; whoever sets it wakes `me` then.
+  /// Searches, runs what it finds, and sleeps where there is nothing, until `stop`. The thread that sets `stop` then
+  /// wakes `me`.
   void work_until(unsigned me, std::atomic<bool> const& stop);
 
   /// Wakes one sleeper for a worker of which offers(i) holds; root_of(i) is the root of its tasks.
   template <class Offers, class RootOf>
-  void pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept {
-    static_cast<void>(places_.any_in_use(0, [&](unsigned i) {
-      // A worker that sleeps in a join may be there for the tasks of one worker alone.
-      if (!offers(i) || !wake_for(i, root_of(i))) return false;
-      counters_[me].wakeups.bump();
-      return true;
-    }));
-  }
+  void pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept;
   /// Where callers do not sleep outside their joins.
   static std::uint16_t no_root(unsigned) noexcept { return k_any_root; }
 
@@ -129,37 +126,19 @@ class team {
   bool somebody_looks() noexcept { return idle_.anybody() || idle_.looking() != 0; }
 
   /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.
-  bool task_is_public(unsigned worker, std::uint16_t root = k_any_root) noexcept {
-    if (!anybody_sleeps(root) || !wake_for(worker, root)) return false;
-    counters_[worker].wakeups.bump();
-    return true;
-  }
+  bool task_is_public(unsigned worker, std::uint16_t root = k_any_root) noexcept;
   /// After an offer by its owner, asked for or not: the same. True: the next fork is for others who look for tasks
   /// (offers_unasked).
   template <class Untaken>
   bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken,
-                   std::uint16_t root = k_any_root) noexcept {
-    bool const by_others = was_asked && !std::exchange(more.asked_itself, false);
-    if (task_is_public(worker, root) || by_others) more.left = most_unasked();
-    return offers_unasked(more, untaken);
-  }
+                   std::uint16_t root = k_any_root) noexcept;
   /// Do more workers look for tasks than the owner offers, untaken()? They would ask too late, perhaps: who was woken
   /// is on the way for some time. Where others use its processor it does not come at once, so an owner does not offer
   /// without end what it then takes back.
-  template <class Untaken> bool offers_unasked(unasked_offers& more, Untaken const& untaken) noexcept {
-    if (more.left == 0) return false;
-    // edge idle-3: first who looks, then what is left. Who takes the one leaves the others after that.
-    std::uint32_t const looking = idle_.looking();
-    if (untaken() >= looking) return false;
-    --more.left;
-    more.asked_itself = true;
-    return true;
-  }
+  template <class Untaken> bool offers_unasked(unasked_offers& more, Untaken const& untaken) noexcept;
   /// Of an owner, after it has taken a request away: does somebody sleep, or come, for whom it has nothing?
   template <class Untaken>
-  bool should_ask_itself(unasked_offers& more, Untaken const& untaken, std::uint16_t root = k_any_root) noexcept {
-    return anybody_sleeps(root) || offers_unasked(more, untaken);
-  }
+  bool should_ask_itself(unasked_offers& more, Untaken const& untaken, std::uint16_t root = k_any_root) noexcept;
   /// From when it wakes somebody, or may be woken itself with others: in the time that they need an owner can hardly
   /// fork and join more often. With more workers than processors they come when they come.
   unsigned most_unasked() const noexcept { return oversubscribed() ? workers() - 1 : 1024; }
@@ -183,7 +162,7 @@ class team {
   std::size_t stack_size() const noexcept { return stack_size_; }
   /// Are there more workers, callers among them, than processors?
   bool oversubscribed() const noexcept { return places_.in_use() > settings_.available; }
-  /// Between two looks for work in a spin loop, of which this is number `looks`.
+  /// Between two searches in a spin loop, of which this is number `looks`.
   void pause_between_looks(unsigned looks) const noexcept;
 
  private:
@@ -193,7 +172,7 @@ class team {
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
-  /// Looks for work as the calling thread's worker until `stop`.
+  /// Searches as the calling thread's worker until `stop`.
   void work_as(unsigned me, std::atomic<bool> const& stop);
   /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
   bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
@@ -229,39 +208,6 @@ class team {
   std::unique_ptr<stand_ins> stand_ins_;
 };
 
-/// A pool's run stays on its thread. A scheduler whose fibers move from thread to thread hides its worker while
-/// one of them is in such a run: hide() leaves in the room what show() needs; false if there was nothing to hide.
-struct hideable {
-  static constexpr std::size_t k_room = 256;  // aligned to 64
-  bool (*hide)(void* room) noexcept;
-  void (*show)(void* room) noexcept;
-  void (*answer)() noexcept;  // see detail::serve_all_thieves(); hide() does it, too
-  // The calling thread's innermost worker is about to wait in the system: offers all that it has. Its team; null:
-  // none.
-  team* (*block)() noexcept;
-};
-/// Once for each scheduler, however often it is asked for.
-void hide_on_entry(hideable);
-
-/// Called by every loop that waits for another thread: spins a little, then lets others run.
-class spin_wait {
- public:
-  explicit spin_wait(bool yield_at_once) noexcept : turns_(yield_at_once ? k_spins : 0) {}
-  void once() noexcept;
-  unsigned turns() const noexcept { return turns_; }
-
- private:
-  static constexpr unsigned k_spins = 64;
-  unsigned turns_;
-};
-
-/// Processor's hint that this is a spin loop.
-inline void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 }  // namespace filch::runtime
+
+#include "runtime/demand.hpp"  // IWYU pragma: export

@@ -1,3 +1,5 @@
+// Reserves a worker's stack and its scheduler's part in one mapping, and gives deep, unused pages back. Called by the
+// team, before a worker sleeps and when a caller leaves.
 #include "runtime/worker_space.hpp"
 
 #include "runtime/account.hpp"

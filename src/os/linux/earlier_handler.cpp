@@ -1,3 +1,5 @@
+// Calls the signal handler that was installed before the library's own, in the way that its flags ask for. Used by
+// the handlers of stack overflows and of interrupts.
 #include "os/linux/earlier_handler.hpp"
 
 #include <ucontext.h>

@@ -1,3 +1,5 @@
+// The futex system calls: sleeping on a word, with and without a limit, and waking. Used by sleeping workers
+// (idle.md), by filch::mutex and by a pool that waits for its callers.
 #include "os/linux/futex.hpp"
 
 #include <linux/futex.h>

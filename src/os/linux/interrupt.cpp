@@ -1,3 +1,5 @@
+// Interrupts of a thread: SIGURG, sent to one thread, and the handler that passes on each signal that is not the
+// library's. Used by thieves whose victim has not forked for long.
 #include "os/linux/interrupt.hpp"
 
 #include "os/linux/earlier_handler.hpp"

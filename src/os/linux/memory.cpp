@@ -1,3 +1,5 @@
+// Address space and pages: reserves stacks with a guard below, gives unused pages back to the kernel, and counts page
+// faults. Used by worker_space and by the pool of fiber stacks.
 #include "os/linux/memory.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The handler of faults: reports an overflow of a guarded stack in one line, and passes on every other fault.
+// Installed by the first team of the process; each thread that runs tasks has a signal stack for it.
 #include "os/linux/overflow.hpp"
 
 #include "os/linux/earlier_handler.hpp"

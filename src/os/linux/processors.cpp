@@ -1,3 +1,5 @@
+// Processors of the process: the affinity mask, the order of cores by hwloc, and the CPU quota of the cgroup. Read
+// when the settings of a pool are made, and when its threads are bound.
 #include "os/linux/processors.hpp"
 
 #include <sched.h>

@@ -1,0 +1,99 @@
+// Calls from outside: a caller takes a place and is a worker while its call lasts; where no place is free, the call
+// runs in order on a spare stack. Called by pool.run() of every scheduler. Protocol: idle.md, "Calls from outside".
+#include "os/linux/futex.hpp"
+#include "os/linux/overflow.hpp"
+#include "runtime/stack.hpp"
+#include "runtime/team.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace filch::runtime {
+
+/// While this lives, the team does.
+class team::caller {
+ public:
+  explicit caller(team& t) noexcept : callers_(t.callers_) { callers_.fetch_add(1, std::memory_order_relaxed); }
+  caller(caller const&) = delete;
+  caller& operator=(caller const&) = delete;
+  ~caller() {
+    // edge entry-4: release. The team may be gone afterwards: only the address is used.
+    if (callers_.fetch_sub(1, std::memory_order_release) == (k_is_waited_for | 1)) os::futex_wake(callers_);
+  }
+
+ private:
+  std::atomic<std::uint32_t>& callers_;
+};
+
+void team::enter(void (*call)(void*), void* argument) {
+  caller const inside(*this);
+  hidden_workers const others;
+  os::need_signal_stack();
+  ++teams_entered;
+  unsigned const place = places_.enter();
+  if (place != places::k_none && has_memory(place)) {
+    be_worker(place, call, argument);
+  } else {
+    enter_in_order(call, argument);
+  }
+  --teams_entered;
+  // In a child of fork() the place is the parent's, and so is whatever waits there.
+  if (place == places::k_none || !alive()) return;
+  if (places_.is_made(place))
+    static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
+  places_.leave(place);
+}
+
+/// Makes the place's memory at its first use. By the thread that has entered it.
+bool team::has_memory(unsigned place) noexcept {
+  if (places_.is_made(place)) return true;
+  spaces_[place] = reserve_space();
+  if (!spaces_[place].valid()) return false;
+  make_place(place);
+  places_.make(place);
+  return true;
+}
+
+/// All callers' places are in use: a recursion that fits a pool's stack must fit here, too.
+void team::enter_in_order(void (*call)(void*), void* argument) {
+  struct entry {
+    team& of;
+    void (*call)(void*);
+    void* argument;
+  } e{*this, call, argument};
+  worker_space stack;
+  {
+    std::lock_guard const lock(spare_mutex_);
+    if (!spare_stacks_.empty()) {
+      stack = std::move(spare_stacks_.back());
+      spare_stacks_.pop_back();
+    }
+  }
+  if (!stack.valid()) stack = worker_space(stack_size_, 0);
+  if (!stack.valid()) {
+    run_in_order(call, argument);
+    return;
+  }
+  call_on(
+      stack, all_places(),
+      [](void* p) {
+        auto const& mine = *static_cast<entry*>(p);
+        mine.of.run_in_order(mine.call, mine.argument);
+      },
+      &e);
+  if (!alive()) return;  // the lock may be held by nobody
+  std::lock_guard const lock(spare_mutex_);
+  if (spare_stacks_.size() < spare_stacks_.capacity()) spare_stacks_.push_back(std::move(stack));
+}
+
+bool team::wait_for_callers() noexcept {
+  // edge entry-4: acquire, all that callers did before they left.
+  std::uint32_t inside = callers_.fetch_or(k_is_waited_for, std::memory_order_acquire) | k_is_waited_for;
+  for (; inside != k_is_waited_for; inside = callers_.load(std::memory_order_acquire)) {
+    if (teams_entered != 0) return false;
+    os::futex_wait(callers_, inside);
+  }
+  return true;
+}
+
+}  // namespace filch::runtime

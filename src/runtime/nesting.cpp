@@ -1,0 +1,50 @@
+// The registry of nesting.hpp: schedulers add themselves at their first pool or stay; every team entry and blocking
+// wait reads it without a lock.
+#include "runtime/nesting.hpp"
+
+#include "runtime/serve_thieves.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+namespace filch::runtime {
+
+constinit thread_local unsigned teams_entered = 0;
+
+namespace {
+
+// Filled once, then only read: the count is released after the entry.
+std::array<hideable, k_hideables_most> all_hideable;
+std::atomic<unsigned> hideables{0};
+std::mutex adding_hideable;
+
+}  // namespace
+
+std::span<hideable const> all_hideables() noexcept {
+  return {all_hideable.data(), hideables.load(std::memory_order_acquire)};
+}
+
+void hide_on_entry(hideable h) {
+  auto const is_there = [h] {
+    auto const all = all_hideables();
+    return std::any_of(all.begin(), all.end(), [h](hideable const& other) { return other.hide == h.hide; });
+  };
+  // Before the lock, which in a child of fork() may be held by nobody who is there.
+  if (is_there()) return;
+  std::lock_guard const lock(adding_hideable);
+  if (is_there()) return;
+  unsigned const n = hideables.load(std::memory_order_relaxed);
+  all_hideable.at(n) = h;
+  hideables.store(n + 1, std::memory_order_release);
+}
+
+}  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+void serve_all_thieves() noexcept {
+  for (auto const& each : runtime::all_hideables()) each.answer();
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

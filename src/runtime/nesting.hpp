@@ -1,0 +1,58 @@
+// Workers of several schedulers on one thread. Each scheduler registers how its worker on the calling thread is
+// hidden, shown again, made to serve its thieves, and found for filch::blocking. Team entry and waits that no
+// scheduler sees call these hooks, without a name of a scheduler.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace filch::runtime {
+
+class team;
+
+/// A pool's run stays on its thread. A scheduler whose fibers move from thread to thread hides its worker while
+/// one of them is in such a run: hide() leaves in the room what show() needs; false if there was nothing to hide.
+struct hideable {
+  static constexpr std::size_t k_room = 256;  // aligned to 64
+  bool (*hide)(void* room) noexcept;
+  void (*show)(void* room) noexcept;
+  void (*answer)() noexcept;  // see detail::serve_all_thieves(); hide() does it, too
+  // The calling thread's innermost worker is about to wait in the system: offers all that it has. Its team; null:
+  // none.
+  team* (*block)() noexcept;
+};
+/// Once for each scheduler, however often it is asked for.
+void hide_on_entry(hideable);
+/// All that are registered.
+std::span<hideable const> all_hideables() noexcept;
+constexpr unsigned k_hideables_most = 8;
+
+/// How many teams the calling thread works for: tasks run on it, if any. It comes back from each on its own stack.
+extern constinit thread_local unsigned teams_entered;
+
+/// While this lives, the calling thread is a worker of no scheduler.
+class hidden_workers {
+ public:
+  hidden_workers() noexcept {
+    auto const all = all_hideables();
+    for (unsigned i = 0; i < all.size(); ++i) is_kept_[i] = all[i].hide(rooms_[i].bytes);
+  }
+  hidden_workers(hidden_workers const&) = delete;
+  hidden_workers& operator=(hidden_workers const&) = delete;
+  ~hidden_workers() {
+    auto const all = all_hideables();
+    for (unsigned i = k_hideables_most; i-- > 0;) {
+      if (is_kept_[i]) all[i].show(rooms_[i].bytes);
+    }
+  }
+
+ private:
+  struct room {
+    alignas(64) std::byte bytes[hideable::k_room];
+  };
+  std::array<room, k_hideables_most> rooms_;
+  std::array<bool, k_hideables_most> is_kept_{};
+};
+
+}  // namespace filch::runtime

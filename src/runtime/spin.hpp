@@ -1,0 +1,37 @@
+// Spinning: the processor's hint, and a loop that spins a little and then yields. For waits that are a few
+// instructions long where the other thread runs.
+#pragma once
+
+#include <thread>
+
+namespace filch::runtime {
+
+/// Processor's hint that this is a spin loop.
+inline void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Called by every loop that waits for another thread: spins a little, then lets others run.
+class spin_wait {
+ public:
+  explicit spin_wait(bool yield_at_once) noexcept : turns_(yield_at_once ? k_spins : 0) {}
+  void once() noexcept {
+    if (turns_ < k_spins) {
+      ++turns_;
+      relax();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  unsigned turns() const noexcept { return turns_; }
+
+ private:
+  static constexpr unsigned k_spins = 64;
+  unsigned turns_;
+};
+
+}  // namespace filch::runtime

@@ -1,0 +1,92 @@
+// filch::blocking: while a worker waits in the system, a stand-in works. begin_blocking() and end_blocking() are
+// called by blocked_workers for each team whose worker the calling thread is.
+#include "runtime/stand_ins.hpp"
+
+#include <filch/blocking.hpp>
+
+#include "os/linux/overflow.hpp"
+
+#include <exception>
+
+namespace filch::runtime {
+
+void team::begin_blocking() noexcept {
+  if (!alive()) return;
+  stand_ins& s = *stand_ins_;
+  std::lock_guard const lock(s.mutex);
+  ++s.blocked;
+  waits_in_system(true);
+  if (!s.should_work()) return;
+  if (s.busy < s.threads.size()) {
+    s.wanted.notify_one();
+  } else if (s.threads.size() < places_.stand_ins()) {
+    try {
+      s.threads.emplace_back([this, number = static_cast<unsigned>(s.threads.size())] { stand_in(number); });
+    } catch (std::exception const&) {  // one worker fewer for a while
+    }
+  }
+}
+
+void team::end_blocking() noexcept {
+  if (!alive()) return;
+  stand_ins& s = *stand_ins_;
+  waits_in_system(false);
+  std::lock_guard const lock(s.mutex);
+  --s.blocked;
+  if (s.working <= s.blocked) return;
+  for (unsigned i = 0; i < s.each.size(); ++i) {
+    if (!s.each[i].works || s.each[i].leaves.load(std::memory_order_relaxed)) continue;  // relaxed: under the mutex
+    --s.working;
+    // edge entry-1: release. edge idle-1: seq_cst, before the look whether it sleeps.
+    s.each[i].leaves.store(true, std::memory_order_seq_cst);
+    idle_.wake(places_.stand_in(i));
+    return;
+  }
+}
+
+/// The life of such a thread.
+void team::stand_in(unsigned number) noexcept {
+  os::need_signal_stack();
+  ++teams_entered;
+  stand_ins& s = *stand_ins_;
+  unsigned const place = places_.stand_in(number);
+  std::unique_lock lock(s.mutex);
+  for (;;) {
+    s.wanted.wait(lock, [&s] { return s.is_over || s.should_work(); });
+    if (s.is_over) return;
+    stand_ins::state& mine = s.each[number];
+    ++s.working;
+    ++s.busy;
+    mine.works = true;
+    mine.leaves.store(false, std::memory_order_relaxed);  // relaxed: under the mutex
+    lock.unlock();
+    places_.enter_as_stand_in(place);
+    bool const has_place = has_memory(place);
+    if (has_place) work_as(place, mine.leaves);
+    places_.leave(place);
+    lock.lock();
+    mine.works = false;
+    --s.busy;
+    if (!mine.leaves.load(std::memory_order_relaxed)) --s.working;
+    if (!has_place) return;
+  }
+}
+
+}  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+blocked_workers::blocked_workers() noexcept {
+  for (auto const& each : runtime::all_hideables()) {
+    runtime::team* const of = each.block();
+    if (!of || number_ == k_most) continue;
+    teams_[number_++] = of;
+    of->begin_blocking();
+  }
+}
+
+blocked_workers::~blocked_workers() {
+  while (number_ > 0) static_cast<runtime::team*>(teams_[--number_])->end_blocking();
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,45 @@
+// The state of a team's stand-ins: how many workers are blocked, and which threads work for them. All under one
+// mutex. Protocol: idle.md, "Stand-ins".
+#pragma once
+
+#include "runtime/team.hpp"
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace filch::runtime {
+
+/// Threads that work while workers wait in the system. Each begins to work where fewer of them work than workers
+/// wait, and ends after the task at hand where more do.
+struct team::stand_ins {
+  std::mutex mutex;
+  std::condition_variable wanted;
+  // under mutex
+  unsigned blocked = 0;  // workers that wait
+  unsigned working = 0;  // stand-ins that work, and were not told to leave
+  unsigned busy = 0;     // the same, and those that were
+  bool is_over = false;
+  std::vector<std::thread> threads;
+  struct state {
+    bool works = false;  // under mutex
+    std::atomic<bool> leaves{false};
+  };
+  std::array<state, places::k_stand_ins_most> each;
+
+  bool should_work() const noexcept { return working < blocked; }
+  void end() noexcept {
+    {
+      std::lock_guard const lock(mutex);
+      is_over = true;
+    }
+    wanted.notify_all();
+    for (auto& t : threads) t.join();
+    threads.clear();
+  }
+};
+
+}  // namespace filch::runtime

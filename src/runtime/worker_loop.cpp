@@ -1,0 +1,159 @@
+// What a worker does between tasks: it searches by the scheduler's hooks, spins, gives pages back, announces itself
+// and sleeps. Run by the team's threads, by stand-ins, and by callers that wait in a join. Protocol: idle.md,
+// "Sleeping".
+#include "os/linux/overflow.hpp"
+#include "os/linux/processors.hpp"
+#include "runtime/pools.hpp"
+#include "runtime/steal_pace.hpp"
+#include "runtime/team.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace filch::runtime {
+
+namespace {
+
+// An idle worker spins for about as long as waking it would take, then sleeps (docs/decisions/0003-spinning.md).
+constexpr auto k_spin_time = std::chrono::microseconds(100);
+// Where there are more workers than processors, spinning takes time from those that work.
+constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
+constexpr unsigned k_looks_between_clock_reads = 8;
+constexpr unsigned k_looks_between_yields = 8;
+constexpr unsigned k_relaxes_between_looks = 16;
+// From so many on, a microsecond or two, owners hear of it.
+constexpr unsigned k_looks_until_counted = 4;
+
+// Where each join is a steal, tiny tasks are, too.
+#if defined(FILCH_FORCE_STEAL)
+constexpr bool k_steals_at_any_pace = true;
+#else
+constexpr bool k_steals_at_any_pace = false;
+#endif
+
+}  // namespace
+
+void team::thread_main(unsigned me) {
+  os::need_signal_stack();
+  ++teams_entered;
+  if (settings_.pin) {
+    int const processor = settings_.processors[me % settings_.processors.size()];
+    if (!os::bind_to_processor(processor)) {
+      std::fprintf(stderr, "filch: worker %u can't be bound to processor %d; it runs anywhere\n", me, processor);
+    }
+  }
+  work_as(me, stopping_);
+}
+
+void team::work_as(unsigned me, std::atomic<bool> const& stop) {
+  struct work {
+    team& of;
+    unsigned me;
+    std::atomic<bool> const& stop;
+  } w{*this, me, stop};
+  be_worker(
+      me,
+      [](void* p) {
+        auto const& mine = *static_cast<work*>(p);
+        mine.of.work_until(mine.me, mine.stop);
+      },
+      &w);
+}
+
+void team::work_until(unsigned me, std::atomic<bool> const& stop) {
+  using clock = std::chrono::steady_clock;
+  // Callers come and go: asked anew for each stretch of looks.
+  auto spin_time = k_spin_time;
+  unsigned looks_until_counted = k_looks_until_counted;
+  unsigned looks = 0;
+  bool was_woken = false;
+  steal_pace pace(cost_of_steal());
+  clock::time_point since{};
+  clock::time_point next_to_insist{};
+  // edge entry-1: acquire, what was done before. It is looked at again, in order, before every sleep.
+  while (!stop.load(std::memory_order_acquire)) {
+    if (!alive()) child_can_t_go_on();
+    cycles const begin = k_steals_at_any_pace ? 0 : time_stamp();
+    if (pace.waits(begin)) {
+      relax();
+      continue;
+    }
+    if (steal_and_run(me)) {
+      if (!k_steals_at_any_pace && !keeps_accounts()) {
+        cycles const end = time_stamp();
+        pace.task_ran(end, end - begin);
+      }
+      looks = 0;
+      was_woken = false;
+      continue;
+    }
+    if (looks == 0) {
+      spin_time = oversubscribed() ? k_spin_time_oversubscribed : k_spin_time;
+      looks_until_counted = oversubscribed() ? 0 : k_looks_until_counted;  // it may be long until the next look
+    }
+    if (looks == looks_until_counted) idle_.looks(me);
+    if (looks % k_looks_between_clock_reads == 0) {
+      auto const now = clock::now();
+      if (looks == 0) {
+        since = now;
+        next_to_insist = now + spin_time / 2;
+      }
+      if (now >= next_to_insist) {
+        // A few times: who could not answer the first time, may.
+        static_cast<void>(insist(me));
+        next_to_insist = now + spin_time / 8;
+      }
+      if (now - since >= spin_time) {
+        was_woken = sleep_until_work(me, stop);
+        looks = 0;
+        continue;
+      }
+    }
+    pause_between_looks(looks++);
+  }
+  idle_.has_work(me);
+  // The wake-up may have been for an offer: another worker looks for it. A caller's was for its own call, which is
+  // done.
+  if (was_woken && !places_.is_callers(me) && idle_.anybody()) static_cast<void>(idle_.wake_one());
+}
+
+void team::pause_between_looks(unsigned looks) const noexcept {
+  // The processor may be wanted by the very worker whose tasks one waits for.
+  if (oversubscribed() || looks % k_looks_between_yields == k_looks_between_yields - 1) {
+    std::this_thread::yield();
+  } else {
+    for (unsigned i = 0; i < k_relaxes_between_looks; ++i) relax();
+  }
+}
+
+bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
+  // Before it is announced: whoever wakes it would wait for this.
+  auto const again_in = give_back_pages(me, __builtin_frame_address(0), worker_space::when::sleeps);
+  if (places_.is_callers(me)) {
+    idle_.announce_for_root(me);
+  } else {
+    idle_.announce(me);
+  }
+  ask_everybody(me);
+  auto const at_most = insist(me);
+  // Sooner than it could be woken.
+  bool const comes_again = at_most < k_spin_time / 2;
+  // edge idle-1: the last look, after the announcement.
+  bool const is_owed = at_most != k_until_woken;
+  if (comes_again || stop.load(std::memory_order_seq_cst) || sees_work(me)) return !idle_.retract(me) || is_owed;
+  counted(me).sleeps.bump();
+  auto const limit = again_in > again_in.zero() ? std::min(again_in, at_most) : at_most;
+  if (limit != k_until_woken) return idle_.sleep_for(me, limit) || is_owed;
+  idle_.sleep(me);
+  return true;
+}
+
+std::chrono::nanoseconds team::give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept {
+  auto const [is_done, again_in] =
+      spaces_[me].give_back(static_cast<std::byte*>(stack_in_use), unused_above(me), settings_.give_back, now);
+  if (is_done) counters_[me].give_backs.bump();
+  return again_in;
+}
+
+}  // namespace filch::runtime
