@@ -42,6 +42,7 @@ TEST(cluster_pace, is_slow_where_somebody_else_had_the_processor) {
 }
 
 TEST(cluster_pace, hears_of_each_request_once) {
+  using filch::detail::look_result;
   network net(2, 1);
   port here_of_one(net, 0), here_of_two(net, 1);
   filch::detail::transport_of<port> carrier_of_one(here_of_one), carrier_of_two(here_of_two);
@@ -49,17 +50,17 @@ TEST(cluster_pace, hears_of_each_request_once) {
   one.begin_run();
   two.begin_run();
   task_deque none;
-  EXPECT_FALSE(one.poll(none, 0, false));
+  EXPECT_EQ(one.poll(none, 0, false), look_result::idle);
   two.idle(none, true);  // asks
   int heard = 0;
-  for (int looks = 0; looks < 100; ++looks) heard += one.poll(none, 0, false);
+  for (int looks = 0; looks < 100; ++looks) heard += one.poll(none, 0, false) == look_result::requested;
   EXPECT_EQ(heard, 1);
   // The watchdog's looks count, too: the worker's next poll reports them.
   while (two.stats().returns == 0) two.poll(none, 0, false);
   two.idle(none, true);
   for (int ticks = 0; ticks < 100; ++ticks) one.tick();
-  EXPECT_TRUE(one.poll(none, 0, false));
-  EXPECT_FALSE(one.poll(none, 0, false));
+  EXPECT_EQ(one.poll(none, 0, false), look_result::requested);
+  EXPECT_EQ(one.poll(none, 0, false), look_result::idle);
 }
 
 }  // namespace

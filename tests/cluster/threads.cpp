@@ -1,4 +1,5 @@
 // The transport between threads as it is: no port that changes the order of messages.
+#include "cluster/endpoint.hpp"
 #include "schedulers.hpp"
 
 #include <filch/cluster.hpp>
