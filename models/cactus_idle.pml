@@ -1,7 +1,7 @@
 /* Sleeping and waking with the cactus deque, under total store order: an owner and two thieves that sleep as soon as
    they find nothing. Words as in src/schedulers/cactus/protocol.md. What is checked, and what is not: README.md.
 
-   What a join waits for, and who goes on with its frame, is in join_counter.pml; places are in cactus_deque.pml. */
+   What a join waits for, and who goes on with its frame, is in cactus_join_counter.pml; places are in cactus_deque.pml. */
 
 #ifndef FORKS
 #define FORKS 3
