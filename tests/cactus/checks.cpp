@@ -116,13 +116,13 @@ TEST(cactus_checks, name_a_request_that_stays_for_too_long) {
 TEST(cactus_checks, name_a_count_from_below_the_places) {
   worker_with_tasks x;
   x.w.counted = x.w.base - 1;
-  EXPECT_EQ(x.places(), "w.base <= w.counted");
+  EXPECT_EQ(x.fiber(), "w.base <= w.counted");
 }
 
 TEST(cactus_checks, name_a_count_from_above_the_places) {
   worker_with_tasks x;
   x.w.counted = x.w.base + 9;
-  EXPECT_EQ(x.places(), "w.counted <= w.base + w.places");
+  EXPECT_EQ(x.fiber(), "w.counted <= w.base + w.places");
 }
 
 TEST(cactus_checks, name_a_worker_without_a_fiber) {

@@ -25,14 +25,14 @@ inline runtime::broken_condition broken_places(cactus_member& w) noexcept {
   FILCH_HOLDS(read <= open.tail);
   FILCH_HOLDS(w.requests().is_quiet_at_or_above(w.base + open.end));
   FILCH_HOLDS(w.taken_back_in_a_row < cactus_member::k_taken_back_until_private);
-  FILCH_HOLDS(w.base <= w.counted);
-  FILCH_HOLDS(w.counted <= w.base + w.places);
   return nullptr;
 }
 
 /// The fiber that the worker runs.
 inline runtime::broken_condition broken_fiber(cactus_member const& w) noexcept {
   FILCH_HOLDS(w.stack != nullptr);
+  FILCH_HOLDS(w.base <= w.counted);
+  FILCH_HOLDS(w.counted <= w.base + w.places);
   FILCH_HOLDS(w.stack != w.home);
   FILCH_HOLDS(w.stack != w.spare);
   FILCH_HOLDS(w.open.peek().root == w.stack->root);
