@@ -246,7 +246,7 @@ TEST(cluster_checks, name_a_heartbeat_more_than_the_farewell_says) {
   EXPECT_EQ(broken(x.heartbeats), "!farewell_ || received_ <= *farewell_");
 }
 
-#if FILCH_TEST_CHECKED
+#if defined(FILCH_CHECK)
 
 TEST(cluster_checks, end_the_program_at_the_next_look) {
   silent_port here(0, 4);
