@@ -1,6 +1,7 @@
 # The library's sources, and the one choice among them: how to call a function on another stack.
 set(FILCH_SOURCES
   src/os/linux/earlier_handler.cpp
+  src/os/linux/fatal.cpp
   src/os/linux/futex.cpp
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp

@@ -1,14 +1,16 @@
 // The end of a program whose invariants do not hold. Called by check(), in builds with FILCH_CHECK.
 #include "runtime/check.hpp"
 
+#include "os/linux/fatal.hpp"
+
 #include <cstdio>
-#include <cstdlib>
 
 namespace filch::runtime {
 
 void end_with_broken(char const* object, broken_condition condition) noexcept {
-  std::fprintf(stderr, "filch: an invariant of a %s does not hold: %s\n", object, condition);
-  std::abort();
+  char line[512];
+  std::snprintf(line, sizeof line, "filch: an invariant of a %s does not hold: %s\n", object, condition);
+  os::end_with_line(line);
 }
 
 }  // namespace filch::runtime

@@ -5,6 +5,7 @@
 #include <filch/detail/caught.hpp>
 #include <filch/pool_options.hpp>
 
+#include "os/linux/fatal.hpp"
 #include "runtime/fork_generation.hpp"
 
 #include <array>
@@ -49,21 +50,17 @@ void forget_in_child(std::atomic<void*>& place) {
 }
 
 void not_the_scope_s_owner() noexcept {
-  std::fputs("filch: a scope was synced by a fiber that does not own it, or inside a stay\n", stderr);
-  std::abort();
+  os::end_with_line("filch: a scope was synced by a fiber that does not own it, or inside a stay\n");
 }
 
 void child_can_t_go_on() noexcept {
-  std::fputs("filch: a child of fork() can't go on: what it waits for runs in its parent\n", stderr);
-  std::abort();
+  os::end_with_line("filch: a child of fork() can't go on: what it waits for runs in its parent\n");
 }
 
 void no_cxx_exception() noexcept {
-  std::fputs(
+  os::end_with_line(
       "filch: what left a task is no C++ exception (another language threw it, or pthread_exit): it must end in the "
-      "task\n",
-      stderr);
-  std::abort();
+      "task\n");
 }
 
 void no_default_pool(std::exception const& why) noexcept {

@@ -39,7 +39,7 @@ TEST(foreign_exceptions, end_a_run_or_a_loop_in_one_line) {
 }
 TEST(foreign_exceptions, end_a_join_or_a_scope_in_one_line) { expect_one_line_in_all(k_with_handlers); }
 TEST(foreign_exceptions, end_a_stolen_task_in_one_line) {
-  expect_one_line_in_all({"stolen", "f-of-a-stolen", "in-a-stolen", "stolen-spawned"});
+  expect_one_line_in_all({"stolen", "f-of-a-stolen", "both-of-a-stolen", "in-a-stolen", "stolen-spawned"});
 }
 TEST(foreign_exceptions, end_a_detached_task_in_one_line) { expect_one_line("detached", "channel"); }
 

@@ -2,6 +2,8 @@
 // faults. Used by worker_space and by the pool of fiber stacks.
 #include "os/linux/memory.hpp"
 
+#include "os/linux/fatal.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,7 +15,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -187,11 +188,8 @@ bool reservation::drop_pages(std::byte* from, std::byte* end) noexcept {
 namespace {
 
 [[noreturn]] void stack_without_pages() noexcept {
-  static constexpr char k_message[] =
-      "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n";
-  if (write(STDERR_FILENO, k_message, sizeof k_message - 1) < 0) {  // nothing more can be done
-  }
-  std::abort();
+  end_with_line(
+      "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n");
 }
 
 }  // namespace

@@ -72,6 +72,9 @@ template <class S> struct stolen_scenarios_of {
 
   scenario join_g = of("stolen", [] { join_stolen<S>([] {}, [] { static_cast<void>(leaves()); }); });
   scenario join_f = of("f-of-a-stolen", [] { join_stolen<S>([] { static_cast<void>(leaves()); }, [] {}); });
+  scenario both = of("both-of-a-stolen", [] {
+    join_stolen<S>([] { static_cast<void>(leaves()); }, [] { static_cast<void>(leaves()); });
+  });
   scenario inside = of("in-a-stolen", [] { join_stolen<S>([] {}, [] { filch::join<S>(leaves, returns); }); });
   scenario spawned = of("stolen-spawned", [] {
     filch::scope<S>([](auto& s) {
