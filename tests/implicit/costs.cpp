@@ -2,6 +2,7 @@
 // timed.
 #include "blind.hpp"
 #include "scale.hpp"
+#include "schedulers/implicit/worker.hpp"
 #include "stealing.hpp"
 
 #include <chrono>
@@ -85,6 +86,25 @@ TEST(costs, do_not_keep_thieves_away_for_good) {
         expect_steal();
       }
     });
+  }
+}
+
+/// The next caller has the same place, and with it the account.
+TEST(costs, of_the_caller_before_do_not_let_workers_sleep) {
+  constexpr filch::runtime::cycles k_debt = 50'000'000;  // some 20 ms
+  S::pool pool({.workers = 2});
+  for (int i = 0; i < 10; ++i) {
+    std::uint64_t sleeps = 0;
+    pool.run([&] {
+      wait_for_thief<S>();
+      sleeps = pool.stats().sleeps;
+      auto& me = filch::detail::this_member();
+      using filch::runtime::account;
+      me.account.charge(filch::runtime::time_stamp(), (account::k_credit + k_debt) / account::k_part, 0);
+      filch::join<S>([] {}, [] {});  // puts the request off
+    });
+    EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > sleeps; }));
+    pool.run([] { wait_for_thief<S>(); });
   }
 }
 

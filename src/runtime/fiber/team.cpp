@@ -68,7 +68,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     takes_up(w);
     // Its caller may have begun to sleep when this worker was at another root's fiber, and did not ask here.
     // edge idle-4: after the root is to be seen.
-    if (sleepers().sleeps_for_root(w.stack->root)) ask(w);
+    if (sleepers().sleeps_for_root(w.stack->root)) request_for_sleepers(w);
     fiber_stack_pool::enter(*w.stack, w.faults);
     w.home->switch_to(*w.stack, w.index);
     fiber_parting const p = w.parting;
@@ -165,7 +165,7 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   } it{*this, *members_[me], call, argument};
   it.self.outer = before;
   // Workers that slept while nobody was at this place have not asked here. After the place was entered: edge idle-1.
-  if (somebody_looks()) ask(it.self);
+  if (somebody_looks()) request_for_sleepers(it.self);
   it.self.faults = 0;  // a caller's place has another thread each time
   become(&it.self);
   call_on(

@@ -106,6 +106,9 @@ class fiber_team : public team {
   /// victim may be the thief.
   virtual detail::fiber_task* steal_from(fiber_member& victim, fiber_member& me, std::uint16_t& root) noexcept = 0;
   virtual void ask(fiber_member& victim) noexcept = 0;
+  /// The worker requests an offer of itself in place of workers that look for tasks and have not requested one here.
+  /// Where it is too early for a request, one of them is woken, and requests when it is time.
+  virtual void request_for_sleepers(fiber_member& w) noexcept { ask(w); }
   /// edge idle-1: in order after the announcement.
   virtual fiber_offers offers_of(fiber_member const& victim) const noexcept = 0;
   /// Was a request put off, so that whoever looks for work should wake another who does?

@@ -59,7 +59,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
       w.head = w.base + place;
       if (w.requests().state() != split_state::quiet && goes_on_being_public(w)) {
         static_cast<void>(w.requests().answer());
-        request_for_sleepers(w);
+        request_if_others_look(w);
       } else {
         make_quiet(w, w.head);
       }
@@ -75,11 +75,11 @@ bool cactus_team::goes_on_being_public(cactus_member& w) noexcept {
 
 void cactus_team::make_quiet(cactus_member& w, fiber_task** first_private) noexcept {
   w.requests().make_quiet(first_private);
-  request_for_sleepers(w);
+  request_if_others_look(w);
 }
 
 /// After the request was taken away: edge cactus-4.
-void cactus_team::request_for_sleepers(cactus_member& w) noexcept {
+void cactus_team::request_if_others_look(cactus_member& w) noexcept {
   if (should_ask_itself(w)) ask(w);
 }
 

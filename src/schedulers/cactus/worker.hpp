@@ -69,7 +69,7 @@ class cactus_team final : public runtime::fiber_team {
   static bool goes_on_being_public(cactus_member& w) noexcept;
   /// Nothing is offered for the request any more. While somebody sleeps, or is on the way, it is made anew.
   void make_quiet(cactus_member& w, fiber_task** first_private) noexcept;
-  void request_for_sleepers(cactus_member& w) noexcept;
+  void request_if_others_look(cactus_member& w) noexcept;
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
                          std::uint16_t& root) noexcept override;
   void ask(runtime::fiber_member& victim) noexcept override;

@@ -111,8 +111,9 @@ void implicit_team::answer_later(implicit_member& w) noexcept {
   task_is_public(w.index, root_of(w));
 }
 
-/// The worker requests in place of sleepers, or of workers that were woken: its next fork offers.
-void implicit_team::request_for_sleepers(implicit_member& w) noexcept {
+/// Its next fork offers.
+void implicit_team::request_for_sleepers(runtime::fiber_member& m) noexcept {
+  auto& w = static_cast<implicit_member&>(m);
   if (request_if_due(w) > 0) task_is_public(w.index, root_of(w));  // one of them has to come again
 }
 

@@ -110,7 +110,7 @@ class implicit_team final : public runtime::fiber_team {
   // The victim: what an answer costs, answer.cpp.
   bool puts_off(implicit_member& w, frame_registers const& there) noexcept;
   void put_off(implicit_member& w, runtime::cycles due) noexcept;
-  void request_for_sleepers(implicit_member& w) noexcept;
+  void request_for_sleepers(runtime::fiber_member& w) noexcept override;
   template <class Publish>
   void publish_and_charge(implicit_member& w, frame_registers const& there, Publish publish) noexcept;
 
