@@ -55,13 +55,7 @@ struct contender {
 };
 
 // Each in a file of its own, so that they compile side by side.
-contender serial_contender();
-contender direct_contender();
-contender channel_contender();
-#if FILCH_HAS_CACTUS
-contender cactus_contender();
-contender implicit_contender();
-#endif
+template <class Sched> contender contender_under();
 #if BENCH_WITH_TBB
 contender onetbb_contender();
 #endif

@@ -3,12 +3,11 @@
 
 namespace bench {
 
-std::vector<contender> const& contenders() {
-  static std::vector<contender> const all = {
-      serial_contender(), direct_contender(),   channel_contender(),
-#if FILCH_HAS_CACTUS
-      cactus_contender(), implicit_contender(),
-#endif
+namespace {
+
+template <class... Scheds> std::vector<contender> schedulers_and_peers() {
+  return {
+      contender_under<Scheds>()...,
 #if BENCH_WITH_TBB
       onetbb_contender(),
 #endif
@@ -16,6 +15,12 @@ std::vector<contender> const& contenders() {
       openmp_contender(),
 #endif
   };
+}
+
+}  // namespace
+
+std::vector<contender> const& contenders() {
+  static std::vector<contender> const all = schedulers_and_peers<FILCH_SCHEDULERS>();
   return all;
 }
 

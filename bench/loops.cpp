@@ -38,7 +38,7 @@ std::vector<racer> race(std::string_view workload, std::string const& first, std
   program a(w, first, "a scheduler");
   program b(w, second, "a scheduler");
   std::vector<racer> all;
-  contender const serial = serial_contender();
+  contender const serial = contender_under<filch::serial>();
   all.push_back({serial.name, true, serial.make({}), {}, {}});
   for (contender const* const c : wanted.contenders)
     all.push_back({c->name, c->is_peer, c->make({.workers = wanted.workers}), {}, {}});

@@ -38,7 +38,7 @@ std::uint64_t peak_rss() {
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 meter::meter(workload const& w, std::string_view size, unsigned most_workers)
-    : workload_(w), size_(size), serial_pool_(serial_contender().make({.workers = 1})) {
+    : workload_(w), size_(size), serial_pool_(contender_under<filch::serial>().make({.workers = 1})) {
   for (unsigned i = 0; i < most_workers; ++i) jobs_.push_back(w.make(size));
   job& j = *jobs_[0];
   std::vector<double> plain;

@@ -19,7 +19,7 @@ if(NOT FILCH_HAS_MPI)
   list(APPEND not_installed PATTERN "mpi_transport.hpp" EXCLUDE)
 endif()
 install(DIRECTORY include/filch DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" ${not_installed})
-install(FILES "${PROJECT_BINARY_DIR}/include/filch/config.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/filch")
+install(FILES "${PROJECT_BINARY_DIR}/include/filch/config.hpp" "${PROJECT_BINARY_DIR}/include/filch/schedulers.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/filch")
 install(EXPORT filch_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
 configure_package_config_file(cmake/filch-config.cmake.in "${PROJECT_BINARY_DIR}/filch-config.cmake"
   INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")

@@ -22,22 +22,14 @@ set(FILCH_SOURCES
   src/runtime/thread_number.cpp
   src/runtime/worker_loop.cpp
   src/runtime/worker_space.cpp
-  src/schedulers/channel/barrier.cpp
-  src/schedulers/channel/frame.cpp
-  src/schedulers/channel/join.cpp
-  src/schedulers/channel/pool.cpp
-  src/schedulers/channel/serve.cpp
-  src/schedulers/channel/steal.cpp
-  src/schedulers/direct/frame.cpp
-  src/schedulers/direct/join.cpp
-  src/schedulers/direct/offer.cpp
-  src/schedulers/direct/pool.cpp
-  src/schedulers/direct/steal.cpp
   src/version.cpp)
 
-set(FILCH_HAS_CACTUS 0)
+foreach(name IN LISTS FILCH_SCHEDULERS)
+  file(GLOB_RECURSE of_scheduler CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "src/schedulers/${name}/*.cpp")
+  list(APPEND FILCH_SOURCES ${of_scheduler})
+endforeach()
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(FILCH_HAS_CACTUS 1)
   list(APPEND FILCH_SOURCES
     src/arch/x86_64/call_on_stack.S
     src/arch/x86_64/continuation.S
@@ -49,25 +41,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/runtime/fiber/stack_pool.cpp
     src/runtime/fiber/team.cpp
     src/runtime/fiber/thief.cpp
-    src/schedulers/cactus/frame.cpp
-    src/schedulers/cactus/join.cpp
-    src/schedulers/cactus/pool.cpp
-    src/schedulers/cactus/steal.cpp
-    src/schedulers/implicit/answer.cpp
-    src/schedulers/implicit/barrier.cpp
-    src/schedulers/implicit/enter_pad.cpp
-    src/schedulers/implicit/frame.cpp
-    src/schedulers/implicit/interrupt.cpp
-    src/schedulers/implicit/offer.cpp
-    src/schedulers/implicit/outside.cpp
-    src/schedulers/implicit/personality.cpp
-    src/schedulers/implicit/pool.cpp
-    src/schedulers/implicit/steal.cpp
-    src/schedulers/implicit/unwind/call_frames.cpp
-    src/schedulers/implicit/unwind/landing_pads.cpp
-    src/schedulers/implicit/unwind/pad_reader.cpp
-    src/schedulers/implicit/unwind/pad_scanner.cpp
-    src/schedulers/implicit/unwind/tables.cpp)
+                                        src/schedulers/implicit/unwind/tables.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
 else()

@@ -1,5 +1,4 @@
-// The schedulers that the typed suite runs over. A new one joins by its name in `all_schedulers`, and by
-// the traits below where it differs from the rule.
+// The schedulers that the typed suite runs over, and the traits of those that differ from the rule.
 #pragma once
 
 #include "scale.hpp"
@@ -14,10 +13,8 @@ namespace filch_test {
 
 #if defined(FILCH_TEST_SCHEDULERS)  // the build says which
 using all_schedulers = ::testing::Types<FILCH_TEST_SCHEDULERS>;
-#elif FILCH_HAS_CACTUS
-using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel, filch::cactus, filch::implicit>;
 #else
-using all_schedulers = ::testing::Types<filch::serial, filch::direct, filch::channel>;
+using all_schedulers = ::testing::Types<FILCH_SCHEDULERS>;
 #endif
 
 /// Those whose code may continue on another thread after a join.

@@ -1,13 +1,11 @@
 #include "contender_of.hpp"
 
-#include <filch/default_scheduler.hpp>
+#include <filch/cactus.hpp>
 
 namespace bench {
 
-#if FILCH_HAS_CACTUS
-contender cactus_contender() {
+template <> contender contender_under<filch::cactus>() {
   return contender_of<filch::cactus>("continuations on cactus stacks (paper: Fibril)", false);
 }
-#endif
 
 }  // namespace bench

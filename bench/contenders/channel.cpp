@@ -4,7 +4,7 @@
 
 namespace bench {
 
-contender channel_contender() {
+template <> contender contender_under<filch::channel>() {
   return contender_of<filch::channel>("private deques, steal requests and tasks as messages", false);
 }
 

@@ -4,6 +4,8 @@
 
 namespace bench {
 
-contender direct_contender() { return contender_of<filch::direct>("the direct task stack (paper: Wool)", false); }
+template <> contender contender_under<filch::direct>() {
+  return contender_of<filch::direct>("the direct task stack (paper: Wool)", false);
+}
 
 }  // namespace bench

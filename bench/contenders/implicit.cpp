@@ -1,14 +1,12 @@
 #include "contender_of.hpp"
 
-#include <filch/default_scheduler.hpp>
+#include <filch/implicit.hpp>
 
 namespace bench {
 
-#if FILCH_HAS_CACTUS
-contender implicit_contender() {
+template <> contender contender_under<filch::implicit>() {
   return contender_of<filch::implicit>(
       "the call stack as the deque (papers: try-catch work stealing, return barriers)", false);
 }
-#endif
 
 }  // namespace bench

@@ -6,7 +6,9 @@
 
 namespace bench {
 
-contender serial_contender() { return contender_of<filch::serial>("the serial elision", false, false); }
+template <> contender contender_under<filch::serial>() {
+  return contender_of<filch::serial>("the serial elision", false, false);
+}
 
 namespace {
 

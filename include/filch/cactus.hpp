@@ -63,10 +63,9 @@ struct cactus {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. What `run` is given begins on the calling thread, or, where other
-/// runs have kept that place, on a worker with nothing to do; it may change threads at its joins, but run returns on
-/// the calling thread. While it waits in a join or is elsewhere, the calling thread runs other tasks of the pool, and
-/// ends the one it is in before run returns.
+/// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread. The function may
+/// change threads at its joins; run returns on the calling thread. While the function waits in a join or is on
+/// another thread, the calling thread takes tasks of this call only.
 class cactus::pool : public detail::pool_of<detail::cactus_team> {
  public:
   using pool_of::pool_of;
@@ -74,6 +73,10 @@ class cactus::pool : public detail::pool_of<detail::cactus_team> {
   /// Bytes of this pool's stacks, in pages, that hold something. Asks the kernel for every page: some hundred
   /// microseconds for each stack.
   FILCH_API std::size_t written_stack_bytes() const noexcept;
+};
+
+template <> struct detail::staying_of_scheduler<cactus> {
+  using type = fiber_staying;
 };
 
 static_assert(scheduler<cactus>);

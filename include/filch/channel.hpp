@@ -93,6 +93,10 @@ class channel::pool : public detail::pool_of<detail::channel_team> {
   using pool_of::pool_of;
 };
 
+template <> struct detail::staying_of_scheduler<channel> {
+  using type = channel_staying;
+};
+
 static_assert(scheduler<channel>);
 
 }  // namespace filch::inline FILCH_ABI

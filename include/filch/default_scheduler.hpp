@@ -1,14 +1,8 @@
 // The scheduler that is used when none is named: fixed when the library is built.
 #pragma once
 
-#include <filch/channel.hpp>
 #include <filch/config.hpp>
-#include <filch/direct.hpp>
-#include <filch/serial.hpp>
-#if FILCH_HAS_CACTUS
-#include <filch/cactus.hpp>
-#include <filch/implicit.hpp>
-#endif
+#include <filch/schedulers.hpp>
 
 namespace filch::inline FILCH_ABI {
 

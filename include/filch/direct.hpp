@@ -91,11 +91,15 @@ struct direct {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. What `run` is given runs on the calling thread, or, while another
-/// thread is in a run of this pool, perhaps on a worker with nothing to do.
+/// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread, which takes tasks
+/// of this call only while it waits.
 class direct::pool : public detail::pool_of<detail::direct_team> {
  public:
   using pool_of::pool_of;
+};
+
+template <> struct detail::staying_of_scheduler<direct> {
+  using type = direct_staying;
 };
 
 static_assert(scheduler<direct>);

@@ -79,10 +79,9 @@ struct implicit {
   FILCH_API static pool& default_pool();
 };
 
-/// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread, or, if other runs
-/// hold that place, on a worker that has nothing to do. The function may change threads at its joins; run returns on
-/// the calling thread. While the function waits in a join or is on another thread, the calling thread runs other
-/// tasks of the pool, and ends the current one before run returns.
+/// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread. The function may
+/// change threads at its joins; run returns on the calling thread. While the function waits in a join or is on
+/// another thread, the calling thread takes tasks of this call only.
 class implicit::pool : public detail::pool_of<detail::implicit_team> {
  public:
   using pool_of::pool_of;
@@ -90,6 +89,10 @@ class implicit::pool : public detail::pool_of<detail::implicit_team> {
   /// Bytes of this pool's stacks that are in use, in whole pages. Asks the kernel for each page: some hundred
   /// microseconds for each stack.
   FILCH_API std::size_t written_stack_bytes() const noexcept;
+};
+
+template <> struct detail::staying_of_scheduler<implicit> {
+  using type = fiber_staying;
 };
 
 static_assert(scheduler<implicit>);

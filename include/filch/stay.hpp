@@ -4,9 +4,20 @@
 #include <filch/default_scheduler.hpp>
 
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// One object for each kind of `staying_of` among these schedulers.
+template <class... Scheds> struct staying_everywhere {};
+template <class Sched, class... Rest> struct staying_everywhere<Sched, Rest...> : staying_everywhere<Rest...> {
+  static constexpr bool k_is_in_rest = (std::is_same_v<staying_of<Sched>, staying_of<Rest>> || ...);
+  [[no_unique_address]] std::conditional_t<k_is_in_rest, nothing, staying_of<Sched>> here;
+};
+
+}  // namespace detail
 
 /// Calls f(), in which no code changes threads. Returns what f returns and throws what f throws.
 ///
@@ -23,11 +34,7 @@ namespace filch::inline FILCH_ABI {
 /// forks around them, prefer filch::mutex and filch::worker_local. Cost: 10 to 20 ns, and some hundred bytes of
 /// stack.
 template <class Fn> decltype(auto) stay(Fn&& f) {
-  detail::direct_staying const in_direct;
-  detail::channel_staying const in_channel;
-#if FILCH_HAS_CACTUS
-  detail::fiber_staying const in_fibers;
-#endif
+  detail::staying_everywhere<FILCH_SCHEDULERS> const here;
   return std::invoke(std::forward<Fn>(f));
 }
 

@@ -28,7 +28,7 @@ bool has(std::string const& text, std::string const& part) { return times(text, 
 /// As far as to where the thread begins, over all stacks.
 bool is_whole(std::string const& trace) { return has(trace, " start_thread ") || has(trace, " clone3 "); }
 
-class a_debugger : public ::testing::TestWithParam<char const*> {};
+class a_debugger : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(a_debugger, sees_the_frames_below_both_sides_of_a_stolen_join) {
   if (is_sanitized || is_emulated) GTEST_SKIP() << "other names, or nothing that a debugger could attach to";
@@ -55,7 +55,7 @@ TEST_P(a_debugger, sees_the_frames_below_both_sides_of_a_stolen_join) {
                                            "continue",
                                            "--args",
                                            EDGE_PROGRAM,
-                                           std::string("stop-") + GetParam()});
+                                           "stop-" + GetParam()});
   if (e.says("ptrace: ") || e.says("Could not trace")) GTEST_SKIP() << "nothing may be traced here: " << e;
   auto const traces = backtraces(e);
   ASSERT_EQ(traces.size(), 2u) << e;
@@ -70,13 +70,15 @@ TEST_P(a_debugger, sees_the_frames_below_both_sides_of_a_stolen_join) {
   EXPECT_TRUE(has(e.out, "exited normally")) << e;
 }
 
-#if FILCH_HAS_CACTUS
-INSTANTIATE_TEST_SUITE_P(of, a_debugger, ::testing::Values("direct", "channel", "cactus", "implicit"),
-                         [](auto const& test) { return std::string(test.param); });
-#else
-INSTANTIATE_TEST_SUITE_P(of, a_debugger, ::testing::Values("direct", "channel"),
-                         [](auto const& test) { return std::string(test.param); });
-#endif
+/// Those whose joins are stolen.
+template <class... S> std::vector<std::string> names_of(::testing::Types<S...>) {
+  std::vector<std::string> names{std::string(S::name)...};
+  std::erase(names, filch::serial::name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(of, a_debugger, ::testing::ValuesIn(names_of(::testing::Types<FILCH_SCHEDULERS>())),
+                         [](auto const& test) { return test.param; });
 
 }  // namespace
 }  // namespace filch_test

@@ -19,6 +19,12 @@ struct nothing {
 
 namespace detail {
 
+/// Keeps the thread's code where it is while it lives, for filch::stay: `type`, of each scheduler that needs it.
+template <class Sched> struct staying_of_scheduler {
+  using type = nothing;
+};
+template <class Sched> using staying_of = typename staying_of_scheduler<Sched>::type;
+
 template <class Fn> using raw_result = std::invoke_result_t<Fn>;
 /// The type of Fn's result in a pair or tuple of results: void becomes nothing, and a const value loses its const.
 template <class Fn>

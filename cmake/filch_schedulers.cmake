@@ -1,0 +1,23 @@
+# Reads schedulers.txt: FILCH_SCHEDULERS, those of this processor, and FILCH_HAS_<NAME> for each. Writes
+# <filch/schedulers.hpp>, which includes their headers.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/schedulers.txt")
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/schedulers.txt" lines REGEX "^[a-z]")
+set(FILCH_SCHEDULERS "")
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^([a-z_0-9]+) +(.+)$" line "${line}")
+  set(name "${CMAKE_MATCH_1}")
+  set(processors "${CMAKE_MATCH_2}")
+  string(TOUPPER "FILCH_HAS_${name}" has)
+  set(${has} 0)
+  if(processors STREQUAL "any" OR CMAKE_SYSTEM_PROCESSOR MATCHES "${processors}")
+    set(${has} 1)
+    list(APPEND FILCH_SCHEDULERS "${name}")
+  endif()
+endforeach()
+
+list(TRANSFORM FILCH_SCHEDULERS PREPEND "filch::" OUTPUT_VARIABLE FILCH_SCHEDULER_TYPES)
+list(JOIN FILCH_SCHEDULER_TYPES ", " FILCH_SCHEDULER_TYPES)
+list(TRANSFORM FILCH_SCHEDULERS REPLACE "(.+)" "#include <filch/\\1.hpp>" OUTPUT_VARIABLE includes)
+list(SORT includes)
+list(JOIN includes "\n" FILCH_SCHEDULER_INCLUDES)
+configure_file(include/filch/schedulers.hpp.in "${PROJECT_BINARY_DIR}/include/filch/schedulers.hpp" @ONLY)
