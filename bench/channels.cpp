@@ -12,8 +12,8 @@ namespace {
 /// A way to run a workload, its pool, and what its runs came to.
 class way {
  public:
-  way(std::string name, program& job, contender const& c, filch::pool_options const& options, bool warms_up)
-      : name_(std::move(name)), job_(job), pool_(c.make(options)) {
+  way(std::string name, program& job, std::unique_ptr<running_pool> pool, bool warms_up)
+      : name_(std::move(name)), job_(job), pool_(std::move(pool)) {
     if (warms_up) job_.run(*pool_);
     before_ = pool_->stats().value();
   }
@@ -92,16 +92,15 @@ std::vector<channels_row> measure_channels(meter& m, sized_workload const& w, ch
   if (w.what->can_poll) polling_job.emplace(*w.what, w.size + ":poll", "channel");
 
   std::vector<std::unique_ptr<way>> ways;
-  ways.push_back(
-      std::make_unique<way>("direct", job, c.direct, filch::pool_options{.workers = workers}, !m.is_long()));
+  ways.push_back(std::make_unique<way>("direct", job, c.direct.make({.workers = workers}), !m.is_long()));
   for (bool polls : {false, true}) {
     if (polls && !polling_job) break;
     for (amount const& a : k_amounts) {
       if (workers == 1 && a.value != filch::steal_amount::adaptive) continue;  // nobody asks
-      filch::pool_options const options{
+      filch::channel_options const options{
           .workers = workers, .amount = a.value, .victims = c.victims, .early_requests = c.early_requests};
       ways.push_back(std::make_unique<way>(fmt::format("channel {}{}", a.name, polls ? ", polls" : ""),
-                                           polls ? *polling_job : job, c.channel, options, !m.is_long()));
+                                           polls ? *polling_job : job, make_channel_pool(options), !m.is_long()));
     }
   }
 

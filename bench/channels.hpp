@@ -35,7 +35,6 @@ std::vector<std::string> channels_workloads(std::string_view figure, bool quick)
 /// The contenders measured against each other.
 struct channels_contenders {
   contender const& direct;
-  contender const& channel;
   filch::victim_order victims;
   bool early_requests;
 };

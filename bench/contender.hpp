@@ -4,6 +4,7 @@
 #include "server_call.hpp"
 #include "workload.hpp"
 
+#include <filch/channel_options.hpp>
 #include <filch/pool_options.hpp>
 #include <filch/pool_stats.hpp>
 
@@ -56,6 +57,8 @@ struct contender {
 
 // Each in a file of its own, so that they compile side by side.
 template <class Sched> contender contender_under();
+/// A pool of `channel` with options of its own.
+std::unique_ptr<running_pool> make_channel_pool(filch::channel_options const& options);
 #if BENCH_WITH_TBB
 contender onetbb_contender();
 #endif

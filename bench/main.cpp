@@ -162,7 +162,7 @@ channels_contenders wanted_channels_contenders(options const& o, unsigned worker
   auto const victims = orders.at(o.victims);
   if (workers == 1 && (victims != filch::victim_order::last || o.early_requests))
     throw bad_request("--victims and --early-requests want two workers or more");
-  return {*find_contender("direct"), *find_contender("channel"), victims, o.early_requests};
+  return {*find_contender("direct"), victims, o.early_requests};
 }
 
 /// Figures of A. Prell, T. Rauber (2014): `channel` against `direct`.
@@ -171,7 +171,7 @@ void show_channels(options const& o) {
   auto const workers = wanted_workers_by_powers(o);
   auto const compared = wanted_channels_contenders(o, most(workers));
   unsigned const turns = wanted_turns(o);
-  check_pools({&compared.direct, &compared.channel}, most(workers));
+  check_pools({&compared.direct, find_contender("channel")}, most(workers));
 
   std::vector<channels_row> rows;
   if (!o.as_json()) print_channels_head();

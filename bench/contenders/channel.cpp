@@ -8,4 +8,8 @@ template <> contender contender_under<filch::channel>() {
   return contender_of<filch::channel>("private deques, steal requests and tasks as messages", false);
 }
 
+std::unique_ptr<running_pool> make_channel_pool(filch::channel_options const& options) {
+  return std::make_unique<pool_of<filch::channel>>(options);
+}
+
 }  // namespace bench

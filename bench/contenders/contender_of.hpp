@@ -22,7 +22,7 @@ concept forks_anywhere = requires { requires S::k_forks_anywhere; };
 
 template <class S> class pool_of final : public running_pool {
  public:
-  explicit pool_of(filch::pool_options const& options) : pool_(options) {
+  template <class Options> explicit pool_of(Options const& options) : pool_(options) {
     all_workloads::for_each([this]<class W>() {
       runs_[W::name] = [](pool& p, job& j) {
         auto& mine = static_cast<job_of<W>&>(j);

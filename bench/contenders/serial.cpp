@@ -51,7 +51,7 @@ struct counting {
 }  // namespace
 
 fork_count count_forks(std::string_view workload, job& j) {
-  pool_of<counting> pool({});
+  pool_of<counting> pool(filch::pool_options{});
   counted = {};
   pool.run(workload, j);
   return counted;

@@ -2,6 +2,7 @@
 // C++; code never moves to another thread at a join. The scheduler is in src/schedulers/channel.
 #pragma once
 
+#include <filch/channel_options.hpp>
 #include <filch/detail/channel_task.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/detail/task_frame.hpp>
@@ -10,6 +11,9 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 class channel_team;
+template <> struct options_of_team<channel_team> {
+  using type = channel_options;
+};
 extern template class FILCH_API pool_of<channel_team>;
 extern template void task_frame<channel_stack>::drain() noexcept;
 extern template void task_frame<channel_stack>::reclaim() noexcept;

@@ -5,6 +5,7 @@
 #include <filch/detail/implicit/frame.hpp>
 #include <filch/detail/implicit/join.hpp>
 #include <filch/detail/pool_of.hpp>
+#include <filch/implicit_options.hpp>
 #include <filch/scheduler.hpp>
 
 #include <atomic>
@@ -13,6 +14,9 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 class implicit_team;
+template <> struct options_of_team<implicit_team> {
+  using type = implicit_options;
+};
 extern template class FILCH_API pool_of<implicit_team>;
 }  // namespace detail
 

@@ -18,21 +18,9 @@ enum class give_back_policy : unsigned char {
   none,              ///< not at all: a stack keeps what it ever touched
 };
 
-/// How many tasks a thief of `channel` asks a victim for.
-enum class steal_amount : unsigned char {
-  adaptive,  ///< half of them where tasks last less than 50 microseconds, or of many where it waits long; else one
-  one,       ///< one task
-  half,      ///< half of those it has
-};
-
-/// Whom a thief of `channel` asks first; one that waits in a join first asks the worker that has its task.
-enum class victim_order : unsigned char {
-  last,     ///< who gave it tasks the last time, whoever forked them; then any
-  random,   ///< any
-  nearest,  ///< the worker whose index is nearest to its own: with `pin`, the nearest processor
-};
-
-/// Settings of a pool. A field left at its default takes the environment's value, else the machine's.
+/// Settings that the pools of all schedulers have. A field left at its default takes the environment's value, else
+/// the machine's. The options of `channel` and `implicit` have these fields, and their own: channel_options,
+/// implicit_options.
 struct pool_options {
   /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
   /// the processors that the affinity mask and the container's quota leave to this process.
@@ -47,17 +35,6 @@ struct pool_options {
   bool pin = false;
   /// How pages of stacks that are unused go back to the system. Pools of `serial` have no stacks.
   give_back_policy stack_give_back = give_back_policy::from_environment;
-  /// `channel`: what an answer to a steal request holds.
-  steal_amount amount = steal_amount::adaptive;
-  /// `channel`: whom a steal request goes to first.
-  victim_order victims = victim_order::last;
-  /// `channel`: send the next steal request before the last task of the answer runs, not after it.
-  bool early_requests = false;
-  /// `implicit`: interrupt workers that do not fork by SIGURG. Without it, what such a worker holds waits for its
-  /// next fork or `filch::poll`, and nothing is done to the signal: for programs that take it from signalfd or
-  /// sigwait, or whose waits in the system may not end early. FILCH_INTERRUPTS=0 does the same for all pools
-  /// (docs/signals.md).
-  bool interrupts = true;
 };
 
 namespace detail {

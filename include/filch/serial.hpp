@@ -57,6 +57,7 @@ struct serial {
   class pool {
    public:
     /// Ignores the options, and the environment.
+    using options = pool_options;
     explicit pool(pool_options = {}) noexcept {}
     /// The same for `pool({})`.
     explicit pool(detail::no_options) noexcept {}

@@ -10,11 +10,22 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-template <class Team> pool_of<Team>::pool_of(pool_options options) : pool_of(options, false) {}
+/// A scheduler with options of its own checks them in its constructor, and keeps them.
+template <class Team>
+Team* make_team(runtime::settings const& s, typename pool_of<Team>::options const& asked,
+                bool tolerate_missing_threads) {
+  if constexpr (requires { new Team(s, asked, tolerate_missing_threads); }) {
+    return new Team(s, asked, tolerate_missing_threads);
+  } else {
+    return new Team(s, tolerate_missing_threads);
+  }
+}
+
+template <class Team> pool_of<Team>::pool_of(options asked) : pool_of(asked, false) {}
 
 template <class Team>
-pool_of<Team>::pool_of(pool_options options, bool tolerate_missing_threads)
-    : team_(new Team(runtime::resolve(options), tolerate_missing_threads)) {}
+pool_of<Team>::pool_of(options const& asked, bool tolerate_missing_threads)
+    : team_(make_team<Team>(runtime::resolve(options_as<pool_options>(asked)), asked, tolerate_missing_threads)) {}
 
 /// Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait for, and no way to
 /// end the thread one stands on. The same in a child of fork(), which may stand on a stack of the team and has none
@@ -31,7 +42,9 @@ template <class Team> void pool_of<Team>::enter(void (*call)(void*), void* argum
     std::lock_guard const lock(runtime::making_pools());
     t = team_.load(std::memory_order_relaxed);  // relaxed: under the lock
     if (!t->alive()) {
-      t = new Team(t->asked_for(), true);
+      options own{};
+      if constexpr (requires { own = t->own_options(); }) own = t->own_options();
+      t = make_team<Team>(t->asked_for(), own, true);
       team_.store(t, std::memory_order_release);  // edge default-1
     }
   }

@@ -23,12 +23,6 @@ constexpr std::size_t k_least_stack = std::size_t{64} << 10;
 constexpr std::size_t k_most_stack = std::size_t{1} << 40;
 constexpr std::size_t k_default_stack = std::size_t{64} << 20;
 
-[[noreturn]] void refuse(std::string const& setting, std::string const& text, std::string const& expected) {
-  std::string shown = text.size() > 40 ? text.substr(0, 40) + "..." : text;
-  for (char& c : shown) c = std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;  // one line it is
-  throw setup_error("filch: " + setting + "=" + shown + ": expected " + expected);
-}
-
 std::string const* environment(char const* name, std::string& room) {
   char const* const value = std::getenv(name);
   if (!value) return nullptr;
@@ -61,12 +55,6 @@ std::size_t checked_stack(std::string const& setting, std::string const& text, s
   return bytes;
 }
 
-/// One of an enumeration's values, of which `last` is the last.
-template <class E> E named(std::string const& setting, E asked, E last) {
-  if (asked > last) refuse(setting, std::to_string(static_cast<unsigned>(asked)), "one of its names");
-  return asked;
-}
-
 give_back_policy resolve_give_back(give_back_policy asked) {
   if (named("pool_options::stack_give_back", asked, give_back_policy::none) != give_back_policy::from_environment)
     return asked;
@@ -79,6 +67,12 @@ give_back_policy resolve_give_back(give_back_policy asked) {
 }
 
 }  // namespace
+
+void refuse(std::string const& setting, std::string const& text, std::string const& expected) {
+  std::string shown = text.size() > 40 ? text.substr(0, 40) + "..." : text;
+  for (char& c : shown) c = std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;  // one line it is
+  throw setup_error("filch: " + setting + "=" + shown + ": expected " + expected);
+}
 
 unsigned long long parse_number(std::string const& setting, std::string const& text, unsigned long long least,
                                 unsigned long long most) {
@@ -131,10 +125,7 @@ settings resolve(pool_options const& options) {
   s.pin = switch_from_environment("FILCH_PIN") || options.pin;
   if (s.pin && fork_generation() == 0) os::spread_over_cores(s.processors);
   s.give_back = resolve_give_back(options.stack_give_back);
-  s.amount = named("pool_options::amount", options.amount, steal_amount::half);
-  s.victims = named("pool_options::victims", options.victims, victim_order::nearest);
-  s.early_requests = options.early_requests;
-  s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true) && options.interrupts;
+  s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true);
   s.stats = switch_from_environment("FILCH_STATS");
   if (auto const* const text = environment("FILCH_TRACE", room)) {
     refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");

@@ -14,11 +14,8 @@ struct settings {
   bool stack_size_is_asked_for;  // else a smaller one will do where address space is short
   bool pin;
   bool stats;
-  give_back_policy give_back;  // never from_environment
-  steal_amount amount;
-  victim_order victims;
-  bool early_requests;
-  bool interrupts;
+  give_back_policy give_back;   // never from_environment
+  bool interrupts;              // may workers be interrupted by signals?
   std::size_t available;        // processors that the affinity mask and the container's quota leave
   std::vector<int> processors;  // that this process may use, in the order in which to take them
 };
@@ -31,5 +28,13 @@ std::size_t parse_size(std::string const& setting, std::string const& text);
 /// A whole number in [least, most]. Throws setup_error that names `setting`.
 unsigned long long parse_number(std::string const& setting, std::string const& text, unsigned long long least,
                                 unsigned long long most);
+
+/// Throws setup_error: `text` is no value of `setting`.
+[[noreturn]] void refuse(std::string const& setting, std::string const& text, std::string const& expected);
+/// One of an enumeration's values, of which `last` is the last. Throws setup_error that names `setting`.
+template <class E> E named(std::string const& setting, E asked, E last) {
+  if (asked > last) refuse(setting, std::to_string(static_cast<unsigned>(asked)), "one of its names");
+  return asked;
+}
 
 }  // namespace filch::runtime

@@ -338,7 +338,7 @@ TEST(answers, hold_tasks_that_another_thief_gave_back) {
 }
 
 TEST(answers, have_settings_whose_invalid_values_are_refused) {
-  auto const refused = [](filch::pool_options options, std::string const& field) {
+  auto const refused = [](filch::channel_options const& options, std::string const& field) {
     try {
       filch::channel::pool const pool(options);
       ADD_FAILURE() << "made";
@@ -346,8 +346,8 @@ TEST(answers, have_settings_whose_invalid_values_are_refused) {
       EXPECT_NE(std::string(e.what()).find(field), std::string::npos) << e.what();
     }
   };
-  refused({.workers = 1, .amount = static_cast<steal_amount>(3)}, "pool_options::amount=3");
-  refused({.workers = 1, .victims = static_cast<victim_order>(3)}, "pool_options::victims=3");
+  refused({.workers = 1, .amount = static_cast<steal_amount>(3)}, "channel_options::amount=3");
+  refused({.workers = 1, .victims = static_cast<victim_order>(3)}, "channel_options::victims=3");
 }
 
 TEST(answers, are_given_at_joins_without_room_for_forks) {

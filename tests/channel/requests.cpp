@@ -21,7 +21,7 @@ class obedient {
  public:
   static constexpr unsigned k_most_workers = 5;
 
-  explicit obedient(filch::pool_options const& options) : pool(options) {}
+  explicit obedient(filch::channel_options const& options) : pool(options) {}
 
   /// Worker 0: puts each of the others into a task. No request is out then.
   void hold_others() {

@@ -6,12 +6,28 @@
 #include <filch/pool_stats.hpp>
 
 #include <atomic>
+#include <concepts>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
 /// In the library alone, as all that is declared here without a body: src/runtime/pool_of.hpp.
 template <class Pool> Pool& make_default_pool();
+
+/// The options of a team's pools. A scheduler with options of its own specialises it.
+template <class Team> struct options_of_team {
+  using type = pool_options;
+};
+
+/// Options of a scheduler with these common settings, and the other way.
+template <class To, class From> To options_as(From const& from) {
+  To to;
+  to.workers = from.workers;
+  to.stack_size = from.stack_size;
+  to.pin = from.pin;
+  to.stack_give_back = from.stack_give_back;
+  return to;
+}
 
 /// A number of workers. The thread that calls `run` is one of them while it does, so a pool of n has n - 1 threads of
 /// its own.
@@ -20,11 +36,18 @@ template <class Pool> Pool& make_default_pool();
 // its arguments are, unless the instantiation is.
 template <class Team> class pool_of {
  public:
+  /// pool_options, or the scheduler's own: these have the same fields, and more.
+  using options = typename options_of_team<Team>::type;
+
   /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
   /// the system refuses a thread or the address space; nothing is left behind then.
-  explicit pool_of(pool_options options = {});
+  explicit pool_of(options asked = {});
   /// The same for `pool({})`.
-  explicit pool_of(no_options) : pool_of(pool_options()) {}
+  explicit pool_of(no_options) : pool_of(options()) {}
+  /// The same with the settings that all schedulers have.
+  template <std::same_as<pool_options> Common>
+    requires(!std::same_as<Common, options>)
+  explicit pool_of(Common const& common) : pool_of(options_as<options>(common)) {}
   pool_of(pool_of const&) = delete;
   pool_of& operator=(pool_of const&) = delete;
   /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool. In a task of
@@ -58,7 +81,7 @@ template <class Team> class pool_of {
 
  private:
   template <class Pool> friend Pool& make_default_pool();
-  pool_of(pool_options options, bool tolerate_missing_threads);
+  pool_of(options const& asked, bool tolerate_missing_threads);
   void enter(void (*call)(void*), void* argument);
 
   std::atomic<Team*> team_;  // another one in a child of fork()

@@ -20,8 +20,10 @@ template <> task_staying<channel_stack>::~task_staying() { channel_places::end_s
 
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 
-channel_team::channel_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads), members_(all_places()), channels_(all_places()) {
+channel_team::channel_team(runtime::settings s, channel_options const& own, bool tolerate_missing_threads)
+    : team(std::move(s), tolerate_missing_threads), own_(own), members_(all_places()), channels_(all_places()) {
+  runtime::named("channel_options::amount", own.amount, steal_amount::half);
+  runtime::named("channel_options::victims", own.victims, victim_order::nearest);
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   channel_places::watch();
   request_for_threads();

@@ -62,7 +62,7 @@ void channel_team::withdraw_for_missing_threads() noexcept {
 portion channel_team::portion_to_request(channel_member& w) const noexcept {
   constexpr auto k_short = std::chrono::microseconds(50);
   constexpr int k_much_longer = 8;
-  switch (asked_for().amount) {
+  switch (own_.amount) {
     case steal_amount::one: return portion::one;
     case steal_amount::half: return portion::half;
     case steal_amount::adaptive: break;
@@ -75,8 +75,7 @@ portion channel_team::portion_to_request(channel_member& w) const noexcept {
 }
 
 void channel_team::begin_request(channel_member& w) noexcept {
-  w.mine = {
-      .thief = static_cast<std::uint16_t>(w.index), .amount = portion_to_request(w), .order = asked_for().victims};
+  w.mine = {.thief = static_cast<std::uint16_t>(w.index), .amount = portion_to_request(w), .order = own_.victims};
   w.is_requesting = true;
   w.searches = 0;
   w.wanted_root = w.root;
@@ -118,7 +117,7 @@ void channel_team::accept(channel_member& w, batch const& message) noexcept {
   runtime::check("channel message", [&] { return broken(message, w); });
   w.is_requesting = false;
   if (message.size() == 0) return;  // taken back by their owner
-  if (asked_for().victims == victim_order::last) w.last_victim = message.from;
+  if (own_.victims == victim_order::last) w.last_victim = message.from;
   set_root(w, message.root);
   if (message.detached.is_empty()) return;
   // The sender has counted this worker, which may be counted already, or be the caller, which is not counted.
@@ -158,7 +157,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
   share_rest(w);
-  if (asked_for().early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_requesting &&
+  if (own_.early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_requesting &&
       may_run_others(w)) {
     static_cast<void>(request_from_one(w, w.last_victim));
   }

@@ -59,7 +59,8 @@ struct alignas(k_cache_line) channel_member : channel_worker {
 
 class channel_team final : public runtime::team {
  public:
-  channel_team(runtime::settings s, bool tolerate_missing_threads);
+  channel_team(runtime::settings s, channel_options const& own, bool tolerate_missing_threads);
+  channel_options const& own_options() const noexcept { return own_; }
   ~channel_team() override;
 
   // Owner: join.cpp, frame.cpp.
@@ -139,6 +140,7 @@ class channel_team final : public runtime::team {
   void subtract_from_call(channel_member& w) noexcept;
   void subtract_if_last(channel_member& w) noexcept;
 
+  channel_options const own_;
   std::vector<channel_member*> members_;  // by place; each at the start of its worker's space
   team_channels channels_;
 };

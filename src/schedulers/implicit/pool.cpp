@@ -35,14 +35,14 @@ pid_t calling_thread() noexcept {
 
 }  // namespace
 
-implicit_team::implicit_team(runtime::settings s, bool tolerate_missing_threads)
-    : fiber_team(std::move(s), tolerate_missing_threads, header_bytes) {
+implicit_team::implicit_team(runtime::settings s, implicit_options const& own, bool tolerate_missing_threads)
+    : fiber_team(std::move(s), tolerate_missing_threads, header_bytes), own_(own) {
   std::size_t const whole = os::reservation::whole_bytes_for(stack_size(), header_bytes(stack_size()));
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
   places_ = static_cast<std::uint32_t>(std::min<std::size_t>(
       (header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record), open_range::k_most));
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
-  interrupts_ = asked_for().interrupts && workers() > 1 && answer_interrupts();
+  interrupts_ = own.interrupts && asked_for().interrupts && workers() > 1 && answer_interrupts();
   start();
 }
 

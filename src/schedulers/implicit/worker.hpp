@@ -45,7 +45,8 @@ struct alignas(64) implicit_member : runtime::fiber_member {
 
 class implicit_team final : public runtime::fiber_team {
  public:
-  implicit_team(runtime::settings s, bool tolerate_missing_threads);
+  implicit_team(runtime::settings s, implicit_options const& own, bool tolerate_missing_threads);
+  implicit_options const& own_options() const noexcept { return own_; }
   ~implicit_team() override;
 
   // The victim: answer.cpp.
@@ -125,6 +126,7 @@ class implicit_team final : public runtime::fiber_team {
   std::uint32_t make_share(implicit_stack& s, join_frame_walk const& from, std::size_t all) noexcept;
   void make_public(implicit_member& w, implicit_stack& s, std::uint32_t count) noexcept;
 
+  implicit_options const own_;
   std::uint64_t barrier_ = 0;  // address of the barrier for stacks of this size
   std::uint32_t places_ = 0;   // records that a stack has room for
   bool interrupts_ = false;    // whether its workers are interrupted
