@@ -118,7 +118,8 @@ implicit_frame::waiting* implicit_frame::take_first(implicit_team& team, implici
         return take_offers_back(team, w) ? &take_oldest() : nullptr;
       }
       if (!stack_->open.steal(now)) continue;
-      if (now.untaken() == 1) team.took_last_offer(w);
+      // Workers that are on their way may find fewer offers than they are, and this task may be a long one.
+      team.took_own_offer(w);
       is_offer = true;
       return static_cast<waiting*>(oldest.task);
     }

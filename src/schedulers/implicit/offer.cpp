@@ -154,7 +154,7 @@ bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
   if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
   switch (s.open.take_back()) {
     case taken_back::stolen: return false;
-    case taken_back::last: took_last_offer(w); return true;
+    case taken_back::last: took_own_offer(w); return true;
     case taken_back::one: return true;
   }
   return true;

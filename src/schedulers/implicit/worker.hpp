@@ -64,9 +64,9 @@ class implicit_team final : public runtime::fiber_team {
   void offer_all(runtime::fiber_member& w) noexcept override;
   /// A stolen g is done, and the frame has waited so many cycles for it.
   void settle(implicit_record const& r, runtime::cycles waited) noexcept;
-  /// The owner has taken its last offer. edge implicit-4: while a worker sleeps, or is on its way, one is requested
-  /// wherever nothing is offered.
-  void took_last_offer(implicit_member& w) noexcept {
+  /// The owner has taken an offer of its own: its last one, or a scope's oldest. edge implicit-4: while a worker
+  /// sleeps, or is on its way, one is requested wherever nothing is offered.
+  void took_own_offer(implicit_member& w) noexcept {
     if (should_ask_itself(w)) request_for_sleepers(w);
   }
 
