@@ -2,7 +2,8 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
-#include <filch/detail/loop_engine.hpp>
+#include <filch/detail/body.hpp>
+#include <filch/detail/pieces.hpp>
 
 #include <concepts>
 #include <type_traits>
@@ -10,22 +11,41 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-/// May each piece of a loop call a copy of f? No pointer refers to the copy, so its captures stay in registers
-/// although the body writes through pointers.
-template <class Fn, class Index> consteval bool body_is_copied() {
-  if constexpr (std::is_object_v<Fn>) {
-    return is_small_and_trivial<Fn>(64, 16) && std::is_trivially_copy_constructible_v<Fn> &&
-           std::is_invocable_v<Fn const&, Index&>;
-  } else {
-    return false;
-  }
+template <std::integral Index> FILCH_INLINE std::size_t iterations_in(Index first, Index last) noexcept {
+  using Unsigned = std::make_unsigned_t<Index>;
+  return static_cast<std::size_t>(static_cast<Unsigned>(static_cast<Unsigned>(last) - static_cast<Unsigned>(first)));
+}
+template <std::integral Index> FILCH_INLINE Index iteration_after(Index first, std::size_t n) noexcept {
+  using Unsigned = std::make_unsigned_t<Index>;
+  return static_cast<Index>(static_cast<Unsigned>(static_cast<Unsigned>(first) + static_cast<Unsigned>(n)));
 }
 
-/// f as the body of a loop. f gets a copy of the index, which it may take by reference and write.
-template <class Fn, class Index> struct index_body {
-  std::conditional_t<body_is_copied<Fn, Index>(), Fn, Fn&> f;
-  FILCH_INLINE void operator()(Index index) const { static_cast<void>(f(index)); }
+/// Calls f with each index. Position 0 is the index `begin`. f gets a copy of the index, which it may take by
+/// reference and write.
+template <class Index, class Fn> struct index_piece {
+  Index begin;
+  body_of<Fn, Index&> f;
+
+  void run(std::size_t first, std::size_t last) const {
+    Index const end = detail::iteration_after(begin, last);
+    for (Index i = detail::iteration_after(begin, first); i != end; ++i) {
+      Index own = i;
+      static_cast<void>(f(own));
+    }
+  }
+  index_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(index_piece&) const noexcept {}
 };
+
+template <class Sched, std::integral Index, class Fn, class Stop>
+void for_index(Stop& stop, Index first, Index last, Fn& f) {
+  if (!(first < last)) return;
+  index_piece<Index, Fn> piece{first, {f}};
+  detail::run_pieces<Sched>(0, detail::iterations_in(first, last), piece, stop);
+}
+
+template <class Index>
+concept loop_index = std::integral<Index> && !std::same_as<Index, bool>;
 
 }  // namespace detail
 
@@ -40,17 +60,25 @@ template <class Fn, class Index> struct index_body {
 /// which it may take by reference. Its result is dropped. A small f that is trivially copyable and callable as const
 /// is copied for each piece; any other f is called in place.
 ///
-/// If f throws, the rest of its piece is skipped and the other pieces run to their end. Then the exception of the
-/// lowest piece leaves. An empty or reversed range does nothing. Outside all pools it enters the default pool.
-/// Continues where `join` may. Cost: a load and a compare for each stretch, and a clock read for each microsecond or
-/// more (docs/decisions/0011-loops.md). Paper: A. Tzannes et al., Lazy binary-splitting: a run-time adaptive
-/// work-stealing scheduler, PPoPP 2010, which splits late.
-template <scheduler Sched = default_scheduler, std::integral Index, class Fn>
-  requires(!std::same_as<Index, bool>)
+/// If f throws, stretches and pieces that have not begun do not begin. After all that have begun have ended, the
+/// exception of the lowest index that threw leaves. Which other iterations ran is unspecified. An empty or reversed
+/// range does nothing. Outside all pools it enters the default pool. Continues where `join` may. Cost: a load and a
+/// compare for each stretch, and a clock read for each microsecond or more (docs/decisions/0011-loops.md). Paper:
+/// A. Tzannes et al., Lazy binary-splitting: a run-time adaptive work-stealing scheduler, PPoPP 2010, which splits
+/// late.
+template <scheduler Sched = default_scheduler, detail::loop_index Index, class Fn>
 void for_index(Index first, Index last, Fn&& f) {
-  if (!(first < last)) return;
-  using body = detail::index_body<std::remove_reference_t<Fn>, Index>;
-  detail::inside_pool<Sched>([&] { detail::split_on_demand<Sched>(first, last, body{f}); });
+  detail::never_stopped never;
+  detail::for_index<Sched>(never, first, last, f);
+}
+
+/// The same until a stop is requested of `token`, which each worker reads before each stretch. Stretches that have
+/// not begun do not begin then. Returns true if every iteration ran, false if a stretch did not begin.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, detail::loop_index Index, class Fn>
+bool for_index(Token const& token, Index first, Index last, Fn&& f) {
+  detail::stop_request stop(token);
+  detail::for_index<Sched>(stop, first, last, f);
+  return !stop.was_seen();
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -1,5 +1,4 @@
-// The loop engine, which splits loops on demand. A loop runs in stretches. After each stretch it asks the scheduler
-// whether a worker waits for work. If one does, and the rest is long enough, it forks the second half of the rest.
+// How far a loop runs before it looks and before it reads the clock. The loop engine (pieces.hpp) asks these classes.
 // docs/decisions/0011-loops.md has the measurements.
 //
 //   stretch   the iterations between two calls of wanted()
@@ -8,15 +7,13 @@
 //   history   the cost of an iteration in earlier loops with the same body
 #pragma once
 
-#include <filch/detail/result.hpp>
+#include <filch/detail/platform.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -108,7 +105,7 @@ class loop_history {
   std::atomic<std::uint64_t> each_{k_unknown};
   std::atomic<std::size_t> cautious_{0};
 };
-template <class Body> inline constinit loop_history history_of{};
+template <class Piece> inline constinit loop_history history_of{};
 
 /// The lengths of stretches and blocks in one loop or piece. Only the cost of past iterations is known: the pace
 /// begins with stretches of one iteration, and begins again after a slow block.
@@ -188,52 +185,5 @@ class loop_pace {
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // tick at which this block began
 };
-
-template <std::integral Index> FILCH_INLINE std::size_t iterations_in(Index first, Index last) noexcept {
-  using Unsigned = std::make_unsigned_t<Index>;
-  return static_cast<std::size_t>(static_cast<Unsigned>(static_cast<Unsigned>(last) - static_cast<Unsigned>(first)));
-}
-template <std::integral Index> FILCH_INLINE Index iteration_after(Index first, std::size_t n) noexcept {
-  using Unsigned = std::make_unsigned_t<Index>;
-  return static_cast<Index>(static_cast<Unsigned>(static_cast<Unsigned>(first) + static_cast<Unsigned>(n)));
-}
-
-/// Runs iterations until a worker waits for work and the rest, of two or more iterations, is worth splitting. Returns
-/// the first iteration that has not run. A function of its own without joins, so that the compiler has all registers
-/// for the body.
-template <class Sched, std::integral Index, class Body>
-[[gnu::noinline]] Index run_until_wanted(Index const begin, Index const last, Body body) {
-  loop_history& history = history_of<Body>;
-  loop_pace pace(history);
-  Index first = begin;
-  for (;;) {
-    std::size_t const longest = pace.stretch();
-    Index const end = detail::iterations_in(first, last) <= longest ? last : detail::iteration_after(first, longest);
-    for (; first != end; ++first) body(first);
-    if (first == last) break;
-    pace.stretch_ran();
-    if (Sched::wanted()) [[unlikely]] {
-      std::size_t const left = detail::iterations_in(first, last);
-      if (left > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, left)) break;
-    }
-  }
-  history.ran(detail::iterations_in(begin, first), static_cast<std::uint64_t>(loop_ticks() - pace.began()),
-              pace.slow_ticks());
-  return first;
-}
-
-/// Runs body(i) for every i of [first, last), where first < last. If a worker waits for work, forks the second half
-/// of the rest; also before the first iteration, which alone may be long. Each piece has its own copy of body.
-template <class Sched, std::integral Index, class Body>
-void split_on_demand(Index first, Index const last, Body const body) {
-  std::size_t const all = detail::iterations_in(first, last);
-  bool const is_shared_first =
-      all > 1 && Sched::wanted() && history_of<Body>.cost().is_at_least(ticks_worth_splitting<Sched>, all);
-  if (!is_shared_first) first = detail::run_until_wanted<Sched>(first, last, body);
-  if (first == last) return;
-  Index const middle = detail::iteration_after(first, detail::iterations_in(first, last) / 2);
-  Sched::join([first, middle, &body] { detail::split_on_demand<Sched>(first, middle, body); },
-              [middle, last, &body] { detail::split_on_demand<Sched>(middle, last, body); });
-}
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,6 @@
+// All algorithms.
+#pragma once
+
+#include <filch/for_each.hpp>
+#include <filch/for_index.hpp>
+#include <filch/reduce.hpp>

@@ -1,0 +1,68 @@
+// The loop engine: pieces cover the positions once and in order, end early, and are seen by an observer.
+#include "pieces.hpp"
+
+#include <filch/for_each.hpp>
+#include <filch/reduce.hpp>
+
+#include <atomic>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class engine : public ::testing::Test {};
+TYPED_TEST_SUITE(engine, all_schedulers, scheduler_names);
+
+TYPED_TEST(engine, calls_the_function_once_for_each_element) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<int> v(n);
+    EXPECT_EQ(filch::for_each<TypeParam>(v, [](int& x) { ++x; }), v.end());
+    EXPECT_EQ(filch::for_each<TypeParam>(v.begin(), v.end(), [](int& x) { ++x; }), v.end());
+    EXPECT_EQ(v, std::vector<int>(n, 2));
+  });
+}
+
+TYPED_TEST(engine, keeps_the_order_of_a_reduction) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<std::string> words(n);
+    std::string expected = "<";
+    for (std::size_t i = 0; i < n; ++i) expected += words[i] = std::to_string(i);
+    EXPECT_EQ(filch::reduce<TypeParam>(words, std::string("<")), expected);
+  });
+}
+
+/// Counts what it runs, and sees that positions follow each other.
+struct counting_piece {
+  std::size_t next = 0;
+  std::size_t merged = 0;
+
+  void run(std::size_t first, std::size_t last) {
+    EXPECT_EQ(first, next);
+    EXPECT_LT(first, last);
+    EXPECT_LE(last - first, 64u);
+    next = last;
+  }
+  counting_piece split(std::size_t middle, std::size_t last) const {
+    EXPECT_LT(middle, last);
+    return {middle, 0};
+  }
+  void merge(counting_piece& upper) {
+    EXPECT_LT(next, upper.next);
+    next = upper.next;
+    merged += 1 + upper.merged;
+  }
+};
+
+TYPED_TEST(engine, splits_to_pieces_of_one_iteration_where_asked_to) {
+  typename TypeParam::pool pool({.workers = 2});
+  single_pieces const all;
+  for_lengths([&](std::size_t n) {
+    counting_piece piece;
+    pool.run([&] { filch::detail::run_pieces<TypeParam>(0, n, piece); });
+    EXPECT_EQ(piece.next, n);
+    EXPECT_EQ(piece.merged, n == 0 ? 0 : n - 1);
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
