@@ -20,6 +20,7 @@ using all_schedulers = ::testing::Types<FILCH_SCHEDULERS>;
 /// Those whose code may continue on another thread after a join.
 #if FILCH_HAS_CACTUS
 using moving_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
+static_assert(filch::detail::k_cactus_tag != filch::detail::k_implicit_tag);
 #endif
 
 /// Does a second worker ever run a part of what the first one forks?

@@ -42,7 +42,7 @@ struct cactus {
   /// See filch::scheduler.
   static bool wanted() noexcept {
     auto& w = detail::fiber_self();
-    return detail::cactus_split(w).is_requested() && w.kind == detail::fiber_kind::cactus;
+    return detail::cactus_split(w).is_requested() && w.kind == detail::k_cactus_tag;
   }
   /// For loops: a shorter rest is not worth splitting. In ticks of the processor's counter.
   static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
@@ -53,11 +53,11 @@ struct cactus {
   }
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
-    return detail::fiber_self().kind == detail::fiber_kind::cactus ||
+    return detail::fiber_self().kind == detail::k_cactus_tag ||
            detail::fiber_self().kind == detail::fiber_kind::staying;
   }
   /// See filch::scheduler. Does not throw; a load or two.
-  static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::fiber_kind::cactus); }
+  static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::k_cactus_tag); }
   /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
   /// for what can't be had, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();

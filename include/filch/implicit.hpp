@@ -62,7 +62,7 @@ struct implicit {
   static bool wanted() noexcept {
     auto const& w = detail::fiber_self();
     // relaxed: a hint. The steal that follows synchronises.
-    return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::fiber_kind::implicit;
+    return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::k_implicit_tag;
   }
   /// For loops: a shorter rest is not worth splitting. In ticks of the processor's counter.
   static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
@@ -74,10 +74,10 @@ struct implicit {
   /// See filch::scheduler. Does not throw; a load or two.
   static bool inside() noexcept {
     auto const kind = detail::fiber_self().kind;
-    return kind == detail::fiber_kind::implicit || kind == detail::fiber_kind::staying;
+    return kind == detail::k_implicit_tag || kind == detail::fiber_kind::staying;
   }
   /// See filch::scheduler. Does not throw; a load or two.
-  static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::fiber_kind::implicit); }
+  static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::k_implicit_tag); }
   /// The pool that calls from outside all pools enter. The first such call makes it, and it is never destroyed. If
   /// the environment has a setting that cannot be met, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();

@@ -3,20 +3,17 @@
 #include <filch/mutex.hpp>
 
 #include "os/linux/futex.hpp"
-#include "runtime/team.hpp"
-#if FILCH_HAS_CACTUS
-#include "runtime/fiber/team.hpp"
-#endif
+#include "runtime/nesting.hpp"
+#include "runtime/serve_thieves.hpp"
+#include "runtime/spin.hpp"
 
 namespace filch::inline FILCH_ABI {
 
 void mutex::lock_slow() noexcept {
-#if FILCH_HAS_CACTUS
   // Where steals are forced, a fiber that has it may wait for the very worker that would sleep here.
-  while (runtime::fiber_gives_way()) {
+  while (runtime::gives_way()) {
     if (try_lock()) return;
   }
-#endif
   // Where others sleep already, it takes longer than a spin.
   for (runtime::spin_wait spin(false); spin.turns() < 64; spin.once()) {
     // relaxed: a hint; try_lock() synchronises.

@@ -25,6 +25,11 @@ std::span<hideable const> all_hideables() noexcept {
   return {all_hideable.data(), hideables.load(std::memory_order_acquire)};
 }
 
+bool gives_way() noexcept {
+  auto const all = all_hideables();
+  return std::any_of(all.begin(), all.end(), [](hideable const& each) { return each.give_way && each.give_way(); });
+}
+
 void hide_on_entry(hideable h) {
   auto const is_there = [h] {
     auto const all = all_hideables();

@@ -1,6 +1,6 @@
 // Workers of several schedulers on one thread. Each scheduler registers how its worker on the calling thread is
-// hidden, shown again, made to serve its thieves, and found for filch::blocking. Team entry and waits that no
-// scheduler sees call these hooks, without a name of a scheduler.
+// hidden, shown again, made to serve its thieves, kept on its thread, and found for filch::blocking. Team entry and
+// waits that no scheduler sees call these hooks, without a name of a scheduler.
 #pragma once
 
 #include <array>
@@ -21,6 +21,14 @@ struct hideable {
   // The calling thread's innermost worker is about to wait in the system: offers all that it has. Its team; null:
   // none.
   team* (*block)() noexcept;
+
+  // Of a scheduler whose code changes threads; null for the others.
+  /// The calling code keeps its thread until end_stay(), which finds in the room what it needs. False: it did so
+  /// already.
+  bool (*stay)(void* room) noexcept = nullptr;
+  void (*end_stay)(void* room) noexcept = nullptr;
+  /// Where steals are forced: other code runs on this worker first. False: there is none.
+  bool (*give_way)() noexcept = nullptr;
 };
 /// Once for each scheduler, however often it is asked for.
 void hide_on_entry(hideable);
@@ -54,5 +62,31 @@ class hidden_workers {
   std::array<room, k_hideables_most> rooms_;
   std::array<bool, k_hideables_most> is_kept_{};
 };
+
+/// While this lives, the calling code keeps its thread: it runs in place on a worker of a pool further out, and whose
+/// code changes threads would take that worker's thread along.
+class kept_thread {
+ public:
+  kept_thread() noexcept {
+    // One at most: the code is a fiber of one scheduler.
+    for (auto const& each : all_hideables()) {
+      if (!each.stay || !each.stay(room_)) continue;
+      end_ = each.end_stay;
+      return;
+    }
+  }
+  kept_thread(kept_thread const&) = delete;
+  kept_thread& operator=(kept_thread const&) = delete;
+  ~kept_thread() {
+    if (end_) end_(room_);
+  }
+
+ private:
+  alignas(64) std::byte room_[hideable::k_room];
+  void (*end_)(void*) noexcept = nullptr;
+};
+
+/// Where steals are forced: does other code run on the calling worker first?
+bool gives_way() noexcept;
 
 }  // namespace filch::runtime

@@ -7,12 +7,7 @@
 #include "runtime/fork_generation.hpp"
 #include "runtime/team.hpp"
 
-#if FILCH_HAS_CACTUS
-#include <filch/detail/fiber.hpp>
-#endif
-
 #include <memory>
-#include <optional>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -74,13 +69,8 @@ template <class Stack, class Member> class task_places {
       return;
     }
     worker* const inner = Stack::self();
-#if FILCH_HAS_CACTUS
-    // From a fiber of another pool inside this one: it stays on its thread, whose worker this is.
-    std::optional<fiber_staying> stays;
-    if (auto const kind = fiber_self().kind; kind == fiber_kind::cactus || kind == fiber_kind::implicit) {
-      stays.emplace();
-    }
-#endif
+    // A fiber of another pool inside this one stays on its thread, whose worker this is.
+    runtime::kept_thread const stays;
     // Of workers further in, which look at nothing meanwhile.
     if (inner != here) serve_all_thieves();
     worker* const during = is_staying(inner) ? inner : here;

@@ -54,7 +54,7 @@ TEST(cactus_checks, find_nothing_in_a_worker_as_it_should_be) {
 TEST(cactus_checks, name_a_worker_of_another_scheduler) {
   worker_with_tasks x;
   x.w.kind = filch::detail::fiber_kind::outside;
-  EXPECT_EQ(x.places(), "w.kind == fiber_kind::cactus");
+  EXPECT_EQ(x.places(), "w.kind == k_cactus_tag");
 }
 
 TEST(cactus_checks, name_places_that_are_elsewhere) {

@@ -68,7 +68,7 @@ struct offered {
 TEST(a_broken_worker, is_named) {
   on_worker([](d::implicit_member& w) {
     auto const check = [&w] { return checks::of_worker(w); };
-    EXPECT_EQ(named(check, w.kind, d::fiber_kind::cactus), "w.kind == fiber_kind::implicit");
+    EXPECT_EQ(named(check, w.kind, d::fiber_kind::outside), "w.kind == k_implicit_tag");
     EXPECT_EQ(named(check, w.walk_cost, 0), "w.walk_cost > 0");
     EXPECT_EQ(named(check, w.stack->root, 4711), "w.offers.own()->open.own().root == w.stack->root");
     d::implicit_stack& own = *w.offers.own();

@@ -142,7 +142,7 @@ FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join_here(std::
     fiber_task** const place = w.head;
     if constexpr (k_keeps_place) second.keep_place(place);
     if (cactus_split(w).is_above(place)) [[unlikely]] {
-      if (w.kind != fiber_kind::cactus) {
+      if (w.kind != k_cactus_tag) {
         if constexpr (is_small_closure<Fn>(128, 64)) {
           // A copy goes there: nobody has f's address then, and its captures stay in registers.
           Fn copy(f);

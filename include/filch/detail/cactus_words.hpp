@@ -8,6 +8,9 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// The tag of this scheduler's workers.
+inline constexpr fiber_kind k_cactus_tag = fiber_tag(0);
+
 /// The word `split` of a worker: one compare with a fork's place asks whether the place is public, and whether a
 /// thief wants more tasks.
 ///

@@ -55,25 +55,32 @@ struct fiber_task {
   join_counter& (*run)(fiber_task&) noexcept;
 };
 
+/// What a thread is to the schedulers that move fibers. Those not named here are tags: each scheduler has one, a
+/// number from k_first_tag on that no other one has, and its workers bear it. Its forks compare with a constant.
 enum class fiber_kind : unsigned char {
   outside,  // no worker, or one whose fiber is in another pool's run
   forked,   // outside, in a child of fork(); `outer` is what made it
   staying,  // joins run in order, here
-  cactus,
-  implicit,
 };
+inline constexpr unsigned char k_first_tag = 3;
+constexpr fiber_kind fiber_tag(unsigned char number) noexcept {
+  return static_cast<fiber_kind>(k_first_tag + number);
+}
+/// Does a worker bear it?
+constexpr bool is_tag(fiber_kind kind) noexcept { return static_cast<unsigned char>(kind) >= k_first_tag; }
 
 /// A thief's request, in `poll`.
 inline constexpr std::uint64_t k_requested = 1;
 
 /// The part of a worker that fast paths touch. Each scheduler sees the workers of the other one as outside.
 struct alignas(64) fiber_worker {
-  std::atomic<std::uint64_t> poll;  // implicit: not zero sends a fork to its slow path; thieves store k_requested
-  fiber_task** head = nullptr;      // cactus, owner: the next free place
+  // Thieves store k_requested. A scheduler whose forks read it: not zero sends a fork to its slow path.
+  std::atomic<std::uint64_t> poll;
+  fiber_task** head = nullptr;  // owner: the next free place, where forks push to places
   fiber_kind kind;
   fiber_worker* outer = nullptr;  // what the thread was before it became this worker
 
-  // cactus: owner; thieves store k_requested only
+  // The same: owner; thieves store fiber_requested() only.
   alignas(64) std::atomic<fiber_task**> split;
 
   constexpr fiber_worker(fiber_kind k, std::uint64_t initial_poll, fiber_task** initial_split) noexcept

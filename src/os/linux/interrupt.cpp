@@ -53,7 +53,7 @@ bool can_interrupt() noexcept {
   static constinit std::atomic<bool> was_said{false};
   if (!is_mine && !was_said.exchange(true, std::memory_order_relaxed)) {
     static constexpr char k_text[] =
-        "filch: another handler of SIGURG, the program's or that of a second copy of Filch, has replaced implicit's: "
+        "filch: another handler of SIGURG, the program's or that of a second copy of Filch, has replaced Filch's: "
         "workers that do not fork are not interrupted; install yours before the first pool, use one shared Filch, or "
         "set FILCH_INTERRUPTS=0\n";
     if (write(STDERR_FILENO, k_text, sizeof k_text - 1) < 0) return false;  // nothing more can be done

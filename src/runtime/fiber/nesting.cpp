@@ -82,6 +82,15 @@ void show(void* room) noexcept {
   serve_own_thieves();
 }
 
+/// The calling code keeps its thread until end_stay().
+bool stay(void* room) noexcept {
+  if (!member_or_null(&fiber_self())) return false;
+  static_assert(sizeof(detail::fiber_staying) <= hideable::k_room && alignof(detail::fiber_staying) <= 64);
+  ::new (room) detail::fiber_staying;
+  return true;
+}
+void end_stay(void* room) noexcept { std::destroy_at(std::launder(static_cast<detail::fiber_staying*>(room))); }
+
 /// In a stay it is the worker around it that waits.
 team* block() noexcept {
   fiber_worker* w = &fiber_self();
@@ -95,12 +104,13 @@ team* block() noexcept {
 [[gnu::noinline]] void become(fiber_worker* w) noexcept { filch_fiber_self = w; }
 
 fiber_member* member_or_null(fiber_worker* w) noexcept {
-  return w->kind == fiber_kind::cactus || w->kind == fiber_kind::implicit ? static_cast<fiber_member*>(w) : nullptr;
+  return is_tag(w->kind) ? static_cast<fiber_member*>(w) : nullptr;
 }
 
 void watch_nesting() {
   watch_forks(leave_pools_in_child);
-  hide_on_entry({hide, show, serve_own_thieves, block});
+  hide_on_entry(
+      {hide, show, serve_own_thieves, block, stay, end_stay, k_steals_are_forced ? fiber_gives_way : nullptr});
 }
 
 fiber_member* member_of_fiber() noexcept {

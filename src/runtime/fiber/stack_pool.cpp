@@ -21,8 +21,10 @@ bool has_shadow_stack() noexcept {
   if (syscall(SYS_arch_prctl, k_status, &features) != 0 || (features & 1) == 0) return false;
   static std::once_flag said;
   std::call_once(said, [] {
-    std::fputs("filch: shadow stacks are on: cactus and implicit run in order; filch::direct runs in parallel\n",
-               stderr);
+    std::fputs(
+        "filch: shadow stacks are on, and fibers can't change stacks: joins run in order; a scheduler that moves no "
+        "code between threads runs in parallel\n",
+        stderr);
   });
   return true;
 }

@@ -15,7 +15,7 @@ inline runtime::broken_condition broken_places(cactus_member& w) noexcept {
   // Thieves read a place after they raised the tail.
   std::uint32_t const read = w.taken.count();
   runtime::open_places const open = w.open.look();
-  FILCH_HOLDS(w.kind == fiber_kind::cactus);
+  FILCH_HOLDS(w.kind == k_cactus_tag);
   FILCH_HOLDS(w.base == reinterpret_cast<fiber_task**>(&w + 1));
   FILCH_HOLDS(w.places <= runtime::open_range::k_most);
   FILCH_HOLDS(w.base <= w.head);

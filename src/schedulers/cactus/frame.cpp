@@ -10,7 +10,7 @@ namespace filch::inline FILCH_ABI::detail {
 
 void cactus_frame::begin() noexcept {
   worker_ = &fiber_self();
-  if (worker_->kind != fiber_kind::cactus) return;
+  if (worker_->kind != k_cactus_tag) return;
   auto& m = static_cast<cactus_member&>(*worker_);
   fiber_ = m.stack;
   forks_ = open_forks(m);
@@ -21,7 +21,7 @@ void cactus_frame::begin() noexcept {
 cactus_frame::where cactus_frame::place_for_next() noexcept {
   fiber_worker& w = fiber_self();
   // Of a fiber's frame only that fiber may look at more.
-  if (w.kind != fiber_kind::cactus) return !fiber_ && &w == worker_ ? where::here : where::foreign;
+  if (w.kind != k_cactus_tag) return !fiber_ && &w == worker_ ? where::here : where::foreign;
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != fiber_) return where::foreign;
   if (open_forks(m) != forks_) return where::here;
@@ -95,7 +95,7 @@ void cactus_frame::push(waiting& task) noexcept {
 
 void cactus_frame::drain() noexcept {
   runtime::fiber_member* const self = runtime::member_of_fiber();
-  if (!self || self->kind != fiber_kind::cactus || self->stack != fiber_) runtime::not_the_scope_s_owner();
+  if (!self || self->kind != k_cactus_tag || self->stack != fiber_) runtime::not_the_scope_s_owner();
   while (pending_) {
     auto& w = static_cast<cactus_member&>(runtime::this_member());
     check(w);

@@ -17,7 +17,7 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   // A request stands until so many tasks in a row were taken back. Then forks are private again.
   static constexpr unsigned k_taken_back_until_private = 8;
 
-  cactus_member() noexcept : fiber_member(fiber_kind::cactus, 1, nullptr) {}
+  cactus_member() noexcept : fiber_member(k_cactus_tag, 1, nullptr) {}
 
   // fixed after start
   fiber_task** base = nullptr;

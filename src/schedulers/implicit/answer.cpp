@@ -147,7 +147,7 @@ implicit_polled_as implicit_polled() {
   // Never thrown. But no compiler, not even one that sees the whole program, may find that a child throws nothing.
   if (throws_indeed) throw continuation{};
   fiber_worker& w = fiber_self();
-  if (w.kind == fiber_kind::implicit) {
+  if (w.kind == k_implicit_tag) {
     auto& m = static_cast<implicit_member&>(w);
     check_barrier(m);
     team_of(m).publish(m);

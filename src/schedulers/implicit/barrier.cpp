@@ -21,7 +21,7 @@ constinit thread_local implicit_record* resumed __attribute__((tls_model("initia
 /// From a handler to the rest of its join: an exception_ptr, as its bits.
 constinit thread_local void* caught __attribute__((tls_model("initial-exec"))) = nullptr;
 
-bool is_on_worker() noexcept { return fiber_self().kind == fiber_kind::implicit; }
+bool is_on_worker() noexcept { return fiber_self().kind == k_implicit_tag; }
 
 }  // namespace
 

@@ -18,7 +18,7 @@ struct implicit_checks {
   };
 
   static runtime::broken_condition of_worker(implicit_member& w) noexcept {
-    FILCH_HOLDS(w.kind == fiber_kind::implicit);
+    FILCH_HOLDS(w.kind == k_implicit_tag);
     FILCH_HOLDS(w.request().is_valid());
     FILCH_HOLDS(w.pause.next() >= interrupt_pause::k_first);
     FILCH_HOLDS(w.pause.next() <= interrupt_pause::k_longest);

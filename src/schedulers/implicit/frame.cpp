@@ -12,7 +12,7 @@ namespace filch::inline FILCH_ABI::detail {
 // Never inlined, not even by optimisers of whole programs: its own frame says where its caller's calls are.
 [[gnu::noinline]] void implicit_frame::begin() noexcept {
   worker_ = &fiber_self();
-  if (worker_->kind != fiber_kind::implicit) return;
+  if (worker_->kind != k_implicit_tag) return;
   auto& w = static_cast<implicit_member&>(*worker_);
   auto const address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
   position_ = address(__builtin_frame_address(0));
@@ -31,7 +31,7 @@ namespace filch::inline FILCH_ABI::detail {
 /// touches nothing of the scope.
 implicit_frame::where implicit_frame::place_for_next() noexcept {
   fiber_worker& w = fiber_self();
-  if (w.kind != fiber_kind::implicit) return &w == worker_ ? where::here : where::foreign;
+  if (w.kind != k_implicit_tag) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.own() != stack_) return where::foreign;
   if (!may_follow_newest()) return where::here;
   return waiting_ + offered_ < k_pending_most || make_room() ? where::for_others : where::here;
@@ -147,7 +147,7 @@ bool implicit_frame::take_offers_back(implicit_team& team, implicit_member& w) n
 
 void implicit_frame::drain() noexcept {
   runtime::fiber_member* const self = runtime::member_of_fiber();
-  if (!self || self->kind != fiber_kind::implicit || static_cast<implicit_member*>(self)->offers.own() != stack_) {
+  if (!self || self->kind != k_implicit_tag || static_cast<implicit_member*>(self)->offers.own() != stack_) {
     runtime::not_the_scope_s_owner();
   }
   for (;;) {

@@ -28,7 +28,7 @@ frame_registers registers_of(ucontext_t const& c) noexcept {
 bool forget_interrupt(fiber_worker& innermost) noexcept {
   bool was_sent = false;
   for (fiber_worker* w = &innermost; w; w = w->outer) {
-    if (w->kind != fiber_kind::implicit) continue;
+    if (w->kind != k_implicit_tag) continue;
     was_sent |= static_cast<implicit_member*>(w)->interrupted.forget();
   }
   return was_sent;
@@ -70,7 +70,7 @@ bool can_answer(implicit_member& w, frame_registers const& there) noexcept {
 bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   fiber_worker& self = fiber_self();
   // In another pool's run, or in a stay: the worker looks at the request when that is over.
-  if (self.kind != fiber_kind::implicit) return forget_interrupt(self);
+  if (self.kind != k_implicit_tag) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
   bool was_sent = w.interrupted.is_set();
   if (w.outer) was_sent |= forget_interrupt(*w.outer);

@@ -18,7 +18,7 @@ namespace filch::inline FILCH_ABI::detail {
 struct alignas(64) implicit_member : runtime::fiber_member {
   static constexpr std::uint64_t k_first_walk_cost = 512;
 
-  implicit_member() noexcept : fiber_member(fiber_kind::implicit, k_not_requested, fiber_requested()) {}
+  implicit_member() noexcept : fiber_member(k_implicit_tag, k_not_requested, fiber_requested()) {}
 
   // owner writes, thieves read
   alignas(64) stack_word offers;           // the stack of the fiber that it runs

@@ -11,6 +11,9 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// The tag of this scheduler's workers.
+inline constexpr fiber_kind k_implicit_tag = fiber_tag(1);
+
 /// The results of a join whose frame was offered.
 struct implicit_outcome {
   static constexpr std::size_t k_storage = 32;
