@@ -47,6 +47,8 @@ struct channel {
     detail::channel_worker& w = *detail::channel_self;
     return w.doorbell.is_requested() && detail::channel_wanted_slow(w);
   }
+  /// For loops: wanted() is a call while a request waits.
+  static constexpr bool k_looks_are_dear = true;
   /// See filch::poll.
   static void poll() noexcept {
     detail::channel_worker& w = *detail::channel_self;

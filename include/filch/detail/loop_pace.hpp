@@ -50,6 +50,9 @@ template <class Sched>
   requires requires { Sched::k_ticks_worth_splitting; }
 inline constexpr std::uint64_t ticks_worth_splitting<Sched> = Sched::k_ticks_worth_splitting;
 
+/// Does wanted() cost more than a load and a compare while a worker waits?
+template <class Sched> inline constexpr bool looks_are_dear = requires { Sched::k_looks_are_dear; };
+
 /// Iterations of this many ticks or more are dear: each one is worth splitting off. A shorter stretch may grow.
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
@@ -127,10 +130,15 @@ class loop_pace {
     if (++ran_ == stretches_) block_ran();
   }
 
+  /// Is there a reason to look whether a worker waits for work? There is none while the answer would be the same: the
+  /// rest was not worth splitting, and gets shorter until the clock is read again.
+  bool is_time_to_look() const noexcept { return ran_ >= quiet_until_; }
   /// A worker waits for work. Do the `left` iterations that are left take `worth` ticks or more?
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept {
     if (ran_ >= k_stretches_unread) block_ran();
-    return cost_.is_at_least(worth, left);
+    bool const is_worth = cost_.is_at_least(worth, left);
+    if (!is_worth) quiet_until_ = k_stretches_unread;
+    return is_worth;
   }
 
  private:
@@ -152,6 +160,7 @@ class loop_pace {
     set(static_cast<std::uint64_t>(now - last_));
     last_ = now;
     ran_ = 0;
+    quiet_until_ = 0;
   }
   void set(std::uint64_t block) noexcept {
     std::size_t const iterations = stretch_ * ran_;
@@ -176,10 +185,11 @@ class loop_pace {
 
   std::size_t stretch_ = 1;
   std::size_t stretches_ = 1;
-  std::size_t ran_ = 0;     // stretches run in this block
-  std::size_t in_all_ = 0;  // iterations run before this block
-  std::size_t cautious_;    // iterations for which stretches stay short
-  std::size_t longest_;     // longest stretch, in iterations
+  std::size_t ran_ = 0;          // stretches run in this block
+  std::size_t quiet_until_ = 0;  // in stretches of this block
+  std::size_t in_all_ = 0;       // iterations run before this block
+  std::size_t cautious_;         // iterations for which stretches stay short
+  std::size_t longest_;          // longest stretch, in iterations
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
   std::int64_t const began_ = loop_ticks();

@@ -161,7 +161,7 @@ template <class Sched, class Piece, class Stop>
     first = next;
     if (first == last) break;
     pace.stretch_ran();
-    if (Sched::wanted()) [[unlikely]] {
+    if ((!looks_are_dear<Sched> || pace.is_time_to_look()) && Sched::wanted()) [[unlikely]] {
       if (last - first > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, last - first)) break;
     }
   } while (true);
