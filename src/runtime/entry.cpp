@@ -1,6 +1,5 @@
 // Calls from outside: a caller takes a place and is a worker while its call lasts; where no place is free, the call
 // runs in order on a spare stack. Called by pool.run() of every scheduler. Protocol: idle.md, "Calls from outside".
-#include "os/linux/futex.hpp"
 #include "os/linux/overflow.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/team.hpp"
@@ -13,16 +12,13 @@ namespace filch::runtime {
 /// While this lives, the team does.
 class team::caller {
  public:
-  explicit caller(team& t) noexcept : callers_(t.callers_) { callers_.fetch_add(1, std::memory_order_relaxed); }
+  explicit caller(team& t) noexcept : callers_(t.callers_) { callers_.enter(); }
   caller(caller const&) = delete;
   caller& operator=(caller const&) = delete;
-  ~caller() {
-    // edge entry-4: release. The team may be gone afterwards: only the address is used.
-    if (callers_.fetch_sub(1, std::memory_order_release) == (k_is_waited_for | 1)) os::futex_wake(callers_);
-  }
+  ~caller() { callers_.leave(); }
 
  private:
-  std::atomic<std::uint32_t>& callers_;
+  caller_count& callers_;
 };
 
 void team::enter(void (*call)(void*), void* argument) {
@@ -86,14 +82,6 @@ void team::enter_in_order(void (*call)(void*), void* argument) {
   if (spare_stacks_.size() < spare_stacks_.capacity()) spare_stacks_.push_back(std::move(stack));
 }
 
-bool team::wait_for_callers() noexcept {
-  // edge entry-4: acquire, all that callers did before they left.
-  std::uint32_t inside = callers_.fetch_or(k_is_waited_for, std::memory_order_acquire) | k_is_waited_for;
-  for (; inside != k_is_waited_for; inside = callers_.load(std::memory_order_acquire)) {
-    if (teams_entered != 0) return false;
-    os::futex_wait(callers_, inside);
-  }
-  return true;
-}
+bool team::wait_for_callers() noexcept { return callers_.wait_for_none(teams_entered == 0); }
 
 }  // namespace filch::runtime

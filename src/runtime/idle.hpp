@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/places.hpp"
+#include "runtime/sleep_words.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,16 +18,15 @@ class idle {
   void looks(unsigned me) noexcept;
   void has_work(unsigned me) noexcept;
   /// How many look for tasks. Whoever sleeps, was woken or has yet to come is among them.
-  /// edge idle-3: acquire, what those took who are no longer.
-  std::uint32_t looking() const noexcept { return looking_.load(std::memory_order_acquire); }
+  std::uint32_t looking() const noexcept { return searchers_.get(); }
 
   /// Worker `me`, who looks, is about to sleep until there is anything to do. It must look once more for work after
   /// this, and then call retract() or sleep().
-  void announce(unsigned me) noexcept { announce_as(me, k_for_anything); }
+  void announce(unsigned me) noexcept { announce_as(me, sleep_word::k_for_anything); }
   /// The same for a worker that waits in a join and may only run what `thief` offers.
-  void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, k_for_one + thief); }
+  void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, sleep_word::k_for_one + thief); }
   /// The same for the caller at place `me`, which may only run what belongs to its own call.
-  void announce_for_root(unsigned me) noexcept { announce_as(me, k_for_root); }
+  void announce_for_root(unsigned me) noexcept { announce_as(me, sleep_word::k_for_root); }
   /// Work was seen: not going to sleep after all. False: somebody has woken `me` already.
   bool retract(unsigned me) noexcept;
   /// Sleeps until somebody wakes `me`, who may have done so already.
@@ -36,10 +35,10 @@ class idle {
   [[nodiscard]] bool sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept;
 
   /// Is anybody announced, but for callers? Sequentially consistent: pairs with announce (edge idle-1).
-  bool anybody() const noexcept { return sleepers_.load(std::memory_order_seq_cst) != 0; }
+  bool anybody() const noexcept { return sleepers_.get() != 0; }
   /// Is the caller announced whose call that is? edge idle-1, as anybody().
   bool sleeps_for_root(std::uint16_t root) const noexcept {
-    return root != k_any_root && places_[root].waits.load(std::memory_order_seq_cst) == k_for_root;
+    return root != k_any_root && places_[root].waits.seen() == sleep_word::k_for_root;
   }
   /// Wakes it, if it sleeps.
   bool wake_for_root(std::uint16_t root) noexcept { return sleeps_for_root(root) && wake(root); }
@@ -51,13 +50,8 @@ class idle {
   bool wake(unsigned who) noexcept;
 
  private:
-  static constexpr std::uint32_t k_awake = 0;
-  static constexpr std::uint32_t k_for_anything = 1;
-  static constexpr std::uint32_t k_for_root = 2;  // for what belongs to the call at this place
-  static constexpr std::uint32_t k_for_one = 3;   // + the index of the thief waited for
-
   struct alignas(64) place {
-    std::atomic<std::uint32_t> waits{k_awake};
+    sleep_word waits;
     bool looks = false;  // the worker's own, once its thread runs
   };
 
@@ -66,8 +60,8 @@ class idle {
 
   unsigned const number_of_places_;
   std::unique_ptr<place[]> places_;
-  alignas(64) std::atomic<unsigned> sleepers_{0};
-  std::atomic<std::uint32_t> looking_{0};
+  alignas(64) sleeper_count sleepers_;
+  searcher_count searchers_;
 };
 
 }  // namespace filch::runtime

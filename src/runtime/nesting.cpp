@@ -2,10 +2,10 @@
 // wait reads it without a lock.
 #include "runtime/nesting.hpp"
 
+#include "runtime/filled_once.hpp"
 #include "runtime/serve_thieves.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 
 namespace filch::runtime {
@@ -14,16 +14,12 @@ constinit thread_local unsigned teams_entered = 0;
 
 namespace {
 
-// Filled once, then only read: the count is released after the entry.
-std::array<hideable, k_hideables_most> all_hideable;
-std::atomic<unsigned> hideables{0};
+filled_once<hideable, k_hideables_most> hideables;
 std::mutex adding_hideable;
 
 }  // namespace
 
-std::span<hideable const> all_hideables() noexcept {
-  return {all_hideable.data(), hideables.load(std::memory_order_acquire)};
-}
+std::span<hideable const> all_hideables() noexcept { return hideables.all(); }
 
 bool gives_way() noexcept {
   auto const all = all_hideables();
@@ -39,9 +35,7 @@ void hide_on_entry(hideable h) {
   if (is_there()) return;
   std::lock_guard const lock(adding_hideable);
   if (is_there()) return;
-  unsigned const n = hideables.load(std::memory_order_relaxed);
-  all_hideable.at(n) = h;
-  hideables.store(n + 1, std::memory_order_release);
+  hideables.add(h);
 }
 
 }  // namespace filch::runtime

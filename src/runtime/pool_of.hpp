@@ -10,6 +10,13 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// What a pool, or the process, made for all threads: null before. edge default-1: acquire, what its maker did.
+template <class T> T* made(std::atomic<T*> const& place) noexcept { return place.load(std::memory_order_acquire); }
+/// Its maker, under making_pools(). edge default-1: release.
+template <class T> void is_made(std::atomic<T*>& place, T* made) noexcept {
+  place.store(made, std::memory_order_release);
+}
+
 /// A scheduler with options of its own checks them in its constructor, and keeps them.
 template <class Team>
 Team* make_team(runtime::settings const& s, typename pool_of<Team>::options const& asked,
@@ -40,12 +47,12 @@ template <class Team> void pool_of<Team>::enter(void (*call)(void*), void* argum
   Team* t = &team();
   if (!t->alive()) [[unlikely]] {
     std::lock_guard const lock(runtime::making_pools());
-    t = team_.load(std::memory_order_relaxed);  // relaxed: under the lock
+    t = &team();
     if (!t->alive()) {
       options own{};
       if constexpr (requires { own = t->own_options(); }) own = t->own_options();
       t = make_team<Team>(t->asked_for(), own, true);
-      team_.store(t, std::memory_order_release);  // edge default-1
+      is_made(team_, t);
     }
   }
   t->enter_or_nest(call, argument);
@@ -57,24 +64,21 @@ template <class Team> unsigned pool_of<Team>::places() const noexcept { return t
 
 template <class Team> pool_stats pool_of<Team>::stats() const noexcept { return team().stats(); }
 
-template <class Team> Team& pool_of<Team>::team() const noexcept {
-  // edge default-1: acquire, the team that another thread of this child made.
-  return *team_.load(std::memory_order_acquire);
-}
+/// In a child of fork() another thread may have made it.
+template <class Team> Team& pool_of<Team>::team() const noexcept { return *made(team_); }
 
 /// Made at the first call in this process. Never destroyed: tasks and static destructors may use it until the process
 /// ends.
 template <class Pool> Pool& make_default_pool() {
   static constinit std::atomic<void*> the_default{nullptr};
-  // edge default-1: acquire, the pool that another thread made.
-  if (void* const made = the_default.load(std::memory_order_acquire)) return *static_cast<Pool*>(made);
+  if (void* const pool = made(the_default)) return *static_cast<Pool*>(pool);
   try {
     runtime::forget_in_child(the_default);
     std::lock_guard const lock(runtime::making_pools());
-    if (void* const made = the_default.load(std::memory_order_acquire)) return *static_cast<Pool*>(made);
-    auto* const made = new Pool({}, true);
-    the_default.store(made, std::memory_order_release);  // edge default-1
-    return *made;
+    if (void* const pool = made(the_default)) return *static_cast<Pool*>(pool);
+    auto* const pool = new Pool({}, true);
+    is_made<void>(the_default, pool);
+    return *pool;
   } catch (std::exception const& e) {
     runtime::no_default_pool(e);
   }

@@ -6,10 +6,10 @@
 #include <filch/pool_options.hpp>
 
 #include "os/linux/fatal.hpp"
+#include "runtime/filled_once.hpp"
 #include "runtime/fork_generation.hpp"
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -20,14 +20,11 @@ namespace {
 std::mutex making;
 std::mutex adding;
 
-// Filled once, then only read: the count is released after the entry.
-std::array<std::atomic<void*>*, 8> to_forget;
-std::atomic<std::size_t> forgettable{0};
+filled_once<std::atomic<void*>*, 8> to_forget;
 
 void forget_all() {
-  for (std::size_t i = 0; i < forgettable.load(std::memory_order_acquire); ++i) {
-    to_forget[i]->store(nullptr, std::memory_order_relaxed);
-  }
+  // relaxed: a child of fork() has one thread.
+  for (auto* const place : to_forget.all()) place->store(nullptr, std::memory_order_relaxed);
   ::new (static_cast<void*>(&making)) std::mutex;
   ::new (static_cast<void*>(&adding)) std::mutex;
 }
@@ -41,12 +38,8 @@ std::mutex& making_pools() {
 
 void forget_in_child(std::atomic<void*>& place) {
   std::lock_guard const lock(adding);
-  std::size_t const n = forgettable.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (to_forget[i] == &place) return;
-  }
-  to_forget.at(n) = &place;
-  forgettable.store(n + 1, std::memory_order_release);
+  auto const all = to_forget.all();
+  if (std::find(all.begin(), all.end(), &place) == all.end()) to_forget.add(&place);
 }
 
 void not_the_scope_s_owner() noexcept {

@@ -35,10 +35,9 @@ void team::end_blocking() noexcept {
   --s.blocked;
   if (s.working <= s.blocked) return;
   for (unsigned i = 0; i < s.each.size(); ++i) {
-    if (!s.each[i].works || s.each[i].leaves.load(std::memory_order_relaxed)) continue;  // relaxed: under the mutex
+    if (!s.each[i].works || s.each[i].leaves.is_set()) continue;
     --s.working;
-    // edge entry-1: release. edge idle-1: seq_cst, before the look whether it sleeps.
-    s.each[i].leaves.store(true, std::memory_order_seq_cst);
+    s.each[i].leaves.set();
     idle_.wake(places_.stand_in(i));
     return;
   }
@@ -58,7 +57,7 @@ void team::stand_in(unsigned number) noexcept {
     ++s.working;
     ++s.busy;
     mine.works = true;
-    mine.leaves.store(false, std::memory_order_relaxed);  // relaxed: under the mutex
+    mine.leaves.clear();
     lock.unlock();
     places_.enter_as_stand_in(place);
     bool const has_place = has_memory(place);
@@ -67,7 +66,7 @@ void team::stand_in(unsigned number) noexcept {
     lock.lock();
     mine.works = false;
     --s.busy;
-    if (!mine.leaves.load(std::memory_order_relaxed)) --s.working;
+    if (!mine.leaves.is_set()) --s.working;
     if (!has_place) return;
   }
 }

@@ -5,7 +5,6 @@
 #include "runtime/team.hpp"
 
 #include <array>
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -26,7 +25,7 @@ struct team::stand_ins {
   std::vector<std::thread> threads;
   struct state {
     bool works = false;  // under mutex
-    std::atomic<bool> leaves{false};
+    stop_flag leaves;    // set under mutex
   };
   std::array<state, places::k_stand_ins_most> each;
 

@@ -102,7 +102,7 @@ void team::stop() noexcept {
 }
 
 void team::end_threads() noexcept {
-  stopping_.store(true, std::memory_order_seq_cst);
+  stopping_.set();
   for (unsigned i = 1; i < settings_.workers; ++i) idle_.wake(i);
   for (auto& t : threads_) t.join();
   threads_.clear();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "runtime/account.hpp"
+#include "runtime/caller_count.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/nesting.hpp"
@@ -15,9 +16,9 @@
 #include "runtime/serve_thieves.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/spin.hpp"
+#include "runtime/stop_flag.hpp"
 #include "runtime/worker_space.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -110,7 +111,7 @@ class team {
 
   /// Searches, runs what it finds, and sleeps where there is nothing, until `stop`. The thread that sets `stop` then
   /// wakes `me`.
-  void work_until(unsigned me, std::atomic<bool> const& stop);
+  void work_until(unsigned me, stop_flag const& stop);
 
   /// Wakes one sleeper for a worker of which offers(i) holds; root_of(i) is the root of its tasks.
   template <class Offers, class RootOf>
@@ -168,14 +169,13 @@ class team {
  private:
   class caller;
   struct stand_ins;
-  static constexpr std::uint32_t k_is_waited_for = std::uint32_t{1} << 31;
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
   /// Searches as the calling thread's worker until `stop`.
-  void work_as(unsigned me, std::atomic<bool> const& stop);
+  void work_as(unsigned me, stop_flag const& stop);
   /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
-  bool sleep_until_work(unsigned me, std::atomic<bool> const& stop);
+  bool sleep_until_work(unsigned me, stop_flag const& stop);
   bool wake_for(unsigned offerer, std::uint16_t root) noexcept {
     return idle_.wake_for_root(root) || idle_.wake_one_for(offerer);
   }
@@ -201,8 +201,8 @@ class team {
   places places_;
   std::vector<worker_space> spaces_;  // of each place; written by the thread that has entered the place
   idle idle_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<std::uint32_t> callers_{0};  // in enter(); and k_is_waited_for
+  stop_flag stopping_;
+  caller_count callers_;  // in enter()
   std::mutex spare_mutex_;
   std::vector<worker_space> spare_stacks_;  // of calls that run in order; under spare_mutex_
   std::unique_ptr<stand_ins> stand_ins_;

@@ -46,11 +46,11 @@ void team::thread_main(unsigned me) {
   work_as(me, stopping_);
 }
 
-void team::work_as(unsigned me, std::atomic<bool> const& stop) {
+void team::work_as(unsigned me, stop_flag const& stop) {
   struct work {
     team& of;
     unsigned me;
-    std::atomic<bool> const& stop;
+    stop_flag const& stop;
   } w{*this, me, stop};
   be_worker(
       me,
@@ -61,7 +61,7 @@ void team::work_as(unsigned me, std::atomic<bool> const& stop) {
       &w);
 }
 
-void team::work_until(unsigned me, std::atomic<bool> const& stop) {
+void team::work_until(unsigned me, stop_flag const& stop) {
   using clock = std::chrono::steady_clock;
   // Callers come and go: asked anew for each stretch of looks.
   auto spin_time = k_spin_time;
@@ -71,8 +71,7 @@ void team::work_until(unsigned me, std::atomic<bool> const& stop) {
   steal_pace pace(cost_of_steal());
   clock::time_point since{};
   clock::time_point next_to_insist{};
-  // edge entry-1: acquire, what was done before. It is looked at again, in order, before every sleep.
-  while (!stop.load(std::memory_order_acquire)) {
+  while (!stop.is_set()) {
     if (!alive()) child_can_t_go_on();
     cycles const begin = k_steals_at_any_pace ? 0 : time_stamp();
     if (pace.waits(begin)) {
@@ -127,7 +126,7 @@ void team::pause_between_looks(unsigned looks) const noexcept {
   }
 }
 
-bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
+bool team::sleep_until_work(unsigned me, stop_flag const& stop) {
   // Before it is announced: whoever wakes it would wait for this.
   auto const again_in = give_back_pages(me, __builtin_frame_address(0), worker_space::when::sleeps);
   if (places_.is_callers(me)) {
@@ -141,7 +140,7 @@ bool team::sleep_until_work(unsigned me, std::atomic<bool> const& stop) {
   bool const comes_again = at_most < k_spin_time / 2;
   // edge idle-1: the last look, after the announcement.
   bool const is_owed = at_most != k_until_woken;
-  if (comes_again || stop.load(std::memory_order_seq_cst) || sees_work(me)) return !idle_.retract(me) || is_owed;
+  if (comes_again || stop.is_set_before_sleep() || sees_work(me)) return !idle_.retract(me) || is_owed;
   counted(me).sleeps.bump();
   auto const limit = again_in > again_in.zero() ? std::min(again_in, at_most) : at_most;
   if (limit != k_until_woken) return idle_.sleep_for(me, limit) || is_owed;

@@ -70,7 +70,7 @@ TEST(a_broken_worker, is_named) {
     auto const check = [&w] { return checks::of_worker(w); };
     EXPECT_EQ(named(check, w.kind, d::fiber_kind::outside), "w.kind == k_implicit_tag");
     EXPECT_EQ(named(check, w.walk_cost, 0), "w.walk_cost > 0");
-    EXPECT_EQ(named(check, w.stack->root, 4711), "w.offers.own()->open.own().root == w.stack->root");
+    EXPECT_EQ(named(check, w.stack->root, 4711), "w.offers.own()->open.peek().root == w.stack->root");
     d::implicit_stack& own = *w.offers.own();
     d::implicit_stack other{};
     w.offers.publish(other);
@@ -103,21 +103,20 @@ TEST(a_broken_stack, is_named) {
           offered const o(w);
           ASSERT_EQ(o.s.number_of_records(), 1u);
           EXPECT_EQ(named(o.check(), o.s.barrier, 1), "s.barrier == pool.barrier");
-          EXPECT_EQ(named(o.check(), o.s.known_end, nullptr),
-                    "open.head == 0 || s.known_end >= &s.record(open.head)");
+          EXPECT_EQ(named(o.check(), o.s.known_end, nullptr), "open.end == 0 || s.known_end >= &s.record(open.end)");
           EXPECT_EQ(named(o.check(), o.s.barrier_slot, nullptr), "s.barrier_slot == newest_join->return_slot");
           EXPECT_EQ(named(o.check(), o.s.hidden_return, 1), "s.hidden_return == newest_join->hidden_return");
           checks::pool_words const none{0, o.pool.barrier};
-          EXPECT_STREQ(checks::of_stack(o.s, d::bounds_of(w), none), "open.head <= pool.places");
+          EXPECT_STREQ(checks::of_stack(o.s, d::bounds_of(w), none), "open.end <= pool.places");
           auto const barrier = [&o] { return checks::of_barrier(o.s); };
           EXPECT_EQ(named(barrier, *o.s.barrier_slot, 1),
                     "s.barrier_slot == nullptr || *s.barrier_slot == s.barrier");
           // A thief that takes more than there is.
-          ASSERT_TRUE(o.s.open.steal(o.s.open.own()));
-          ASSERT_TRUE(o.s.open.steal(o.s.open.own()));
-          EXPECT_STREQ(o.check()(), "open.tail <= open.head");
+          ASSERT_TRUE(o.s.open.steal(o.s.open.peek()));
+          ASSERT_TRUE(o.s.open.steal(o.s.open.peek()));
+          EXPECT_STREQ(o.check()(), "open.tail <= open.end");
           o.s.open.forget_stolen(1);
-          o.s.open.offer(1);
+          o.s.open.offer_to(1);
           EXPECT_EQ(o.check()(), nullptr);
         },
         [] {});

@@ -47,6 +47,12 @@ struct join_counter {
   [[nodiscard]] bool arrive() noexcept {
     return std::atomic_ref(balance).fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
+  /// Owner, which ran a part itself that it had taken as a thief does: it is not the last. edge fiber-1: as arrive().
+  void arrive_as_owner() noexcept { std::atomic_ref(balance).fetch_sub(1, std::memory_order_acq_rel); }
+  /// Owner, before it adds: has any part arrived? relaxed: a hint.
+  [[nodiscard]] bool seems_to_have_arrived() noexcept {
+    return std::atomic_ref(balance).load(std::memory_order_relaxed) != 0;
+  }
 };
 static_assert(sizeof(join_counter) == 16);
 

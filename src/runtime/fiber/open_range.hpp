@@ -1,10 +1,13 @@
 // The tasks of a fiber that thieves may take: one word of 64 bits that the owner and the thieves change by
-// compare-and-swap. The workers of each scheduler that moves fibers have one. Protocol: fibers.md, "Open range".
+// compare-and-swap. Each scheduler that moves fibers has one, in a worker or in the header of a stack. Protocol:
+// fibers.md, "Open range".
 //
 //   place    a number of the owner's: where the task lies is the scheduler's affair; the oldest task has the lowest
 //   taken    below `tail`: thieves have these tasks
 //   open     [tail, end): each thief may take the oldest, the owner may take back the newest
 //   private  from `end` on: the owner's alone
+//
+// Zeroed memory is a range, too: nothing was ever open, and the root is 0.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -59,26 +62,19 @@ class open_range {
   /// Owner: opens its private tasks below `end`, which are written. Thieves move the tail meanwhile.
   /// edge fiber-2: release, the tasks. edge idle-1: seq_cst, before the look for sleepers.
   void offer_to(std::uint32_t end) noexcept {
-    std::uint64_t word = word_.load(std::memory_order_relaxed);
-    for (;;) {
-      open_places const now = of(word);
-      if (word_.compare_exchange_weak(word, word_of({now.tail, end, now.root}), std::memory_order_seq_cst,
-                                      std::memory_order_relaxed)) {
-        return;
-      }
+    for (open_places now = peek(); !replace(now, {now.tail, end, now.root}, std::memory_order_relaxed);) {
     }
   }
-  /// Owner: takes back the newest of its tasks, which lies before `top`. `left` is the word afterwards.
+  /// Owner: takes back the newest of its tasks, which lies before `top`. `left` is the word afterwards. Where all of
+  /// them are open, that is `end`.
   /// edge fiber-3: acquire, the steals so far; one word decides whose the task is.
   taken_back take_back(std::uint32_t top, open_places& left) noexcept {
-    std::uint64_t word = word_.load(std::memory_order_acquire);
-    for (;;) {
-      left = of(word);
-      if (top <= left.tail) return taken_back::is_stolen;
-      if (top > left.end) return taken_back::was_private;
+    for (open_places now = look();;) {
+      left = now;
+      if (top <= now.tail) return taken_back::is_stolen;
+      if (top > now.end) return taken_back::was_private;
       left.end = top - 1;
-      if (word_.compare_exchange_weak(word, word_of(left), std::memory_order_seq_cst, std::memory_order_acquire))
-        return taken_back::is_owners;
+      if (replace(now, left, std::memory_order_acquire)) return taken_back::is_owners;
     }
   }
 
@@ -87,6 +83,9 @@ class open_range {
   void restart_at(std::uint32_t place) noexcept {
     word_.store(word_of({place, place, peek().root}), std::memory_order_release);
   }
+  /// Owner, where nothing is open, so that its newest tasks are stolen: as many of them are done with, and their
+  /// places private again.
+  void forget_stolen(std::uint32_t count) noexcept { restart_at(peek().end - count); }
   /// Owner, where nothing is open: it goes on with a fiber of this root.
   /// edge idle-4: seq_cst, before the look whether the root's caller sleeps.
   void set_root(std::uint16_t root) noexcept {
@@ -97,6 +96,13 @@ class open_range {
   }
 
  private:
+  /// Owner: false leaves in `seen` what is there instead, or the same once more.
+  bool replace(open_places& seen, open_places const& by, std::memory_order order_of_failure) noexcept {
+    std::uint64_t word = word_of(seen);
+    bool const is_done = word_.compare_exchange_weak(word, word_of(by), std::memory_order_seq_cst, order_of_failure);
+    if (!is_done) seen = of(word);
+    return is_done;
+  }
   static constexpr open_places of(std::uint64_t word) noexcept {
     return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
             static_cast<std::uint16_t>(word >> 2 * k_bits)};

@@ -161,7 +161,7 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     fiber_member& self;
     void (*call)(void*);
     void* argument;
-    std::atomic<bool> done{false};
+    stop_flag done{};
   } it{*this, *members_[me], call, argument};
   it.self.outer = before;
   // Workers that slept while nobody was at this place have not asked here. After the place was entered: edge idle-1.
@@ -186,8 +186,7 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
                 fiber_team& of = root.team;
                 unsigned const callers = root.self.index;
                 bool const is_elsewhere = of.place_of_caller()->index != callers;
-                // edge entry-1: release. root may be gone afterwards.
-                root.done.store(true, std::memory_order_seq_cst);
+                root.done.set();  // root may be gone
                 if (is_elsewhere) of.sleepers().wake(callers);
               },
               p);

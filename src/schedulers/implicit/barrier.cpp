@@ -56,7 +56,7 @@ implicit_stack& stack_at(void const* on_stack, unsigned bits) noexcept {
 /// To leave a stack and come back to it costs two workers more than this.
 void wait_a_little(join_counter& m) noexcept {
   constexpr int k_looks = 32;
-  for (int i = 0; i < k_looks && !seems_to_have_arrived(m); ++i) runtime::relax();
+  for (int i = 0; i < k_looks && !m.seems_to_have_arrived(); ++i) runtime::relax();
 }
 
 /// The newest offer was stolen: waits for its thief. Continues on any worker.
@@ -75,7 +75,8 @@ enum class [[nodiscard]] offer_was { taken_back, stolen };
 /// In a worker its `change` is set until the frame continues.
 offer_was take_back_or_wait(implicit_stack& s, implicit_record& r) noexcept {
   if (!is_on_worker()) {  // in a child of fork(), where no thieves are: what they had taken is lost
-    if (!s.open.take_back_alone()) runtime::child_can_t_go_on();
+    runtime::open_places left;
+    if (s.open.take_back(s.open.peek().end, left) == runtime::taken_back::is_stolen) runtime::child_can_t_go_on();
     return offer_was::taken_back;
   }
   implicit_member& w = this_member();

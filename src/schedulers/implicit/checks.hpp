@@ -25,29 +25,29 @@ struct implicit_checks {
     FILCH_HOLDS(w.walk_cost > 0);
     if (!w.stack) return nullptr;
     FILCH_HOLDS(w.offers.own() == reinterpret_cast<implicit_stack*>(w.stack->memory().lower()));
-    FILCH_HOLDS(w.offers.own()->open.own().root == w.stack->root);
+    FILCH_HOLDS(w.offers.own()->open.peek().root == w.stack->root);
     return nullptr;
   }
 
   static runtime::broken_condition of_stack(implicit_stack const& s, stack_bounds const& bounds,
                                             pool_words const& pool) noexcept {
-    open_range::value const open = s.open.own();
-    FILCH_HOLDS(open.tail <= open.head);
-    FILCH_HOLDS(open.head <= pool.places);
+    runtime::open_places const open = s.open.peek();
+    FILCH_HOLDS(open.tail <= open.end);
+    FILCH_HOLDS(open.end <= pool.places);
     FILCH_HOLDS(s.barrier == pool.barrier);
     FILCH_HOLDS((s.newest_scope == nullptr) == (s.oldest_scope == nullptr));
     implicit_record const* newest_join = nullptr;
     // The newest ones only: a deep recursion has thousands.
     constexpr std::uint32_t k_most = 64;
-    std::uint32_t const oldest = open.head > k_most ? open.head - k_most : 0;
-    for (std::uint32_t i = open.head; i-- > oldest;) {
+    std::uint32_t const oldest = open.end > k_most ? open.end - k_most : 0;
+    for (std::uint32_t i = open.end; i-- > oldest;) {
       implicit_record const& record = s.record(i);
       if (record.is_join() && !newest_join) newest_join = &record;
       if (auto const broken = of_record(record, s, bounds)) return broken;
       if (i == 0) break;
       if (auto const broken = of_pair(s.record(i - 1), record)) return broken;
     }
-    FILCH_HOLDS(open.head == 0 || s.known_end >= &s.record(open.head));
+    FILCH_HOLDS(open.end == 0 || s.known_end >= &s.record(open.end));
     if (newest_join) {
       FILCH_HOLDS(s.barrier_slot == newest_join->return_slot);
       FILCH_HOLDS(s.hidden_return == newest_join->hidden_return);

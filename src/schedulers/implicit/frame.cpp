@@ -111,7 +111,7 @@ implicit_frame::waiting* implicit_frame::take_first(implicit_team& team, implici
   is_offer = false;
   if (!runtime::k_steals_are_forced && offered_ != 0) {
     for (;;) {
-      open_range::value const now = stack_->open.look();
+      runtime::open_places const now = stack_->open.look();
       if (now.is_empty()) break;  // all were stolen
       implicit_record const& oldest = stack_->record(now.tail);
       if (oldest.is_join() || oldest.scope != this) {
@@ -160,7 +160,7 @@ void implicit_frame::drain() noexcept {
       // The task may be a long one. In a child of fork() there are no thieves.
       if (w.request().is_set() && team_of(w).alive()) team_of(w).publish(w);
       task->run(*task);
-      if (is_offer) arrive_as_owner(counter_);
+      if (is_offer) counter_.arrive_as_owner();
       continue;
     }
     if (offered_ == 0) {

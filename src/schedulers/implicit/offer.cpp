@@ -39,7 +39,7 @@ void make_join_record(implicit_record& place, implicit_stack& s, join_frame cons
 /// As long as a thief may be on its way.
 void wait_for_thief(implicit_stack const& s) noexcept {
   constexpr int k_looks = 32;
-  for (int i = 0; i < k_looks && s.open.own().untaken() != 0; ++i) runtime::relax();
+  for (int i = 0; i < k_looks && s.open.peek().size() != 0; ++i) runtime::relax();
 }
 
 }  // namespace
@@ -145,18 +145,17 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
   }
   // The request goes before the offer comes: a thief that finds nothing left requests anew, and that one stays.
   bool const was_requested = w.request().take_away();
-  s.open.offer(count);
+  s.open.offer_to(first + count);  // edge implicit-1: with the records
   has_offered(w, was_requested);
 }
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
   probes::timed_victim const t;
   if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
-  switch (s.open.take_back()) {
-    case taken_back::stolen: return false;
-    case taken_back::last: took_own_offer(w); return true;
-    case taken_back::one: return true;
-  }
+  runtime::open_places left;
+  // edge implicit-3: the offer is the owner's, or a thief has it. All records are offers: none is private.
+  if (s.open.take_back(s.number_of_records(), left) == runtime::taken_back::is_stolen) return false;
+  if (left.is_empty()) took_own_offer(w);
   return true;
 }
 

@@ -40,7 +40,7 @@ implicit_team::implicit_team(runtime::settings s, implicit_options const& own, b
   std::size_t const whole = os::reservation::whole_bytes_for(stack_size(), header_bytes(stack_size()));
   barrier_ = filch_implicit_barriers[static_cast<unsigned>(std::countr_zero(whole)) - k_smallest_barrier_bits];
   places_ = static_cast<std::uint32_t>(std::min<std::size_t>(
-      (header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record), open_range::k_most));
+      (header_bytes(stack_size()) - sizeof(implicit_stack)) / sizeof(implicit_record), runtime::open_range::k_most));
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   interrupts_ = own.interrupts && asked_for().interrupts && workers() > 1 && answer_interrupts();
   start();
@@ -72,7 +72,7 @@ void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   // The kernel has zeroed it, which is what an empty header is.
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
-  s->open.belongs_to(w.stack->root);
+  s->open.set_root(w.stack->root);
   w.offers.publish(*s);
 }
 

@@ -5,6 +5,7 @@
 #include <filch/implicit.hpp>
 
 #include "runtime/exceptions_in_flight.hpp"
+#include "runtime/fiber/open_range.hpp"
 #include "schedulers/implicit/unwind/walk.hpp"
 #include "schedulers/implicit/words.hpp"
 
@@ -59,7 +60,7 @@ struct alignas(64) implicit_record : implicit_offer {
 
 /// The header of a stack. All but `open` belongs to the stack's owner: the worker that runs the fiber.
 struct implicit_stack {
-  alignas(64) open_range open;              // which records are offered
+  alignas(64) runtime::open_range open;     // which records are offered
   alignas(64) std::uint64_t hidden_return;  // the return address in whose place the barrier stands
   implicit_record* known_end;               // end of the records that unwinders search; see put_barrier()
   std::uint64_t* barrier_slot;              // where the barrier stands; null: nowhere
@@ -73,7 +74,7 @@ struct implicit_stack {
   implicit_record const& record(std::uint32_t i) const noexcept {
     return reinterpret_cast<implicit_record const*>(this + 1)[i];
   }
-  std::uint32_t number_of_records() const noexcept { return open.own().head; }
+  std::uint32_t number_of_records() const noexcept { return open.peek().end; }
   /// The next offer must be newer than this record; null: there is none.
   implicit_record* newest() noexcept {
     std::uint32_t const n = number_of_records();

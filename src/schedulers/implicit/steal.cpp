@@ -24,16 +24,16 @@ void implicit_team::ask(runtime::fiber_member& victim) noexcept {
 runtime::fiber_offers implicit_team::offers_of(runtime::fiber_member const& victim) const noexcept {
   implicit_stack const* const s = static_cast<implicit_member const&>(victim).offers.find_in_order();
   if (!s) return {};
-  open_range::value const now = s->open.look_in_order();
-  return {now.untaken(), now.root};
+  runtime::open_places const now = s->open.look_before_sleep();
+  return {now.size(), now.root};
 }
 
 namespace {
 
 /// A victim that forks often answers soon. A thief that searched elsewhere meanwhile would come late.
-open_range::value wait_for_offer(implicit_member const& victim, implicit_stack const& s) noexcept {
+runtime::open_places wait_for_offer(implicit_member const& victim, implicit_stack const& s) noexcept {
   constexpr unsigned k_looks = 16;
-  open_range::value now{};
+  runtime::open_places now{};
   // A worker that runs no fiber does not answer.
   unsigned const looks = victim.thread.get() != 0 ? k_looks : 1;
   for (unsigned i = 0; i < looks; ++i) {
@@ -52,13 +52,14 @@ fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_m
   auto& self = static_cast<implicit_member&>(me);
   implicit_stack* const s = victim.offers.find();
   if (!s) return nullptr;
-  open_range::value now = s->open.look();
+  runtime::open_places now = s->open.look();
   auto const may_take = [&] { return me.limit == runtime::k_any_root || me.limit == now.root || &victim == &me; };
   if (now.is_empty() && may_take()) {
     if (request_if_due(victim) > 0) return nullptr;
     now = wait_for_offer(victim, *s);
   }
   if (now.is_empty() || !may_take()) return nullptr;
+  // edge implicit-1: the record is there. edge implicit-3: the offer is the thief's, or somebody else has it.
   if (!s->open.steal(now)) {
     counted(me.index).backoffs.bump();
     return nullptr;
@@ -67,7 +68,7 @@ fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_m
   implicit_record& r = s->record(now.tail);
   // The fiber may have left the worker through which the thief found it.
   auto& publisher = static_cast<implicit_member&>(member(r.counter.begun_on));
-  if (now.untaken() == 1 && &publisher != &self) request_more(r, self, publisher, root);
+  if (now.size() == 1 && &publisher != &self) request_more(r, self, publisher, root);
   take_over_account(r, self, publisher);
   if (!r.is_join()) {
     // If the task forks, the first of that is offered at once: other thieves would wait for a later one.

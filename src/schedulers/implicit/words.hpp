@@ -1,6 +1,6 @@
-// The words that threads share under filch::implicit. A method is a transition, named after the actor that performs
-// it: the owner (the worker that runs the fiber, or its signal handler), or a thief. No other file of this folder
-// accesses an atomic. What an edge guarantees: protocol.md.
+// The words that threads share under filch::implicit, beside runtime/fiber/open_range.hpp. A method is a transition,
+// named after the actor that performs it: the owner (the worker that runs the fiber, or its signal handler), or a
+// thief. No other file of this folder accesses an atomic. What an edge guarantees: protocol.md.
 #pragma once
 
 #include <filch/detail/fiber.hpp>
@@ -64,102 +64,6 @@ class request_word {
 
  private:
   std::atomic<std::uint64_t>& word_;
-};
-
-/// What take_back() found.
-enum class [[nodiscard]] taken_back {
-  one,     // the newest offer is the owner's again
-  last,    // the same, and nothing is offered now
-  stolen,  // thieves have all offers
-};
-
-/// Which records of a stack are offered: [tail, head), the oldest first. Below tail they are stolen. The root of the
-/// fiber is in the same word: each change is one exchange, and a thief takes nothing of another root than it saw.
-class open_range {
- public:
-  static constexpr unsigned k_bits = 24;
-  static constexpr std::uint32_t k_most = (1u << k_bits) - 1;
-
-  struct value {
-    std::uint32_t tail;
-    std::uint32_t head;
-    std::uint16_t root;
-
-    bool is_empty() const noexcept { return tail >= head; }
-    std::uint32_t untaken() const noexcept { return head - tail; }
-  };
-
-  /// Thief. edge implicit-1: acquire, the records below head.
-  value look() const noexcept { return unpacked(word_.load(std::memory_order_acquire)); }
-  /// Thief. edge idle-1: seq_cst, in order after its announcement.
-  value look_in_order() const noexcept { return unpacked(word_.load(std::memory_order_seq_cst)); }
-  /// Owner. relaxed: head and root are its own; tail is a hint.
-  value own() const noexcept { return unpacked(word_.load(std::memory_order_relaxed)); }
-
-  /// Thief: takes the oldest offer. False: the word is not `seen` any more.
-  /// edge implicit-1, edge implicit-3: seq_cst, hence acquire: the record is the thief's, and what it points to is
-  /// there.
-  bool steal(value const& seen) noexcept {
-    std::uint64_t word = packed(seen);
-    return word_.compare_exchange_strong(word, packed({seen.tail + 1, seen.head, seen.root}),
-                                         std::memory_order_seq_cst, std::memory_order_relaxed);
-  }
-  /// Owner: offers `count` more records. Thieves move the tail meanwhile.
-  /// edge implicit-1, edge idle-1: seq_cst, hence release: the records, before the owner looks for sleepers.
-  void offer(std::uint32_t count) noexcept {
-    std::uint64_t word = word_.load(std::memory_order_relaxed);
-    std::uint32_t const head = unpacked(word).head + count;
-    for (value now = unpacked(word); !word_.compare_exchange_weak(
-             word, packed({now.tail, head, now.root}), std::memory_order_seq_cst, std::memory_order_relaxed);
-         now = unpacked(word)) {
-    }
-  }
-  /// Owner: takes back its newest offer.
-  /// edge implicit-3: seq_cst: the offer is the owner's again, or a thief has it. acquire: the steals so far.
-  taken_back take_back() noexcept {
-    std::uint64_t word = word_.load(std::memory_order_acquire);
-    for (;;) {
-      value const now = unpacked(word);
-      if (now.is_empty()) return taken_back::stolen;
-      if (word_.compare_exchange_weak(word, packed({now.tail, now.head - 1, now.root}), std::memory_order_seq_cst,
-                                      std::memory_order_acquire)) {
-        return now.tail == now.head - 1 ? taken_back::last : taken_back::one;
-      }
-    }
-  }
-  /// Owner: the newest `count` records are stolen, and done with. All older ones were stolen, too, so no thief
-  /// changes the word. release: as all that publishes the root.
-  void forget_stolen(std::uint32_t count) noexcept {
-    value const now = own();
-    std::uint32_t const left = now.head - count;
-    word_.store(packed({left, left, now.root}), std::memory_order_release);
-  }
-  /// Owner, where a fiber begins or continues: it has nothing offered, so no thief changes the word. relaxed:
-  /// stack_word::publish() follows.
-  void belongs_to(std::uint16_t root) noexcept {
-    value now = own();
-    if (now.root == root) return;
-    now.root = root;
-    word_.store(packed(now), std::memory_order_relaxed);
-  }
-  /// In a child of fork(), where no thieves are. relaxed: one thread. False: a thief of the parent has it.
-  bool take_back_alone() noexcept {
-    value const now = own();
-    if (now.is_empty()) return false;
-    word_.store(packed({now.tail, now.head - 1, now.root}), std::memory_order_relaxed);
-    return true;
-  }
-
- private:
-  static value unpacked(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word) & k_most, static_cast<std::uint32_t>(word >> k_bits) & k_most,
-            static_cast<std::uint16_t>(word >> 2 * k_bits)};
-  }
-  static std::uint64_t packed(value const& v) noexcept {
-    return std::uint64_t{v.root} << 2 * k_bits | std::uint64_t{v.head} << k_bits | v.tail;
-  }
-
-  std::atomic<std::uint64_t> word_;
 };
 
 /// The word `offers` of a worker: the stack on which it runs a fiber.
@@ -264,15 +168,5 @@ class stale_pads_mark {
  private:
   hint<bool> is_set_{false};
 };
-
-/// A part of a join has arrived whose owner runs it itself, so that it is not the last. edge fiber-1: acq_rel, as its
-/// thief would.
-inline void arrive_as_owner(join_counter& m) noexcept {
-  std::atomic_ref(m.balance).fetch_sub(1, std::memory_order_acq_rel);
-}
-/// Has any part arrived? relaxed: wait_for_parts() looks again.
-inline bool seems_to_have_arrived(join_counter& m) noexcept {
-  return std::atomic_ref(m.balance).load(std::memory_order_relaxed) != 0;
-}
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,64 @@
+// The words of sleep: for each place, what its worker waits for; for a pool, how many sleep and how many search. A
+// method is a transition, named after its actor: the worker, or a waker. idle.cpp has the steps. Protocol: idle.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace filch::runtime {
+
+/// What the worker at a place waits for.
+class sleep_word {
+ public:
+  static constexpr std::uint32_t k_awake = 0;
+  static constexpr std::uint32_t k_for_anything = 1;
+  static constexpr std::uint32_t k_for_root = 2;  // for what belongs to the call at this place
+  static constexpr std::uint32_t k_for_one = 3;   // + the index of the thief waited for
+
+  /// Worker, counted as a sleeper. edge idle-1: seq_cst, before its last look for work.
+  void announce(std::uint32_t what) noexcept { word_.store(what, std::memory_order_seq_cst); }
+  /// Worker. edge idle-2: acquire, what its waker did before.
+  std::uint32_t own() const noexcept { return word_.load(std::memory_order_acquire); }
+  /// Waker. edge idle-1: seq_cst, after its offer: a worker that is not seen here searches after what was offered.
+  std::uint32_t seen() const noexcept { return word_.load(std::memory_order_seq_cst); }
+  /// Waker, or the worker itself. True: it makes the word awake. edge idle-2: release, to the woken worker's acquire.
+  /// acquire, also of a worker that finds itself woken: it passes on what it was woken for.
+  [[nodiscard]] bool make_awake(std::uint32_t what) noexcept {
+    return word_.compare_exchange_strong(what, k_awake, std::memory_order_acq_rel, std::memory_order_acquire);
+  }
+  /// For the system's calls that sleep and wake.
+  std::atomic<std::uint32_t>& futex() noexcept { return word_; }
+
+ private:
+  std::atomic<std::uint32_t> word_{k_awake};
+};
+
+/// At least as many as there are announced words, those for a root left out.
+class sleeper_count {
+ public:
+  /// Worker, before it announces itself: the count must never be too low. edge idle-1: seq_cst.
+  void add_one() noexcept { count_.fetch_add(1, std::memory_order_seq_cst); }
+  /// Whoever made such a word awake. relaxed: a count that is too high for a moment makes wakers look in vain.
+  void take_one_off() noexcept { count_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Waker. edge idle-1: seq_cst, after its offer.
+  std::uint32_t get() const noexcept { return count_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<std::uint32_t> count_{0};
+};
+
+/// How many workers search for tasks, awake or asleep.
+class searcher_count {
+ public:
+  /// Worker, or on its behalf. relaxed: whoever wakes this worker, or answers its request, has acquired that.
+  void add_one() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  /// Worker. edge idle-3: release, the task that it has taken.
+  void take_one_off() noexcept { count_.fetch_sub(1, std::memory_order_release); }
+  /// Owner. edge idle-3: acquire, what those took that are no longer counted.
+  std::uint32_t get() const noexcept { return count_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<std::uint32_t> count_{0};
+};
+
+}  // namespace filch::runtime
