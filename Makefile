@@ -4,17 +4,19 @@
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
-bench:  ## build and run the quick benchmark, under two minutes once built
+bench:  ## build and run the quick benchmark, two minutes once built
 	@tools/install-packages bench
 	@cmake --preset release -DFILCH_BUILD_TESTS=OFF -DFILCH_BUILD_EXAMPLES=OFF >build-bench.log 2>&1 \
 	  || { cat build-bench.log; exit 1; }
 	@echo "building filch-bench (release preset)"
-	@cmake --build --preset release --target bench-all >>build-bench.log 2>&1 || { cat build-bench.log; exit 1; }
+	@cmake --build --preset release --target filch-bench >>build-bench.log 2>&1 || { cat build-bench.log; exit 1; }
 	@rm -f build-bench.log
-	@build/release/bench/filch-bench --quick
+	@build/release/bench/filch-bench --quick --json build/bench.json $(ARGS)
+	@echo 'All figures: build/bench.json. Bar charts: make bench ARGS="--html FILE". The long table: make bench ARGS=--long'
 
 bench-full: bench  ## every workload at its first size, all schedulers and peers (an hour)
-	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2
+	@cmake --build --preset release --target bench-all
+	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2 --long
 
 test:  ## what CI checks: today's share of all builds, sanitizers, models (tests/README.md)
 	@tools/install-packages test

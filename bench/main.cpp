@@ -3,6 +3,7 @@
 #include "channels.hpp"
 #include "launcher.hpp"
 #include "loops.hpp"
+#include "measure_short.hpp"
 #include "micro.hpp"
 #include "other_program.hpp"
 #include "report.hpp"
@@ -57,7 +58,7 @@ std::vector<row> measure_rows(meter& m, sized_workload const& w, contender const
 
 void print_rows(std::vector<row> const& rows, options const& o) {
   if (o.as_json()) {
-    print_json(rows);
+    fmt::print("{}", json_text(rows));
   } else if (!o.has_table()) {
     print_csv(rows);
   } else if (std::string const text = conclusion(rows); !text.empty()) {
@@ -65,21 +66,13 @@ void print_rows(std::vector<row> const& rows, options const& o) {
   }
 }
 
-/// A scheduler without workers has one row, beside others' rows on more; alone it would ignore how many are asked
-/// for.
-void check_has_workers(std::vector<contender const*> const& schedulers, options const& o, unsigned workers) {
-  auto const has_workers = [](contender const* c) { return !c || c->has_workers; };
-  if (o.workers.empty() || workers == 1 || std::any_of(schedulers.begin(), schedulers.end(), has_workers)) return;
-  throw bad_request(fmt::format("--workers is not for {}, which has one", schedulers[0]->name));
-}
-
-void show_table(options const& o) {
+void show_long_table(options const& o) {
   auto const workloads = wanted_workloads(o);
   auto const schedulers = wanted_schedulers(o);
   auto const workers = wanted_workers(o);
-  check_has_workers(schedulers, o, most(workers));
   unsigned const turns = wanted_turns(o);
   check_pools(schedulers, most(workers));
+  auto json = opened(o.json);
 
   std::vector<row> rows;
   if (o.has_table()) print_table_head();
@@ -98,6 +91,21 @@ void show_table(options const& o) {
     }
   }
   print_rows(rows, o);
+  write(json, o.json, json_text(rows));
+}
+
+/// The short table where it has room for what is asked for, and unless another form is.
+void show_table(options const& o) {
+  auto const workers = wanted_workers(o);
+  check_has_workers(wanted_schedulers(o), o, most(workers));
+  auto const columns = o.has_table() && !o.is_long ? short_columns(o, workers) : std::nullopt;
+  if (columns) return run_short_table(o, *columns);
+  if (!o.html.empty())
+    throw bad_request(
+        fmt::format("--html has room for {} columns: name fewer schedulers that have "
+                    "workers, or fewer numbers of workers",
+                    k_most_short_columns));
+  show_long_table(o);
 }
 
 /// Of Filch's own schedulers that have workers.

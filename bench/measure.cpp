@@ -2,6 +2,7 @@
 
 #include <barrier>
 #include <chrono>
+#include <cmath>
 #include <filch/direct.hpp>
 #include <fstream>
 #include <thread>
@@ -18,6 +19,8 @@ template <class F> double seconds_of(F&& f) {
 }
 
 constexpr int k_baseline_pairs = 3;
+constexpr double k_copies_seconds = 0.1;  // least time of a copy side by side
+constexpr double k_most_copies_runs = 10'000;
 constexpr double k_long = 5;  // seconds: what comes before a run is nothing beside it, and one says which is faster
 
 }  // namespace
@@ -81,30 +84,45 @@ double meter::time_elision(job& j) {
   return t;
 }
 
+double meter::run(running_pool& pool, std::string_view who) {
+  job& j = *jobs_[0];
+  j.reset();
+  double const t = seconds_of([&] { pool.run(workload_.name, j); });
+  check(j, who);
+  return t;
+}
+
 double meter::time_serial(job& j) { return baseline_.plain_is_faster ? time_plain(j) : time_elision(j); }
 
+void meter::run_baseline(job& j) {
+  if (baseline_.plain_is_faster) {
+    workload_.plain(j);
+  } else {
+    serial_pool_->run(workload_.name, j);
+  }
+}
+
 double meter::run_side_by_side(unsigned copies) {
-  for (unsigned i = 0; i < copies; ++i) jobs_[i]->reset();
+  double const once = std::min(baseline_.plain_seconds, baseline_.elision_seconds);
+  double const runs = std::clamp(std::ceil(k_copies_seconds / once), 1.0, k_most_copies_runs);
   std::barrier together(static_cast<std::ptrdiff_t>(copies));
   std::vector<std::thread> threads;
-  std::vector<clock::time_point> begin(copies);
-  std::vector<clock::time_point> end(copies);
+  std::vector<double> seconds(copies);
   for (unsigned i = 0; i < copies; ++i) {
     threads.emplace_back([&, i] {
+      job& j = *jobs_[i];
+      j.reset();
       together.arrive_and_wait();
-      begin[i] = clock::now();
-      if (baseline_.plain_is_faster) {
-        workload_.plain(*jobs_[i]);
-      } else {
-        serial_pool_->run(workload_.name, *jobs_[i]);
+      seconds[i] = seconds_of([&] { run_baseline(j); });
+      for (double run = 1; run < runs; ++run) {
+        j.reset();
+        seconds[i] += seconds_of([&] { run_baseline(j); });
       }
-      end[i] = clock::now();
     });
   }
   for (auto& thread : threads) thread.join();
   for (unsigned i = 0; i < copies; ++i) check(*jobs_[i], "the serial program side by side");
-  auto const first = *std::min_element(begin.begin(), begin.end());
-  return std::chrono::duration<double>(*std::max_element(end.begin(), end.end()) - first).count();
+  return *std::max_element(seconds.begin(), seconds.end()) / runs;
 }
 
 row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
@@ -118,9 +136,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   job& j = *jobs_[0];
 
   // Once unmeasured: threads start, pages are touched.
-  j.reset();
-  pool->run(workload_.name, j);
-  check(j, c.name);
+  run(*pool, c.name);
 
   forget_peak();
   auto const before = pool->stats();
@@ -133,17 +149,12 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   std::uint64_t peak = 0;
   for (unsigned i = 0; i < pairs; ++i) {
     double const s = time_serial(j);
-    j.reset();
-    double const t = seconds_of([&] { pool->run(workload_.name, j); });
-    check(j, c.name);
+    double const t = run(*pool, c.name);
     peak = peak_rss();
     double ceiling = 1;
     if (pool_of_one) {
       ceiling = workers * s / run_side_by_side(workers);
-      j.reset();
-      double const one = seconds_of([&] { pool_of_one->run(workload_.name, j); });
-      check(j, c.name);
-      scalings.push_back(one / t / ceiling);
+      scalings.push_back(run(*pool_of_one, c.name) / t / ceiling);
     }
     serial.push_back(s);
     mine.push_back(t);
@@ -160,20 +171,21 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   r.ceiling = median(ceilings);
   if (!scalings.empty()) r.scaling = median(scalings);
   r.max_rss_bytes = peak;
-  double const work_ns = r.serial_seconds * 1e9;
   r.tasks = baseline_.tasks;
-  if (baseline_.tasks) r.task_granularity_ns = work_ns / static_cast<double>(baseline_.tasks);
-  if (before && after) {
-    auto const per_run = [pairs](std::uint64_t a, std::uint64_t b) { return (b - a + pairs / 2) / pairs; };
-    double const steals = static_cast<double>(after->steals - before->steals) / pairs;
-    r.steals = per_run(before->steals, after->steals);
-    r.failed_steals = per_run(before->failed_steals, after->failed_steals);
-    r.backoffs = per_run(before->backoffs, after->backoffs);
-    r.steals_per_second = steals / r.seconds.median;
-    if (steals > 0) r.steal_granularity_ns = work_ns / steals;
-    r.stack_bytes = after->stack_bytes;
-  }
+  if (baseline_.tasks) r.task_granularity_ns = r.serial_seconds * 1e9 / static_cast<double>(baseline_.tasks);
+  if (before && after) add_counters(r, *before, *after, pairs);
   return r;
+}
+
+void add_counters(row& r, filch::pool_stats const& before, filch::pool_stats const& after, unsigned runs) {
+  auto const per_run = [runs](std::uint64_t a, std::uint64_t b) { return (b - a + runs / 2) / runs; };
+  double const steals = static_cast<double>(after.steals - before.steals) / runs;
+  r.steals = per_run(before.steals, after.steals);
+  r.failed_steals = per_run(before.failed_steals, after.failed_steals);
+  r.backoffs = per_run(before.backoffs, after.backoffs);
+  r.steals_per_second = steals / r.seconds.median;
+  if (steals > 0) r.steal_granularity_ns = r.serial_seconds * 1e9 / steals;
+  r.stack_bytes = after.stack_bytes;
 }
 
 }  // namespace bench

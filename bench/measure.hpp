@@ -52,13 +52,17 @@ class meter {
   bool is_long() const noexcept;
   row measure(contender const& c, unsigned workers, unsigned pairs);
 
+  /// Seconds of a run on the pool.
+  double run(running_pool& pool, std::string_view who);
   /// Seconds of a run of the baseline.
   double run_serial() { return time_serial(*jobs_[0]); }
-  /// Seconds of as many copies of the baseline as there are workers, started together, until the last is done.
+  /// Seconds of a run of the baseline while as many copies run side by side: the mean of the slowest copy. Each copy
+  /// runs again and again for 100 ms at least, so that a thread that begins late does not count.
   double run_side_by_side(unsigned copies);
 
  private:
   double time_serial(job& j);
+  void run_baseline(job& j);
   double time_plain(job& j);
   double time_elision(job& j);
   void check(job const& j, std::string_view who) const;
@@ -69,6 +73,9 @@ class meter {
   std::unique_ptr<running_pool> serial_pool_;
   baseline baseline_;
 };
+
+/// What the pool counted in so many runs, and what follows from it; r has its times.
+void add_counters(row& r, filch::pool_stats const& before, filch::pool_stats const& after, unsigned runs);
 
 /// The workers of a pool that isn't told: FILCH_NUM_THREADS, else the processors that are left to this process.
 unsigned usual_workers();

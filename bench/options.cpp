@@ -44,6 +44,13 @@ void check_quick(options const& o) {
   if (o.quick && !sets_sizes && !sets_turns) throw bad_request("--quick changes nothing here");
 }
 
+void check_table(options const& o) {
+  bool const is_table = measurement(o).empty() && o.has_table() && !o.is_for_cluster();
+  if (o.is_long && !is_table) throw bad_request("--long is for the table");
+  if (!o.json.empty() && !is_table) throw bad_request("--json is for the table; --format json prints JSON alone");
+  if (!o.html.empty() && (!is_table || o.is_long)) throw bad_request("--html is for the short table");
+}
+
 /// In `options` an empty text is one that was not written.
 void check_empty(CLI::App const& app) {
   for (CLI::Option const* const option : app.get_options()) {
@@ -72,9 +79,13 @@ options read_options(int argc, char** argv) {
   auto* const workers = app.add_option("--workers", o.workers,
                                        "numbers of workers, comma separated; 1 and as many as a pool takes by itself")
                             ->delimiter(',');
-  auto* const repeat = app.add_option("--repeat", o.repeat, "pairs a row; 15, or 3 with --quick");
+  auto* const repeat =
+      app.add_option("--repeat", o.repeat, "turns of a row; the short table 5, else 15, or 3 with --quick");
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
-  auto* const quick = app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, under two minutes");
+  auto* const quick = app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, about two minutes");
+  app.add_flag("--long", o.is_long, "the long table: a row for each scheduler on each number of workers");
+  app.add_option("--html", o.html, "write the short table as a page with bar charts into this file, too");
+  app.add_option("--json", o.json, "write all figures of the table as JSON into this file, too");
   auto* const micro =
       app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
   auto* const space = app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
@@ -120,6 +131,7 @@ options read_options(int argc, char** argv) {
   if (o.list) check_alone(app, *list);
   check_cluster(o);
   check_quick(o);
+  check_table(o);
   if (o.format == "csv" && !measurement(o).empty()) throw bad_request(std::string(measurement(o)) + " has no csv");
   return o;
 }

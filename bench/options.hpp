@@ -16,6 +16,10 @@ struct options {
   std::string repeat;
   std::string format = "table";
   bool quick = false;
+  bool is_long = false;  // the long table
+  // files to write, too; empty: none
+  std::string html;
+  std::string json;
   // one of these, or none
   bool list = false;
   bool micro = false;

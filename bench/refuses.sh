@@ -36,6 +36,9 @@ refused --workload rows=10
 refused --workload rows=0:spread
 refused --workload rounds=256
 refused --workload rounds=256:1:poll
+refused --workload saxpy=10
+refused --workload server=8
+says "server=0:200: expected CALLERS to be" --workload server=0:200
 says "spc=10:0: expected MICROSECONDS to be" --workload spc=10:0
 says "treerec=0:1:poll: expected NUMBER to be" --workload treerec=0:1:poll
 says "stress=256:99: expected HEIGHT to be" --workload stress=256:99
@@ -76,6 +79,16 @@ refused --list --quick
 refused --list --workload nonsense
 refused --scheduler serial --workers 4
 refused --quick --workload fib=10 --repeat 1
+says "--long is for the table" --long --format json
+says "--long is for the table" --long --micro
+says "--json is for the table" --json rows.json --format json
+says "--json is for the table" --json rows.json --loops
+says "--html is for the short table" --html page.html --format csv
+says "--html is for the short table" --html page.html --long
+says "cannot write /nonexistent/page.html" --html /nonexistent/page.html --workload fib=10
+says "cannot write /nonexistent/rows.json" --json /nonexistent/rows.json --workload fib=10 --long
+says "--html has room for 4 columns" --html page.html --scheduler direct,channel --workers 1,2,3 --workload fib=10
+says "--html has room for 4 columns" --html page.html --scheduler serial,direct --workload fib=10
 refused --micro --format csv
 refused --micro --workload nonsense
 refused --micro --scheduler serial

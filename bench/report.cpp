@@ -105,10 +105,10 @@ void print_table_row(row const& r) {
   std::fflush(stdout);
 }
 
-void print_json(std::vector<row> const& rows) {
+std::string json_text(std::vector<row> const& rows) {
   json all = json::array();
   for (row const& r : rows) all.push_back(to_json(r));
-  fmt::print("{}\n", all.dump(2));
+  return all.dump(2) + "\n";
 }
 
 void print_csv(std::vector<row> const& rows) {

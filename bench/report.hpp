@@ -18,7 +18,8 @@ void print_table_head();
 /// A line that names the workload and its serial programs.
 void print_workload(std::string_view workload, std::string_view size, baseline const& b);
 void print_table_row(row const& r);
-void print_json(std::vector<row> const& rows);
+/// With a line end.
+std::string json_text(std::vector<row> const& rows);
 void print_csv(std::vector<row> const& rows);
 /// One line on stderr.
 void print_error(std::exception const& e);

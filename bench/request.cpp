@@ -12,7 +12,8 @@ namespace bench {
 namespace {
 
 constexpr unsigned k_turns_quick = 3;
-constexpr std::string_view k_quick_workloads[] = {"fib", "nqueens", "uts", "cilksort", "stress", "treesum"};
+constexpr std::string_view k_quick_workloads[] = {"fib",    "nqueens", "uts",  "quicksort", "matmul",
+                                                  "stress", "saxpy",   "rows", "server"};
 
 workload const& known_workload(std::string_view name) {
   if (workload const* const w = find_workload(name)) return *w;
@@ -23,7 +24,8 @@ workload const& known_workload(std::string_view name) {
 }
 
 sized_workload at_usual_size(workload const& w, options const& o) {
-  return {&w, std::string(o.quick ? w.quick_size : w.sizes[0])};
+  if (o.quick) return {&w, std::string(w.quick_size), std::string(w.quick_peer_size)};
+  return {&w, std::string(w.sizes[0]), ""};
 }
 
 void add_all(std::vector<sized_workload>& wanted, options const& o) {
@@ -72,7 +74,7 @@ std::vector<sized_workload> wanted_workloads(options const& o) {
     }
     auto const equals = text.find('=');
     wanted.push_back(at_usual_size(known_workload(std::string_view(text).substr(0, equals)), o));
-    if (equals != std::string::npos) wanted.back().size = text.substr(equals + 1);
+    if (equals != std::string::npos) wanted.back() = {wanted.back().what, text.substr(equals + 1), ""};
   }
   std::vector<std::string> names;
   for (sized_workload const& w : wanted) {
@@ -143,9 +145,27 @@ std::vector<unsigned> wanted_workers_that_steal(options const& o) {
 
 unsigned most(std::vector<unsigned> const& workers) { return *std::max_element(workers.begin(), workers.end()); }
 
+void check_has_workers(std::vector<contender const*> const& schedulers, options const& o, unsigned workers) {
+  auto const has_workers = [](contender const* c) { return !c || c->has_workers; };
+  if (o.workers.empty() || workers == 1 || std::any_of(schedulers.begin(), schedulers.end(), has_workers)) return;
+  throw bad_request(fmt::format("--workers is not for {}, which has one", schedulers[0]->name));
+}
+
 unsigned wanted_turns(options const& o, unsigned usual) {
   if (o.repeat.empty()) return o.quick ? k_turns_quick : usual;
   return static_cast<unsigned>(parse_size("--repeat", o.repeat, 1, 100'000));
+}
+
+std::ofstream opened(std::string const& name) {
+  std::ofstream file;
+  if (name.empty()) return file;
+  file.open(name);
+  if (!file) throw bad_request(fmt::format("cannot write {}", name));
+  return file;
+}
+
+void write(std::ofstream& file, std::string const& name, std::string const& text) {
+  if (file.is_open() && !(file << text << std::flush)) throw bad_request(fmt::format("cannot write {}", name));
 }
 
 void check_pools(std::vector<contender const*> const& schedulers, unsigned workers) {

@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "program.hpp"
 
+#include <fstream>
 #include <string_view>
 #include <vector>
 
@@ -32,8 +33,18 @@ std::vector<unsigned> wanted_workers_by_powers(options const& o);
 std::vector<unsigned> wanted_workers_that_steal(options const& o);
 unsigned most(std::vector<unsigned> const& workers);
 
+/// A scheduler without workers has one row, beside others' rows on more. Throws where it stands alone: it would
+/// ignore how many are asked for.
+void check_has_workers(std::vector<contender const*> const& schedulers, options const& o, unsigned workers);
+
 /// As --repeat says, else 3 with --quick, else as usual.
 unsigned wanted_turns(options const& o, unsigned usual = 15);
+
+/// A file that is written at the end. Without a name: none, and what is written is lost. Throws where it can't be
+/// written.
+std::ofstream opened(std::string const& name);
+/// Throws where it can't be written. `name` is for the message.
+void write(std::ofstream& file, std::string const& name, std::string const& text);
 
 /// Throws what keeps pools of those that are Filch's from being made: a bad variable of the environment, say.
 void check_pools(std::vector<contender const*> const& schedulers, unsigned workers);

@@ -43,16 +43,22 @@ template <class W> class job_of final : public job {
   typename W::answer answer{};
 };
 
+/// A workload whose threads call the pool, in place of one call that runs all of it.
+template <class W>
+concept called_from_outside = requires { requires W::k_from_outside; };
+
 /// A workload as the command line sees it.
 struct workload {
   std::string_view name;
   std::string_view about;
   std::vector<std::string_view> sizes;  // published ones; the first is the default
   std::string_view quick_size;
+  std::string_view quick_peer_size;      // for peers that would take minutes at quick_size; empty: the same
   void (*check)(std::string_view size);  // throws bad_request, soon: makes no large input
   std::unique_ptr<job> (*make)(std::string_view size);
   void (*plain)(job&);  // the hand-written sequential function
   bool can_poll;        // at a size that ends in ":poll"
+  bool has_callers;     // threads of its own, outside the pool: they work, too
 };
 
 /// All of them, as the command line lists them.

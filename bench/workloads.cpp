@@ -16,18 +16,25 @@ template <class W> void check_size(std::string_view size) {
   }
 }
 
+template <class W> constexpr std::string_view quick_peer_size() {
+  if constexpr (requires { W::quick_peer_size; }) return W::quick_peer_size;
+  return "";
+}
+
 template <class W> workload describe() {
   return {W::name,
           W::about,
           W::sizes(),
           W::quick_size,
+          quick_peer_size<W>(),
           check_size<W>,
           [](std::string_view size) -> std::unique_ptr<job> { return std::make_unique<job_of<W>>(size); },
           [](job& j) {
             auto& mine = static_cast<job_of<W>&>(j);
             mine.answer = W::plain(mine.input);
           },
-          pollable<W>};
+          pollable<W>,
+          called_from_outside<W>};
 }
 
 }  // namespace

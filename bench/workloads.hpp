@@ -16,6 +16,8 @@
 #include "workloads/quicksort.hpp"
 #include "workloads/rounds.hpp"
 #include "workloads/rows.hpp"
+#include "workloads/saxpy.hpp"
+#include "workloads/server.hpp"
 #include "workloads/skynet.hpp"
 #include "workloads/sparselu.hpp"
 #include "workloads/spc.hpp"
@@ -32,6 +34,6 @@ template <class... W> struct workload_list {
 
 using all_workloads =
     workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress, skynet, treesum,
-                  knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, branchbound>;
+                  knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, saxpy, server, branchbound>;
 
 }  // namespace bench

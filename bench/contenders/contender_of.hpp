@@ -4,11 +4,14 @@
 #include "../contender.hpp"
 #include "../workloads.hpp"
 
+#include <filch/serial.hpp>
+
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace bench {
 
@@ -26,7 +29,11 @@ template <class S> class pool_of final : public running_pool {
     all_workloads::for_each([this]<class W>() {
       runs_[W::name] = [](pool& p, job& j) {
         auto& mine = static_cast<job_of<W>&>(j);
-        p.run([&mine] { mine.answer = W::template run<S>(mine.input); });
+        if constexpr (called_from_outside<W>) {
+          mine.answer = W::call_all(mine.input, has_threads, [&p](server_call const& c) { return serve_on(p, c); });
+        } else {
+          p.run([&mine] { mine.answer = W::template run<S>(mine.input); });
+        }
       };
     });
   }
@@ -39,13 +46,7 @@ template <class S> class pool_of final : public running_pool {
             std::function<void()> const& second) override {
     pool_.run([&] { nest_here(joins, before, inside, second); });
   }
-  std::uint64_t serve(server_call const& c) override {
-    if constexpr (forks_anywhere<S>) {
-      return c.run<S>();
-    } else {
-      return pool_.run([&c] { return c.run<S>(); });
-    }
-  }
+  std::uint64_t serve(server_call const& c) override { return serve_on(pool_, c); }
   void loop(std::size_t n, float* numbers) override {
     parallel_loop<S>(0, n, [numbers](std::size_t i) { numbers[i] += 1; });
   }
@@ -61,7 +62,15 @@ template <class S> class pool_of final : public running_pool {
 
  private:
   using pool = typename S::pool;
+  static constexpr bool has_threads = !std::is_same_v<pool, filch::serial::pool>;
 
+  static std::uint64_t serve_on([[maybe_unused]] pool& p, server_call const& c) {
+    if constexpr (forks_anywhere<S>) {
+      return c.run<S>();
+    } else {
+      return p.run([&c] { return c.run<S>(); });
+    }
+  }
   static void nest_here(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
                         std::function<void()> const& second) {
     if (joins == 1) {

@@ -14,7 +14,7 @@ namespace bench {
 struct cilksort {
   static constexpr std::string_view name = "cilksort";
   static constexpr std::string_view about = "merge sort of 32-bit integers with parallel merge";
-  static constexpr std::string_view quick_size = "1000000";
+  static constexpr std::string_view quick_size = "2000000";
   static std::vector<std::string_view> sizes() { return {"10000000", "100000000", "1000000"}; }
   static constexpr std::ptrdiff_t k_quick_below = 2048;
   static constexpr std::ptrdiff_t k_merge_below = 2048;

@@ -11,7 +11,8 @@ namespace bench {
 struct fib {
   static constexpr std::string_view name = "fib";
   static constexpr std::string_view about = "Fibonacci numbers, every call forked";
-  static constexpr std::string_view quick_size = "30";
+  static constexpr std::string_view quick_size = "40";
+  static constexpr std::string_view quick_peer_size = "32";
   static std::vector<std::string_view> sizes() { return {"39", "42"}; }
 
   using input = long;

@@ -14,7 +14,7 @@ namespace bench {
 struct knapsack {
   static constexpr std::string_view name = "knapsack";
   static constexpr std::string_view about = "0-1 knapsack, exhaustive, size is the number of items";
-  static constexpr std::string_view quick_size = "24";
+  static constexpr std::string_view quick_size = "26";
   static std::vector<std::string_view> sizes() { return {"26", "24", "28"}; }
 
   struct item {

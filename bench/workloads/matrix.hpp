@@ -113,7 +113,7 @@ template <bool Add> void multiply_sequential(square a, square b, square c, std::
 struct matmul {
   static constexpr std::string_view name = "matmul";
   static constexpr std::string_view about = "matrix product in doubles, recursive quarters";
-  static constexpr std::string_view quick_size = "512";
+  static constexpr std::string_view quick_size = "1024";
   static std::vector<std::string_view> sizes() { return {"1024", "512", "2048"}; }
   using input = matrices;
   using answer = bool;
@@ -134,7 +134,7 @@ struct matmul {
 struct strassen {
   static constexpr std::string_view name = "strassen";
   static constexpr std::string_view about = "matrix product in doubles, Strassen's seven products";
-  static constexpr std::string_view quick_size = "512";
+  static constexpr std::string_view quick_size = "1024";
   static std::vector<std::string_view> sizes() { return {"1024", "512", "2048"}; }
   static constexpr std::ptrdiff_t k_strassen_below = 128;
 

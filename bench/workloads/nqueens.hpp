@@ -18,7 +18,7 @@ inline constexpr std::array<long, 17> k_queens_solutions = {
 struct nqueens {
   static constexpr std::string_view name = "nqueens";
   static constexpr std::string_view about = "n queens, board as bit masks";
-  static constexpr std::string_view quick_size = "12";
+  static constexpr std::string_view quick_size = "14";
   static std::vector<std::string_view> sizes() { return {"13", "12", "14"}; }
 
   using input = unsigned;
@@ -60,7 +60,7 @@ struct nqueens {
 struct nqueens_array {
   static constexpr std::string_view name = "nqueens-array";
   static constexpr std::string_view about = "n queens, board copied at each branch";
-  static constexpr std::string_view quick_size = "10";
+  static constexpr std::string_view quick_size = "12";
   static std::vector<std::string_view> sizes() { return {"11", "12"}; }
 
   struct board {

@@ -14,7 +14,7 @@ namespace bench {
 struct quicksort {
   static constexpr std::string_view name = "quicksort";
   static constexpr std::string_view about = "in-place sort of 32-bit integers";
-  static constexpr std::string_view quick_size = "1000000";
+  static constexpr std::string_view quick_size = "2000000";
   static std::vector<std::string_view> sizes() { return {"10000000", "100000000", "1000000"}; }
   static constexpr std::ptrdiff_t k_insertion_most = 100;
 

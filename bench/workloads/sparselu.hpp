@@ -17,7 +17,7 @@ namespace bench {
 struct sparselu {
   static constexpr std::string_view name = "sparselu";
   static constexpr std::string_view about = "LU decomposition of a sparse matrix in doubles, by blocks of 64";
-  static constexpr std::string_view quick_size = "1024";
+  static constexpr std::string_view quick_size = "2048";
   static std::vector<std::string_view> sizes() { return {"4096", "2048", "1024"}; }
   static constexpr std::size_t k_side = 64;
 

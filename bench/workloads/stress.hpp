@@ -12,7 +12,7 @@ namespace bench {
 struct stress {
   static constexpr std::string_view name = "stress";
   static constexpr std::string_view about = "small balanced trees of tasks, ITERATIONS:HEIGHT";
-  static constexpr std::string_view quick_size = "256:8";
+  static constexpr std::string_view quick_size = "512:8";
   static std::vector<std::string_view> sizes() {
     return {"256:7", "256:8", "256:9", "256:10", "256:11", "4096:3", "4096:4", "4096:5", "4096:6", "4096:7"};
   }
