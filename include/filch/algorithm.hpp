@@ -1,6 +1,7 @@
 // All algorithms.
 #pragma once
 
+#include <filch/find.hpp>
 #include <filch/for_each.hpp>
 #include <filch/for_index.hpp>
 #include <filch/reduce.hpp>

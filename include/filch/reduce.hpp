@@ -1,38 +1,383 @@
 // Reductions: one value of all elements of a range.
+//
+// Rules for all of them. The input is a range or a pair of iterators, sized and with random access. It is split on
+// demand, as `filch::for_index` documents: that page has the rules for exceptions, for the pool and the thread, and
+// the cost. A function may be called by several workers at once. A form with a stop token as its first argument
+// returns a std::optional, which is empty if a stop was requested before the end.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/extremes.hpp>
+#include <filch/detail/finding.hpp>
 #include <filch/detail/reducing.hpp>
+
+#include <algorithm>
 
 namespace filch::inline FILCH_ABI {
 
-/// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last), split on demand as `for_index` is.
+// ---- reduce ------------------------------------------------------------------------------------
+
+/// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 ///
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
 /// piece but the lowest begins with its first element, converted to Value. Value may be a type that can be moved
 /// only. On one worker the result is that of std::accumulate, to the bit. On several workers a floating-point result
-/// may differ in its last bits from run to run (`reproducible` forbids that).
+/// may differ in its last bits from run to run.
 ///
-/// Exceptions, pool and thread: as in `for_index`. Complexity: one call of op for each element. Cost: that of
-/// `for_index`, and one call of op for each piece given away.
+/// Complexity: one call of op for each element. Cost: that of `for_index`, and one call of op for each piece that was
+/// given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, std::iter_reference_t<Iterator>>
 Value reduce(Iterator first, Sentinel last, Value init, Op op = {}) {
   detail::never_stopped never;
-  std::identity all;
-  return detail::reduce_source<Sched>(never, detail::elements(first, all), detail::length_of(first, last),
-                                      std::move(init), op);
+  return detail::reduce<Sched>(never, detail::input_of(first, last), std::move(init), op);
 }
-
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, std::ranges::range_reference_t<Range>>
 Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
-  std::identity all;
-  return detail::reduce_source<Sched>(never, detail::elements(std::ranges::begin(range), all),
-                                      detail::length_of(range), std::move(init), op);
+  return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
+}
+/// The same with a stop token: reduce(token, range, init, op) or reduce(token, first, last, init, op).
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto reduce(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input([&](auto const& in, auto& init,
+                                  auto&... op) { return detail::reduce<Sched>(stop, in, std::move(init), op...); },
+                              args...);
+  });
+}
+
+/// op over init and map(x) of all elements x of [first, last), as in `reduce`.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Value, class Op, class Map>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>>
+Value transform_reduce(Iterator first, Sentinel last, Value init, Op op, Map map) {
+  detail::never_stopped never;
+  return detail::transform_reduce<Sched>(never, detail::input_of(first, last), std::move(init), op, map);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op, class Map>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>>
+Value transform_reduce(Range&& range, Value init, Op op, Map map) {
+  detail::never_stopped never;
+  return detail::transform_reduce<Sched>(never, detail::input_of(range), std::move(init), op, map);
+}
+/// op over init and map(x, y) of the elements x of [first, last) and y of the range that begins at first2. Without op
+/// and map it is the inner product.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Iterator2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+Value transform_reduce(Iterator first, Sentinel last, Iterator2 first2, Value init, Op op = {}, Map map = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  return detail::transform_reduce<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, std::move(init), op,
+                                         map);
+}
+/// The same for the elements of two ranges. Stops at the end of the shorter one.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
+          class Value, class Op = std::plus<>, class Map = std::multiplies<>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+Value transform_reduce(Range&& range, Range2&& range2, Value init, Op op = {}, Map map = {}) {
+  detail::never_stopped never;
+  return detail::transform_reduce<Sched>(never, detail::input_of(range), detail::input_of(range2), std::move(init),
+                                         op, map);
+}
+/// With a stop token: transform_reduce(token, range, init, op, map) or (token, first, last, init, op, map).
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto transform_reduce(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& init, auto& op, auto& map) {
+          return detail::transform_reduce<Sched>(stop, in, std::move(init), op, map);
+        },
+        args...);
+  });
+}
+
+// ---- count -------------------------------------------------------------------------------------
+
+/// The number of elements x of [first, last) for which pred(proj(x)) is true. Complexity: one call of pred for each.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+std::iter_difference_t<Iterator> count_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::count_if<Sched>(never, detail::input_of(first, last), pred, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::count_if<Sched>(never, detail::input_of(range), pred, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto count_if(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input([&](auto const&... x) { return detail::count_if<Sched>(stop, x...); }, args...);
+  });
+}
+
+/// The number of elements x of [first, last) for which proj(x) == value.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Value, class Proj = std::identity>
+std::iter_difference_t<Iterator> count(Iterator first, Sentinel last, Value const& value, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::count_if<Sched>(never, detail::input_of(first, last), detail::equal_to{value}, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value,
+          class Proj = std::identity>
+std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::count_if<Sched>(never, detail::input_of(range), detail::equal_to{value}, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto count(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto const& value, auto const&... proj) {
+          return detail::count_if<Sched>(stop, in, detail::equal_to{value}, proj...);
+        },
+        args...);
+  });
+}
+
+// ---- the least and the greatest ----------------------------------------------------------------
+
+/// The first of the least elements of [first, last), by comp of their projections. The end if there is none.
+/// Complexity: n - 1 calls of comp, and one for each piece that was given away.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Comp = std::ranges::less, class Proj = std::identity>
+Iterator min_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(first, last), comp, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto min_element(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto&... fn) {
+          return detail::find_extreme<Sched, detail::extreme::first_least>(stop, in, fn...);
+        },
+        args...);
+  });
+}
+/// A copy of the element that `min_element` finds. The range must not be empty.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return static_cast<std::ranges::range_value_t<Range>>(
+      *detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj));
+}
+
+/// The first of the greatest elements of [first, last), by comp of their projections. The end if there is none.
+/// Complexity: n - 1 calls of comp, and one for each piece that was given away.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Comp = std::ranges::less, class Proj = std::identity>
+Iterator max_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(first, last), comp,
+                                                                      proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto max_element(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto&... fn) {
+          return detail::find_extreme<Sched, detail::extreme::first_greatest>(stop, in, fn...);
+        },
+        args...);
+  });
+}
+/// A copy of the element that `max_element` finds. The range must not be empty.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return static_cast<std::ranges::range_value_t<Range>>(
+      *detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj));
+}
+
+/// The first of the least elements of [first, last), and the last of the greatest. Both are the end if there is none.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Comp = std::ranges::less, class Proj = std::identity>
+std::ranges::minmax_element_result<Iterator> minmax_element(Iterator first, Sentinel last, Comp comp = {},
+                                                            Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::find_both_extremes<Sched>(never, detail::input_of(first, last), comp, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minmax_element(Range&& range,
+                                                                                           Comp comp = {},
+                                                                                           Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::find_both_extremes<Sched>(never, detail::input_of(range), comp, proj);
+}
+
+// ---- all, any, none ----------------------------------------------------------------------------
+
+/// Is pred(proj(x)) true for every element x of [first, last)? True if there is none. No stretch begins
+/// after the answer is known. Complexity: at most one call of pred for each element.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+bool all_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(first, last), detail::negated{pred}, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+bool all_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(range), detail::negated{pred}, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> all_of(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& pred, auto&... proj) {
+          return !detail::finds_any<Sched>(stop, in, detail::negated{pred}, proj...);
+        },
+        args...);
+  });
+}
+
+/// Is pred(proj(x)) true for an element x of [first, last)? No stretch begins
+/// after the answer is known. Complexity: at most one call of pred for each element.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+bool any_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::finds_any<Sched>(never, detail::input_of(first, last), pred, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+bool any_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> any_of(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& pred, auto&... proj) { return detail::finds_any<Sched>(stop, in, pred, proj...); },
+        args...);
+  });
+}
+
+/// Is pred(proj(x)) false for every element x of [first, last)? True if there is none. No stretch begins
+/// after the answer is known. Complexity: at most one call of pred for each element.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+bool none_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(first, last), pred, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+bool none_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> none_of(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& pred, auto&... proj) { return !detail::finds_any<Sched>(stop, in, pred, proj...); },
+        args...);
+  });
+}
+
+// ---- equal and mismatch ------------------------------------------------------------------------
+
+/// Have [first, last) and [first2, last2) the same length, and is pred(proj(x), proj2(y)) true for all pairs of their
+/// elements? No stretch begins after the answer is known.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+bool equal(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
+           Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::are_equal<Sched>(never, detail::input_of(first, last), detail::input_of(first2, last2), pred, proj,
+                                  proj2);
+}
+/// The same for two ranges.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
+          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+bool equal(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::are_equal<Sched>(never, detail::input_of(range), detail::input_of(range2), pred, proj, proj2);
+}
+/// The same for a second range that begins at first2 and is as long as the first one.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Iterator2, class Pred = std::ranges::equal_to>
+  requires(!sized_random_access_end<Pred, Iterator2>)
+bool equal(Iterator first, Sentinel last, Iterator2 first2, Pred pred = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  return detail::are_equal<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, pred);
+}
+/// The same with a stop token: equal(token, range, range2, pred, proj, proj2), and so on.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> equal(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_two_inputs([&](auto const&... x) { return detail::are_equal<Sched>(stop, x...); }, args...);
+  });
+}
+
+/// The first pair of elements of two ranges for which pred(proj(x), proj2(y)) is false. If there is none, the
+/// position at which the shorter one ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Sentinel last, Iterator2 first2,
+                                                           Sentinel2 last2, Pred pred = {}, Proj proj = {},
+                                                           Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  auto const in2 = detail::input_of(first2, last2);
+  std::size_t const n = detail::find_mismatch<Sched>(never, in, in2, pred, proj, proj2);
+  return {in.at(n), in2.at(n)};
+}
+/// The same for two ranges.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
+          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+std::ranges::mismatch_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>>
+mismatch(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(range);
+  auto const in2 = detail::input_of(range2);
+  std::size_t const n = detail::find_mismatch<Sched>(never, in, in2, pred, proj, proj2);
+  return {in.at(n), in2.at(n)};
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -20,6 +20,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -92,6 +93,21 @@ template <stop_token_like Token> class stop_request {
   Token const& token_;
   std::atomic<bool> was_seen_{false};
 };
+
+/// Calls body(stop) and returns its result, or nothing if a stop was requested before the end: an std::optional, and
+/// a bool where body returns void.
+template <stop_token_like Token, class Body> auto until_stopped(Token const& token, Body body) {
+  using result = std::invoke_result_t<Body&, stop_request<Token>&>;
+  stop_request stop(token);
+  if constexpr (std::is_void_v<result>) {
+    body(stop);
+    return !stop.was_seen();
+  } else {
+    std::optional<result> value(body(stop));
+    if (stop.was_seen()) value.reset();
+    return value;
+  }
+}
 
 /// Measuring and checking tools hang on this. The engine calls it where pieces begin and end.
 struct piece_observer {

@@ -4,7 +4,7 @@
 
 #include <filch/detail/body.hpp>
 
-#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -40,8 +40,68 @@ template <class Range> FILCH_INLINE std::size_t length_of(Range& range) {
   return static_cast<std::size_t>(std::ranges::size(range));
 }
 
-template <class Range>
-concept is_identity = std::same_as<std::remove_cvref_t<Range>, std::identity>;
+/// A range or a pair of iterators, as algorithms see it.
+template <class Iterator> struct input {
+  using iterator = Iterator;
+  Iterator first;
+  std::size_t length;
+  Iterator at(std::size_t position) const { return detail::iterator_after(first, position); }
+  Iterator end() const { return at(length); }
+};
+template <class Iterator, sized_random_access_end<Iterator> Sentinel>
+FILCH_INLINE input<Iterator> input_of(Iterator first, Sentinel const& last) {
+  std::size_t const length = detail::length_of(first, last);
+  return {std::move(first), length};
+}
+template <sized_random_access_range Range> FILCH_INLINE auto input_of(Range&& range) {
+  return input<std::ranges::iterator_t<Range>>{std::ranges::begin(range), detail::length_of(range)};
+}
+
+/// Calls body(in, rest...): the first argument is a range, or the first two are a pair of iterators.
+template <class Body, class First, class... Rest>
+decltype(auto) with_input(Body body, First&& first, Rest&&... rest) {
+  if constexpr (sized_random_access_range<First>) {
+    return body(detail::input_of(first), rest...);
+  } else {
+    return [&](auto& last, auto&... others) -> decltype(auto) {
+      return body(detail::input_of(first, last), others...);
+    }(rest...);
+  }
+}
+/// The same for two inputs.
+template <class Body, class First, class... Rest>
+decltype(auto) with_two_inputs(Body body, First&& first, Rest&&... rest) {
+  return detail::with_input(
+      [&](auto const& in, auto&... others) -> decltype(auto) {
+        return detail::with_input(
+            [&](auto const& in2, auto&... others2) -> decltype(auto) { return body(in, in2, others2...); },
+            others...);
+      },
+      first, rest...);
+}
+
+/// pred(proj(x)).
+template <class Reference, class Pred, class Proj> struct projected {
+  [[no_unique_address]] body_of<Proj, Reference> proj;
+  [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>> pred;
+  FILCH_INLINE decltype(auto) operator()(Reference x) const { return pred(proj(static_cast<Reference>(x))); }
+};
+/// pred(proj(x), proj2(y)).
+template <class Reference, class Reference2, class Pred, class Proj, class Proj2> struct projected_pair {
+  [[no_unique_address]] body_of<Proj, Reference> proj;
+  [[no_unique_address]] body_of<Proj2, Reference2> proj2;
+  [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>,
+                                std::invoke_result_t<Proj2&, Reference2>> pred;
+  FILCH_INLINE decltype(auto) operator()(Reference x, Reference2 y) const {
+    return pred(proj(static_cast<Reference>(x)), proj2(static_cast<Reference2>(y)));
+  }
+};
+
+template <class Iterator, class Pred, class Proj>
+using projected_of = projected<std::iter_reference_t<Iterator>, Pred, Proj>;
+template <class Iterator, class Iterator2, class Pred, class Proj, class Proj2>
+using projected_pair_of =
+    projected_pair<std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>, Pred, Proj, Proj2>;
 
 /// The elements from `begin` on, through a function.
 template <class Iterator, class Fn> struct elements {

@@ -4,6 +4,7 @@
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -42,6 +43,41 @@ Value reduce_source(Stop& stop, Source const& in, std::size_t n, Value&& init, O
   reducing_piece<Value, Source, Op> piece{in, {op}, std::optional<Value>(std::move(init))};
   detail::run_pieces<Sched>(0, n, piece, stop);
   return std::move(*piece.value);
+}
+
+template <class Sched, class Stop, class Iterator, class Value, class Op = std::plus<>>
+Value reduce(Stop& stop, input<Iterator> const& in, Value&& init, Op&& op = Op{}) {
+  std::identity all;
+  return detail::reduce_source<Sched>(stop, elements(in.first, all), in.length, std::move(init), op);
+}
+
+template <class Sched, class Stop, class Iterator, class Value, class Op, class Map>
+Value transform_reduce(Stop& stop, input<Iterator> const& in, Value&& init, Op& op, Map& map) {
+  return detail::reduce_source<Sched>(stop, elements(in.first, map), in.length, std::move(init), op);
+}
+
+template <class Sched, class Stop, class Iterator, class Iterator2, class Value, class Op, class Map>
+Value transform_reduce(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Value&& init, Op& op,
+                       Map& map) {
+  return detail::reduce_source<Sched>(stop, element_pairs(in.first, in2.first, map), std::min(in.length, in2.length),
+                                      std::move(init), op);
+}
+
+/// 1 for what Test takes, else 0.
+template <class Count, class Test> struct one_if {
+  Test test;
+  template <class X> FILCH_INLINE Count operator()(X&& x) const {
+    return test(static_cast<X&&>(x)) ? Count{1} : Count{0};
+  }
+};
+
+template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
+auto count_if(Stop& stop, input<Iterator> const& in, Pred&& pred, Proj&& proj = Proj{}) {
+  using count = std::iter_difference_t<Iterator>;
+  using test = projected_of<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>>;
+  one_if<count, test> const one{test{{proj}, {pred}}};
+  std::plus<> sum;
+  return detail::reduce_source<Sched>(stop, elements(in.first, one), in.length, count{0}, sum);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,98 @@
+// Searches: the lowest position that a predicate takes. The pieces above a hit end after their stretch.
+#pragma once
+
+#include <filch/detail/pieces.hpp>
+#include <filch/detail/ranges.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace filch::inline FILCH_ABI::detail {
+
+inline constexpr std::size_t k_not_found = std::numeric_limits<std::size_t>::max();
+
+/// The values of Source are booleans. Any true one ends all pieces if `Any`, else those above it.
+template <class Source, bool Any> struct finding_piece {
+  static constexpr bool k_ends_all = Any;
+  Source in;
+  std::size_t found = k_not_found;
+
+  bool run(std::size_t first, std::size_t last) {
+    std::size_t const position = in.first_where(first, last, [](auto&& x) { return static_cast<bool>(x); });
+    if (position == last) return true;
+    found = position;
+    return false;
+  }
+  finding_piece split(std::size_t, std::size_t) const { return {in}; }
+  void merge(finding_piece const& upper) noexcept {
+    if (found == k_not_found) found = upper.found;
+  }
+};
+
+/// The lowest position of n, or any one, whose value is true; k_not_found if there is none.
+template <class Sched, bool Any = false, class Stop, class Source>
+std::size_t find_position(Stop& stop, Source const& in, std::size_t n) {
+  finding_piece<Source, Any> piece{in};
+  detail::run_pieces<Sched>(0, n, piece, stop);
+  return piece.found;
+}
+
+/// Is x equal to a value? The caller's value, in place.
+template <class Value> struct equal_to {
+  Value const& value;
+  template <class X> FILCH_INLINE bool operator()(X&& x) const { return static_cast<X&&>(x) == value; }
+};
+template <class Value> equal_to(Value const&) -> equal_to<Value>;
+
+/// The opposite of a predicate.
+template <class Pred> struct negated {
+  Pred& pred;
+  template <class... X> FILCH_INLINE bool operator()(X&&... x) const {
+    return !static_cast<bool>(std::invoke(pred, static_cast<X&&>(x)...));
+  }
+};
+template <class Pred> negated(Pred&) -> negated<Pred>;
+
+/// The lowest position of `in` whose projection pred takes; its length if there is none.
+template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
+std::size_t find_where(Stop& stop, input<Iterator> const& in, Pred&& pred, Proj&& proj = Proj{}) {
+  projected_of<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>> const test{{proj}, {pred}};
+  return std::min(in.length, detail::find_position<Sched>(stop, elements(in.first, test), in.length));
+}
+
+/// Does pred take the projection of any element?
+template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
+bool finds_any(Stop& stop, input<Iterator> const& in, Pred&& pred, Proj&& proj = Proj{}) {
+  projected_of<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>> const test{{proj}, {pred}};
+  return detail::find_position<Sched, true>(stop, elements(in.first, test), in.length) != k_not_found;
+}
+
+/// The lowest position at which the projections of two inputs do not match; the length of the shorter if there is
+/// none.
+template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::size_t find_mismatch(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
+                          Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
+  negated const differ{pred};
+  projected_pair_of<Iterator, Iterator2, decltype(differ), std::remove_reference_t<Proj>,
+                    std::remove_reference_t<Proj2>> const test{{proj}, {proj2}, {differ}};
+  std::size_t const n = std::min(in.length, in2.length);
+  return std::min(n, detail::find_position<Sched>(stop, element_pairs(in.first, in2.first, test), n));
+}
+
+template <class Sched, class Stop, class Iterator, class Iterator2, class... Fn>
+bool are_equal(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Fn&&... fn) {
+  return in.length == in2.length && detail::find_mismatch<Sched>(stop, in, in2, fn...) == in.length;
+}
+
+/// The lowest position whose projection and the next one pred takes; the length if there is none.
+template <class Sched, class Stop, class Iterator, class Pred = std::ranges::equal_to, class Proj = std::identity>
+std::size_t find_adjacent(Stop& stop, input<Iterator> const& in, Pred&& pred = Pred{}, Proj&& proj = Proj{}) {
+  if (in.length < 2) return in.length;
+  projected_pair_of<Iterator, Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>,
+                    std::remove_reference_t<Proj>> const test{{proj}, {proj}, {pred}};
+  return std::min(in.length,
+                  detail::find_position<Sched>(stop, element_pairs(in.first, in.at(1), test), in.length - 1));
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

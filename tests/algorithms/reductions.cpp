@@ -1,0 +1,129 @@
+// Reductions, compared with the standard's serial ones.
+#include "pieces.hpp"
+
+#include <filch/reduce.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class reductions : public ::testing::Test {};
+TYPED_TEST_SUITE(reductions, all_schedulers, scheduler_names);
+
+TYPED_TEST(reductions, sum_as_the_standards) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const w = numbers(n + 1);
+    EXPECT_EQ(filch::reduce<TypeParam>(v, 5L), std::accumulate(v.begin(), v.end(), 5L));
+    EXPECT_EQ(filch::reduce<TypeParam>(v.begin(), v.end(), 5L), std::accumulate(v.begin(), v.end(), 5L));
+    auto const squares = std::inner_product(v.begin(), v.end(), v.begin(), 0L);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(v, 0L, std::plus<>{}, [](int x) { return x * x; }), squares);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(v.begin(), v.end(), v.begin(), 0L), squares);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(v, w, 3L), std::inner_product(v.begin(), v.end(), w.begin(), 3L));
+  });
+}
+
+TYPED_TEST(reductions, count_as_the_standards) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n, 0, 9);
+    auto const is_odd = [](int x) { return x % 2 != 0; };
+    EXPECT_EQ(filch::count_if<TypeParam>(v, is_odd), std::count_if(v.begin(), v.end(), is_odd));
+    EXPECT_EQ(filch::count_if<TypeParam>(v.begin(), v.end(), is_odd), std::count_if(v.begin(), v.end(), is_odd));
+    EXPECT_EQ(filch::count<TypeParam>(v, 7), std::count(v.begin(), v.end(), 7));
+    EXPECT_EQ(filch::count<TypeParam>(v, -7, std::negate<>{}), std::count(v.begin(), v.end(), 7));
+  });
+}
+
+TYPED_TEST(reductions, find_the_extremes_that_the_standard_finds) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n, 0, static_cast<int>(n / 4));
+    EXPECT_EQ(filch::min_element<TypeParam>(v), std::min_element(v.begin(), v.end()));
+    EXPECT_EQ(filch::max_element<TypeParam>(v), std::max_element(v.begin(), v.end()));
+    EXPECT_EQ(filch::max_element<TypeParam>(v.begin(), v.end(), std::greater<>{}),
+              std::max_element(v.begin(), v.end(), std::greater<>{}));
+    auto const both = filch::minmax_element<TypeParam>(v, std::ranges::less{}, std::negate<>{});
+    auto const expected = std::minmax_element(v.begin(), v.end(), std::greater<>{});
+    EXPECT_EQ(both.min, expected.first);
+    EXPECT_EQ(both.max, expected.second);
+    if (n != 0) {
+      EXPECT_EQ(filch::min<TypeParam>(v), *expected.second);
+      EXPECT_EQ(filch::max<TypeParam>(v), *expected.first);
+    }
+  });
+}
+
+TYPED_TEST(reductions, say_whether_all_or_any_or_none_are) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<int> v(n, 1);
+    for (std::size_t hit : {std::size_t{0}, n / 2, n}) {
+      if (hit < n) v[hit] = 2;
+      auto const is_one = [](int x) { return x == 1; };
+      EXPECT_EQ(filch::all_of<TypeParam>(v, is_one), std::all_of(v.begin(), v.end(), is_one));
+      EXPECT_EQ(filch::any_of<TypeParam>(v.begin(), v.end(), is_one), std::any_of(v.begin(), v.end(), is_one));
+      EXPECT_EQ(filch::none_of<TypeParam>(v, is_one, [](int x) { return 3 - x; }), hit >= n);
+      if (hit < n) v[hit] = 1;
+    }
+  });
+}
+
+TYPED_TEST(reductions, compare_two_ranges) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    for (std::size_t hit : {std::size_t{0}, n / 3, n / 2, n}) {
+      auto w = v;
+      if (hit < n) w[hit] += 1;
+      w.push_back(0);
+      auto const at = filch::mismatch<TypeParam>(v, w);
+      EXPECT_EQ(at.in1, v.begin() + static_cast<std::ptrdiff_t>(std::min(hit, n)));
+      EXPECT_EQ(at.in2, w.begin() + static_cast<std::ptrdiff_t>(std::min(hit, n)));
+      EXPECT_FALSE(filch::equal<TypeParam>(v, w));
+      EXPECT_EQ(filch::equal<TypeParam>(v.begin(), v.end(), w.begin()), hit >= n);
+      w.pop_back();
+      EXPECT_EQ(filch::equal<TypeParam>(v, w), hit >= n);
+      EXPECT_EQ(filch::equal<TypeParam>(v.begin(), v.end(), w.begin(), w.end()), hit >= n);
+    }
+  });
+}
+
+TYPED_TEST(reductions, keep_values_that_can_only_be_moved) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    using text = std::unique_ptr<std::string>;
+    auto const v = numbers(n, 0, 9);
+    std::string expected;
+    for (int x : v) expected += std::to_string(x);
+    auto const all = filch::transform_reduce<TypeParam>(
+        v, std::make_unique<std::string>(),
+        [](text a, text const& b) {
+          *a += *b;
+          return a;
+        },
+        [](int x) { return std::make_unique<std::string>(std::to_string(x)); });
+    EXPECT_EQ(*all, expected);
+  });
+}
+
+struct alignas(128) aligned_sum {
+  long sum = 0;
+  aligned_sum operator+(aligned_sum const& other) const {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(std::addressof(other)) % 128, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(this) % 128, 0u);
+    return {sum + other.sum};
+  }
+  void operator&() const = delete;
+};
+
+TYPED_TEST(reductions, keep_values_aligned) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<aligned_sum> v(n);
+    for (std::size_t i = 0; i < n; ++i) v[i].sum = static_cast<long>(i);
+    EXPECT_EQ(filch::reduce<TypeParam>(v, aligned_sum{}).sum, static_cast<long>(n * (n + 1) / 2 - n));
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
