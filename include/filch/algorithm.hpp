@@ -5,3 +5,4 @@
 #include <filch/for_each.hpp>
 #include <filch/for_index.hpp>
 #include <filch/reduce.hpp>
+#include <filch/transform.hpp>
