@@ -2,6 +2,7 @@
 #include "pieces.hpp"
 
 #include <filch/for_each.hpp>
+#include <filch/for_extents.hpp>
 #include <filch/transform.hpp>
 
 #include <algorithm>
@@ -79,6 +80,56 @@ TYPED_TEST(loops, copy_and_fill_and_count) {
     std::iota(expected.begin(), expected.end(), -5);
     EXPECT_EQ(out, expected);
   });
+}
+
+TYPED_TEST(loops, run_each_index_of_a_grid_once) {
+  typename TypeParam::pool pool({.workers = 2});
+  auto const grids = [&] {
+    for (int rows : {-1, 0, 1, 3, 70, 200}) {
+      for (int columns : {0, 1, 63, 64, 65, 130}) {
+        std::vector<int> visits(static_cast<std::size_t>(std::max(rows, 0) * columns));
+        pool.run([&] {
+          filch::for_index<TypeParam>(filch::extents{rows, columns},
+                                      [&](int r, int c) { ++visits.at(static_cast<std::size_t>(r * columns + c)); });
+        });
+        EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << rows << " times " << columns;
+      }
+    }
+    for (std::size_t planes : {1u, 5u, 40u}) {
+      std::vector<int> visits(planes * 7 * 67);
+      pool.run([&] {
+        filch::for_index<TypeParam>(
+            filch::extents{planes, std::size_t{7}, std::size_t{67}},
+            [&](std::size_t p, std::size_t r, std::size_t c) { ++visits.at((p * 7 + r) * 67 + c); });
+      });
+      EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << planes;
+    }
+  };
+  grids();
+  single_pieces const all;
+  grids();
+}
+
+TEST(tiles, are_compact) {
+  // Any 1024 positions that follow each other lie in few rows and few columns of a large grid.
+  std::size_t least = 4096;
+  std::size_t greatest = 0;
+  std::size_t last = 4096;
+  std::size_t rightmost = 0;
+  int calls = 0;
+  try {
+    filch::for_index<filch::serial>(filch::extents{std::size_t{4096}, std::size_t{4096}},
+                                    [&](std::size_t r, std::size_t c) {
+                                      if (++calls > 64 * 1024) throw calls;
+                                      least = std::min(least, r);
+                                      greatest = std::max(greatest, r);
+                                      last = std::min(last, c);
+                                      rightmost = std::max(rightmost, c);
+                                    });
+  } catch (int) {
+  }
+  EXPECT_LE(greatest - least, 512u);
+  EXPECT_LE(rightmost - last, 512u);
 }
 
 }  // namespace
