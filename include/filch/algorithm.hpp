@@ -3,5 +3,7 @@
 
 #include <filch/find.hpp>
 #include <filch/for_each.hpp>
+#include <filch/for_extents.hpp>
 #include <filch/for_index.hpp>
 #include <filch/reduce.hpp>
+#include <filch/transform.hpp>
