@@ -3,6 +3,7 @@
 // "Sleeping".
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
+#include "runtime/checks.hpp"
 #include "runtime/pools.hpp"
 #include "runtime/steal_pace.hpp"
 #include "runtime/team.hpp"
@@ -47,6 +48,7 @@ void team::thread_main(unsigned me) {
 }
 
 void team::work_as(unsigned me, stop_flag const& stop) {
+  check("worker's place", [&] { return team_checks::of_worker(places_, me); });
   struct work {
     team& of;
     unsigned me;
