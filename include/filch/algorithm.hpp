@@ -1,7 +1,9 @@
 // All algorithms.
 #pragma once
 
+#include <filch/filter.hpp>
 #include <filch/find.hpp>
 #include <filch/for_each.hpp>
 #include <filch/for_index.hpp>
 #include <filch/reduce.hpp>
+#include <filch/scan.hpp>
