@@ -5,5 +5,7 @@
 #include <filch/find.hpp>
 #include <filch/for_each.hpp>
 #include <filch/for_index.hpp>
+#include <filch/group_by.hpp>
+#include <filch/histogram.hpp>
 #include <filch/reduce.hpp>
 #include <filch/scan.hpp>
