@@ -184,6 +184,7 @@ Iterator search(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2
 /// The same for two ranges. Returns the part itself; an empty one at the end if there is none.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+  requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> search(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {},
                                                Proj2 proj2 = {}) {
   detail::never_stopped never;
@@ -207,6 +208,7 @@ Iterator find_end(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 las
 /// The same for two ranges. Returns the part itself; an empty one at the end if there is none.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+  requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> find_end(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {},
                                                  Proj2 proj2 = {}) {
   detail::never_stopped never;

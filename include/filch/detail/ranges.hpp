@@ -26,6 +26,13 @@ concept sized_random_access_end =
 
 namespace detail {
 
+/// Can this compiler make the library's std::ranges::subrange? Clang before 16 can't make that of libstdc++.
+#if defined(__clang__) && defined(__GLIBCXX__)
+inline constexpr bool has_subranges = __clang_major__ >= 16;
+#else
+inline constexpr bool has_subranges = true;
+#endif
+
 /// The iterator `n` positions after `first`.
 template <class Iterator> FILCH_INLINE Iterator iterator_after(Iterator const& first, std::size_t n) {
   return first + static_cast<std::iter_difference_t<Iterator>>(n);
@@ -114,16 +121,30 @@ template <class Iterator, class Fn> struct elements {
   FILCH_INLINE decltype(auto) at(std::size_t position) const { return f(*detail::iterator_after(begin, position)); }
   /// Calls g with each value of [first, last), in order.
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
-    Iterator const end = detail::iterator_after(begin, last);
-    for (Iterator i = detail::iterator_after(begin, first); i != end; ++i) g(f(*i));
+    Iterator i = detail::iterator_after(begin, first);
+    // A branch predictor learns 16 turns of a stretch, but not 64: a missed one costs a tenth of a cheap stretch.
+#pragma GCC unroll 4
+    for (std::size_t left = last - first; left != 0; --left, ++i) g(f(*i));
   }
   /// The first position of [first, last) whose value pred takes; else last.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
-    Iterator i = detail::iterator_after(begin, first);
-    for (; first != last; ++first, ++i) {
-      if (pred(f(*i))) break;
+    Iterator const begun = detail::iterator_after(begin, first);
+    Iterator i = begun;
+    // Four at a time, as the standard library does: a jump out of a loop keeps compilers from unrolling it.
+    for (std::size_t left = (last - first) / 4; left != 0; --left) {
+      if (pred(f(*i))) return first + static_cast<std::size_t>(i - begun);
+      ++i;
+      if (pred(f(*i))) return first + static_cast<std::size_t>(i - begun);
+      ++i;
+      if (pred(f(*i))) return first + static_cast<std::size_t>(i - begun);
+      ++i;
+      if (pred(f(*i))) return first + static_cast<std::size_t>(i - begun);
+      ++i;
     }
-    return first;
+    for (Iterator const end = detail::iterator_after(begin, last); i != end; ++i) {
+      if (pred(f(*i))) return first + static_cast<std::size_t>(i - begun);
+    }
+    return last;
   }
 };
 
@@ -140,17 +161,19 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
     return f(*detail::iterator_after(begin, position), *detail::iterator_after(begin2, position));
   }
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
-    Iterator const end = detail::iterator_after(begin, last);
-    Iterator2 j = detail::iterator_after(begin2, first);
-    for (Iterator i = detail::iterator_after(begin, first); i != end; ++i, ++j) g(f(*i, *j));
-  }
-  template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
     Iterator i = detail::iterator_after(begin, first);
     Iterator2 j = detail::iterator_after(begin2, first);
-    for (; first != last; ++first, ++i, ++j) {
-      if (pred(f(*i, *j))) break;
+#pragma GCC unroll 4
+    for (std::size_t left = last - first; left != 0; --left, ++i, ++j) g(f(*i, *j));
+  }
+  template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
+    Iterator const begun = detail::iterator_after(begin, first);
+    Iterator const end = detail::iterator_after(begin, last);
+    Iterator2 j = detail::iterator_after(begin2, first);
+    for (Iterator i = begun; i != end; ++i, ++j) {
+      if (pred(f(*i, *j))) return first + static_cast<std::size_t>(i - begun);
     }
-    return first;
+    return last;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <filch/detail/ranges.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -63,21 +64,26 @@ Value transform_reduce(Stop& stop, input<Iterator> const& in, input<Iterator2> c
                                       std::move(init), op);
 }
 
-/// 1 for what Test takes, else 0.
-template <class Count, class Test> struct one_if {
-  Test test;
-  template <class X> FILCH_INLINE Count operator()(X&& x) const {
-    return test(static_cast<X&&>(x)) ? Count{1} : Count{0};
+/// Counts the true values of Source.
+template <class Source> struct counting_piece {
+  Source in;
+  std::size_t count = 0;
+
+  void run(std::size_t first, std::size_t last) {
+    std::uint32_t here = 0;  // as wide as most elements, so that more of them fit in a vector
+    in.each(first, last, [&here](auto&& x) { here += static_cast<bool>(x) ? 1U : 0U; });
+    count += here;
   }
+  counting_piece split(std::size_t, std::size_t) const { return {in}; }
+  void merge(counting_piece const& upper) noexcept { count += upper.count; }
 };
 
 template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
 auto count_if(Stop& stop, input<Iterator> const& in, Pred&& pred, Proj&& proj = Proj{}) {
-  using count = std::iter_difference_t<Iterator>;
-  using test = projected_of<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>>;
-  one_if<count, test> const one{test{{proj}, {pred}}};
-  std::plus<> sum;
-  return detail::reduce_source<Sched>(stop, elements(in.first, one), in.length, count{0}, sum);
+  projected_of<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>> const test{{proj}, {pred}};
+  counting_piece<elements<Iterator, decltype(test)>> piece{{in.first, test}};
+  detail::run_pieces<Sched>(0, in.length, piece, stop);
+  return static_cast<std::iter_difference_t<Iterator>>(piece.count);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

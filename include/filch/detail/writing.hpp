@@ -1,0 +1,90 @@
+// Algorithms that write one output element for each position: where the output ends, and how it is written.
+#pragma once
+
+#include <filch/detail/pieces.hpp>
+#include <filch/detail/ranges.hpp>
+
+#include <algorithm>
+
+namespace filch::inline FILCH_ABI {
+
+/// A range that an algorithm can write to: sized, with random access. Neighbours must not share a byte, as they do in
+/// std::vector<bool>: several workers write at once.
+template <class Range>
+concept sized_random_access_output = sized_random_access_range<Range>;
+
+namespace detail {
+
+/// Writes the values of Source to the output from `out` on.
+template <class Source, class Out> struct writing_piece {
+  Source in;
+  Out out;
+
+  void run(std::size_t first, std::size_t last) {
+    Out o = iterator_after(out, first);
+    in.each(first, last, [&o](auto&& x) {
+      *o = static_cast<decltype(x)>(x);
+      ++o;
+    });
+  }
+  writing_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(writing_piece&) const noexcept {}
+};
+
+/// Writes n values of `source`, and returns n.
+template <class Sched, class Stop, class Source, class Out>
+std::size_t write_source(Stop& stop, Source const& source, std::size_t n, Out const& out) {
+  writing_piece<Source, Out> piece{source, out};
+  detail::run_pieces<Sched>(0, n, piece, stop);
+  return n;
+}
+
+/// Values that depend on the position only, or on nothing: f(position).
+template <class Fn> struct positions {
+  using value = std::invoke_result_t<Fn&, std::size_t>;
+  body_of<Fn, std::size_t> f;
+  template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
+    for (; first != last; ++first) g(f(first));
+  }
+};
+
+/// The value that lies so many steps after `value`.
+template <class Value> struct counted_from {
+  Value value;
+  FILCH_INLINE Value operator()(std::size_t n) const {
+    if constexpr (std::integral<Value>) {
+      return static_cast<Value>(static_cast<std::make_unsigned_t<Value>>(value) +
+                                static_cast<std::make_unsigned_t<Value>>(n));
+    } else if constexpr (std::random_access_iterator<Value>) {
+      return iterator_after(value, n);
+    } else {
+      return static_cast<Value>(value + static_cast<Value>(n));
+    }
+  }
+};
+
+/// Writes f(position) to all of `out`.
+template <class Sched, class Stop, class Iterator, class Fn>
+Iterator write_positions(Stop& stop, input<Iterator> const& out, Fn&& f) {
+  detail::write_source<Sched>(stop, positions<std::remove_reference_t<Fn>>{{f}}, out.length, out.first);
+  return out.end();
+}
+
+/// What a value of a projection becomes through f, written to `out`: no more than the output has room for.
+template <class Sched, class Stop, class Iterator, class Out, class Fn, class Proj = std::identity>
+std::size_t transform(Stop& stop, input<Iterator> const& in, input<Out> const& out, Fn&& f, Proj&& proj = Proj{}) {
+  projected_of<Iterator, std::remove_reference_t<Fn>, std::remove_reference_t<Proj>> const fn{{proj}, {f}};
+  return detail::write_source<Sched>(stop, elements(in.first, fn), std::min(in.length, out.length), out.first);
+}
+template <class Sched, class Stop, class Iterator, class Iterator2, class Out, class Fn, class Proj = std::identity,
+          class Proj2 = std::identity>
+std::size_t transform2(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, input<Out> const& out,
+                       Fn&& f, Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
+  projected_pair_of<Iterator, Iterator2, std::remove_reference_t<Fn>, std::remove_reference_t<Proj>,
+                    std::remove_reference_t<Proj2>> const fn{{proj}, {proj2}, {f}};
+  std::size_t const n = std::min({in.length, in2.length, out.length});
+  return detail::write_source<Sched>(stop, element_pairs(in.first, in2.first, fn), n, out.first);
+}
+
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,136 @@
+// Loops that write: for_each, transform, copy, fill, generate, iota.
+#include "pieces.hpp"
+
+#include <filch/for_each.hpp>
+#include <filch/for_extents.hpp>
+#include <filch/transform.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace filch_test {
+namespace {
+
+template <class S> class loops : public ::testing::Test {};
+TYPED_TEST_SUITE(loops, all_schedulers, scheduler_names);
+
+TYPED_TEST(loops, call_a_function_for_projections) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<std::pair<int, int>> v(n);
+    filch::for_each<TypeParam>(v, [](int& x) { ++x; }, &std::pair<int, int>::second);
+    auto const end = filch::for_each_n<TypeParam>(v.begin(), static_cast<std::ptrdiff_t>(n / 2),
+                                                  [](std::pair<int, int>& p) { ++p.first; });
+    EXPECT_EQ(end, v.begin() + static_cast<std::ptrdiff_t>(n / 2));
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(v[i], std::pair(i < n / 2 ? 1 : 0, 1));
+  });
+}
+
+TYPED_TEST(loops, transform_one_range) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<long> expected(n);
+    std::transform(v.begin(), v.end(), expected.begin(), [](int x) { return 3L * x; });
+    auto const triple = [](int x) { return 3L * x; };
+    std::vector<long> out(n);
+    EXPECT_EQ(filch::transform<TypeParam>(v.begin(), v.end(), out.begin(), triple), out.end());
+    EXPECT_EQ(out, expected);
+    out.assign(n + 1, -1);
+    auto const end = filch::transform<TypeParam>(v, out, triple);
+    EXPECT_EQ(end.in, v.end());
+    EXPECT_EQ(end.out, out.end() - 1);
+    EXPECT_EQ(out.back(), -1);
+    out.assign(n / 2, -1);
+    auto const half = filch::transform<TypeParam>(v.begin(), v.end(), out.begin(), out.end(), triple);
+    EXPECT_EQ(half.in, v.begin() + static_cast<std::ptrdiff_t>(n / 2));
+    EXPECT_EQ(half.out, out.end());
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), expected.begin()));
+  });
+}
+
+TYPED_TEST(loops, transform_two_ranges) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const w = numbers(n + 3);
+    std::vector<int> expected(n);
+    std::transform(v.begin(), v.end(), w.begin(), expected.begin(), std::minus<>{});
+    std::vector<int> out(n);
+    EXPECT_EQ(filch::transform<TypeParam>(v.begin(), v.end(), w.begin(), out.begin(), std::minus<>{}), out.end());
+    EXPECT_EQ(out, expected);
+    out.assign(n, 0);
+    EXPECT_EQ(filch::transform<TypeParam>(v, w, out, std::minus<>{}).in2, w.begin() + static_cast<std::ptrdiff_t>(n));
+    EXPECT_EQ(out, expected);
+  });
+}
+
+TYPED_TEST(loops, copy_and_fill_and_count) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<int> out(n);
+    EXPECT_EQ(filch::copy<TypeParam>(v.begin(), v.end(), out.begin()), out.end());
+    EXPECT_EQ(out, v);
+    out.assign(n, 0);
+    EXPECT_EQ(filch::copy<TypeParam>(v, out).out, out.end());
+    EXPECT_EQ(out, v);
+    EXPECT_EQ(filch::fill<TypeParam>(out, 7), out.end());
+    EXPECT_EQ(out, std::vector<int>(n, 7));
+    filch::generate<TypeParam>(out, [] { return 8; });
+    EXPECT_EQ(out, std::vector<int>(n, 8));
+    filch::iota<TypeParam>(out.begin(), out.end(), -5);
+    std::vector<int> expected(n);
+    std::iota(expected.begin(), expected.end(), -5);
+    EXPECT_EQ(out, expected);
+  });
+}
+
+TYPED_TEST(loops, run_each_index_of_a_grid_once) {
+  typename TypeParam::pool pool({.workers = 2});
+  auto const grids = [&] {
+    for (int rows : {-1, 0, 1, 3, 70, 200}) {
+      for (int columns : {0, 1, 63, 64, 65, 130}) {
+        std::vector<int> visits(static_cast<std::size_t>(std::max(rows, 0) * columns));
+        pool.run([&] {
+          filch::for_index<TypeParam>(filch::extents{rows, columns},
+                                      [&](int r, int c) { ++visits.at(static_cast<std::size_t>(r * columns + c)); });
+        });
+        EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << rows << " times " << columns;
+      }
+    }
+    for (std::size_t planes : {1u, 5u, 40u}) {
+      std::vector<int> visits(planes * 7 * 67);
+      pool.run([&] {
+        filch::for_index<TypeParam>(
+            filch::extents{planes, std::size_t{7}, std::size_t{67}},
+            [&](std::size_t p, std::size_t r, std::size_t c) { ++visits.at((p * 7 + r) * 67 + c); });
+      });
+      EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << planes;
+    }
+  };
+  grids();
+  single_pieces const all;
+  grids();
+}
+
+TEST(tiles, are_compact) {
+  // Any 1024 positions that follow each other lie in few rows and few columns of a large grid.
+  std::size_t least = 4096;
+  std::size_t greatest = 0;
+  std::size_t last = 4096;
+  std::size_t rightmost = 0;
+  int calls = 0;
+  try {
+    filch::for_index<filch::serial>(filch::extents{std::size_t{4096}, std::size_t{4096}},
+                                    [&](std::size_t r, std::size_t c) {
+                                      if (++calls > 64 * 1024) throw calls;
+                                      least = std::min(least, r);
+                                      greatest = std::max(greatest, r);
+                                      last = std::min(last, c);
+                                      rightmost = std::max(rightmost, c);
+                                    });
+  } catch (int) {
+  }
+  EXPECT_LE(greatest - least, 512u);
+  EXPECT_LE(rightmost - last, 512u);
+}
+
+}  // namespace
+}  // namespace filch_test
