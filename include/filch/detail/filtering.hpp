@@ -309,25 +309,25 @@ template <class Iterator> struct swap_piece {
   void merge(swap_piece&) const noexcept {}
 };
 
-/// partition.
+/// partition. `others` of a front is 1 if the last stretch had many elements of both kinds.
 template <class Sched, class Iterator, class Pred, class Proj> struct partitioning : selection<Iterator, Pred, Proj> {
   void extend(front& f, std::size_t first, std::size_t last) const {
     Iterator to = this->at(f.at);
     Iterator const was = to;
     Iterator const end = this->at(last);
-    for (Iterator i = this->at(first); i != end; ++i) {
-      bool const is_taken = this->takes(i);
-      if constexpr (swaps_always) {
-        auto const value = *i;  // no branch on what the predicate says
-        *i = *to;
-        *to = value;
-        to += is_taken;
-      } else if (is_taken) {
+    if (can_swap_always && f.others != 0) {
+      swap_always(to, this->at(first), end);
+    } else {
+      for (Iterator i = this->at(first); i != end; ++i) {
+        if (!this->takes(i)) continue;
         if (to != i) std::ranges::iter_swap(to, i);
         ++to;
       }
     }
-    f.at += static_cast<std::size_t>(to - was);
+    auto const taken = static_cast<std::size_t>(to - was);
+    std::size_t const n = last - first;
+    f.others = 8 * taken > n && 8 * taken < 7 * n ? 1 : 0;
+    f.at += taken;
   }
   /// Swaps the last elements of the upper front with the elements above the lower one.
   front joined(front const& low, front const& high) const {
@@ -339,9 +339,21 @@ template <class Sched, class Iterator, class Pred, class Proj> struct partitioni
   void finish(front&) const noexcept {}
 
  private:
-  static constexpr bool swaps_always = std::contiguous_iterator<Iterator> &&
-                                       std::is_trivially_copyable_v<std::iter_value_t<Iterator>> &&
-                                       sizeof(std::iter_value_t<Iterator>) <= 16;
+  static constexpr bool can_swap_always = std::contiguous_iterator<Iterator> &&
+                                          std::is_trivially_copyable_v<std::iter_value_t<Iterator>> &&
+                                          sizeof(std::iter_value_t<Iterator>) <= 16;
+  /// Swaps without a branch on what the predicate says.
+  FILCH_INLINE void swap_always(Iterator& to, Iterator i, Iterator const& end) const {
+    if constexpr (can_swap_always) {
+      for (; i != end; ++i) {
+        auto const value = *i;
+        bool const is_taken = this->takes(i);
+        *i = *to;
+        *to = value;
+        to += is_taken;
+      }
+    }
+  }
 };
 
 /// Memory for n elements, or none. Destroys the elements that were made in it and are left.
