@@ -26,7 +26,7 @@ struct fiber_checks {
   static broken_condition of_parting(fiber_member const& w, fiber_stack const& left) noexcept {
     fiber_parting const& p = w.parting;
     bool const has_counter = p.what == fiber_parting::suspends || p.what == fiber_parting::resumes;
-    bool const is_forced = p.what == fiber_parting::moves || p.what == fiber_parting::gives_way;
+    bool const is_forced = p.what == fiber_parting::moves || p.what == fiber_parting::returns;
     FILCH_HOLDS(w.next_task == nullptr);
     FILCH_HOLDS((p.counter != nullptr) == has_counter);
     FILCH_HOLDS((p.next != nullptr) == (p.what == fiber_parting::resumes));

@@ -41,7 +41,7 @@ bool fiber_team::give_way(fiber_member& w) noexcept {
   hand_over_offers(w);
   if (offers_task(w)) return false;
   gives_up(w);
-  w.parting = {fiber_parting::gives_way, nullptr, 0, nullptr};
+  w.parting = {fiber_parting::returns, nullptr, 0, nullptr};
   w.stack->switch_to(*w.home, w.index);
   return true;
 }

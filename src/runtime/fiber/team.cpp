@@ -75,8 +75,8 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     w.home->switch_to(*w.stack, w.index);
     check("fiber that leaves", [&w] { return fiber_checks::of_parting(w, *w.stack); });
     fiber_parting const p = w.parting;
-    if (p.what == fiber_parting::moves || p.what == fiber_parting::gives_way) {
-      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == fiber_parting::gives_way});
+    if (p.what == fiber_parting::moves || p.what == fiber_parting::returns) {
+      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == fiber_parting::returns});
     } else if (p.what == fiber_parting::suspends) {
       fiber_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();

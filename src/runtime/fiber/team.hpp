@@ -18,7 +18,7 @@ class fiber_team;
 
 /// What is to be done for a fiber that has left its stack.
 struct fiber_parting {
-  enum { ended, suspends, resumes, moves, gives_way } what = ended;
+  enum { ended, suspends, resumes, moves, returns } what = ended;
   detail::join_counter* counter = nullptr;  // suspends: adds `stolen` to it; resumes: of who goes on
   std::int32_t stolen = 0;
   fiber_stack* next = nullptr;  // resumes: who goes on here
