@@ -1,9 +1,13 @@
 // All algorithms.
 #pragma once
 
+#include <filch/filter.hpp>
 #include <filch/find.hpp>
 #include <filch/for_each.hpp>
 #include <filch/for_extents.hpp>
 #include <filch/for_index.hpp>
+#include <filch/group_by.hpp>
+#include <filch/histogram.hpp>
 #include <filch/reduce.hpp>
+#include <filch/scan.hpp>
 #include <filch/transform.hpp>

@@ -10,6 +10,7 @@
 #include <filch/detail/extremes.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/reducing.hpp>
+#include <filch/detail/reproducing.hpp>
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ namespace filch::inline FILCH_ABI {
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
 /// piece but the lowest begins with its first element, converted to Value. Value may be a type that can be moved
 /// only. On one worker the result is that of std::accumulate, to the bit. On several workers a floating-point result
-/// may differ in its last bits from run to run.
+/// may differ in its last bits from run to run; with `reproducible` it does not.
 ///
 /// Complexity: one call of op for each element. Cost: that of `for_index`, and one call of op for each piece that was
 /// given away.
@@ -95,6 +96,54 @@ auto transform_reduce(Token const& token, Args&&... args) {
         },
         args...);
   });
+}
+
+// ---- reproducible ------------------------------------------------------------------------------
+
+/// `filch::reduce(filch::reproducible, range, init, op)`: the same result, to the bit, for any number of workers, any
+/// scheduler and any run, although op is not quite associative, as the sum of floating-point numbers is.
+struct reproducible_t {};
+/// See `reproducible_t`.
+inline constexpr reproducible_t reproducible{};
+
+/// op over init and the elements of [first, last), in an order of calls that only the number of elements decides:
+/// blocks of 64 from left to right, and a binary tree over the blocks. The result may differ from that of `reduce`
+/// and std::accumulate in its last bits. op must take two values, too.
+///
+/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates a vector for
+/// each piece that was given away; std::bad_alloc leaves if there is no memory.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Value, class Op = std::plus<>>
+  requires std::invocable<Op&, Value, Value>
+Value reduce(reproducible_t, Iterator first, Sentinel last, Value init, Op op = {}) {
+  std::identity all;
+  auto const in = detail::input_of(first, last);
+  return detail::reduce_reproducibly<Sched>(detail::elements(in.first, all), in.length, std::move(init), op);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op = std::plus<>>
+  requires std::invocable<Op&, Value, Value>
+Value reduce(reproducible_t, Range&& range, Value init, Op op = {}) {
+  std::identity all;
+  auto const in = detail::input_of(range);
+  return detail::reduce_reproducibly<Sched>(detail::elements(in.first, all), in.length, std::move(init), op);
+}
+/// The same for map(x) of the elements x of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op, class Map>
+  requires std::invocable<Op&, Value, Value> && std::invocable<Map&, std::ranges::range_reference_t<Range>>
+Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map) {
+  auto const in = detail::input_of(range);
+  return detail::reduce_reproducibly<Sched>(detail::elements(in.first, map), in.length, std::move(init), op);
+}
+/// The same for map(x, y) of the elements x, y of two ranges. Stops at the end of the shorter one.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
+          class Value, class Op = std::plus<>, class Map = std::multiplies<>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+Value transform_reduce(reproducible_t, Range&& range, Range2&& range2, Value init, Op op = {}, Map map = {}) {
+  auto const in = detail::input_of(range);
+  auto const in2 = detail::input_of(range2);
+  return detail::reduce_reproducibly<Sched>(detail::element_pairs(in.first, in2.first, map),
+                                            std::min(in.length, in2.length), std::move(init), op);
 }
 
 // ---- count -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Calls from outside: a caller takes a place and is a worker while its call lasts; where no place is free, the call
 // runs in order on a spare stack. Called by pool.run() of every scheduler. Protocol: idle.md, "Calls from outside".
 #include "os/linux/overflow.hpp"
+#include "runtime/checks.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/team.hpp"
 
@@ -12,7 +13,10 @@ namespace filch::runtime {
 /// While this lives, the team does.
 class team::caller {
  public:
-  explicit caller(team& t) noexcept : callers_(t.callers_) { callers_.enter(); }
+  explicit caller(team& t) noexcept : callers_(t.callers_) {
+    callers_.enter();
+    check("pool's callers", [this] { return team_checks::of_callers(callers_); });
+  }
   caller(caller const&) = delete;
   caller& operator=(caller const&) = delete;
   ~caller() { callers_.leave(); }
@@ -28,6 +32,7 @@ void team::enter(void (*call)(void*), void* argument) {
   ++teams_entered;
   unsigned const place = places_.enter();
   if (place != places::k_none && has_memory(place)) {
+    check("caller's place", [&] { return team_checks::of_worker(places_, place); });
     be_worker(place, call, argument);
   } else {
     enter_in_order(call, argument);
@@ -37,6 +42,7 @@ void team::enter(void (*call)(void*), void* argument) {
   if (place == places::k_none || !alive()) return;
   if (places_.is_made(place))
     static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
+  check("caller's place", [&] { return team_checks::of_entered(places_, place); });
   places_.leave(place);
 }
 

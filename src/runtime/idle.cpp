@@ -3,6 +3,7 @@
 #include "runtime/idle.hpp"
 
 #include "os/linux/futex.hpp"
+#include "runtime/checks.hpp"
 
 #include <utility>
 
@@ -19,6 +20,7 @@ void idle::has_work(unsigned me) noexcept {
 }
 
 void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
+  check("worker that is awake", [&] { return team_checks::of_awake(*this, me); });
   looks(me);
   // The count first: it must never be too low, and whoever finds the word below takes one off it.
   // edge idle-1: both before the last look for work; pairs with anybody() and the look at the words.
@@ -33,6 +35,7 @@ bool idle::retract(unsigned me) noexcept {
 }
 
 void idle::sleep(unsigned me) noexcept {
+  check("worker that sleeps", [&] { return team_checks::of_sleeper(*this, me); });
   for (;;) {
     std::uint32_t const what = places_[me].waits.own();
     if (what == sleep_word::k_awake) return;
@@ -41,6 +44,7 @@ void idle::sleep(unsigned me) noexcept {
 }
 
 bool idle::sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept {
+  check("worker that sleeps", [&] { return team_checks::of_sleeper(*this, me); });
   using clock = std::chrono::steady_clock;
   for (auto const end = clock::now() + limit;;) {
     std::uint32_t const what = places_[me].waits.own();

@@ -50,6 +50,7 @@ class idle {
   bool wake(unsigned who) noexcept;
 
  private:
+  friend struct team_checks;
   struct alignas(64) place {
     sleep_word waits;
     bool looks = false;  // the worker's own, once its thread runs

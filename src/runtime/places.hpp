@@ -38,9 +38,9 @@ class places {
 
   /// Caller: takes a free place; k_none if there is none.
   unsigned enter() noexcept {
-    std::uint64_t taken = in_use_.load(std::memory_order_relaxed);
+    std::uint64_t taken = bits_in_use();
     for (;;) {
-      std::uint64_t const free = ~taken & ((std::uint64_t{1} << k_callers) - 1);
+      std::uint64_t const free = ~taken & callers_bits();
       if (free == 0) return k_none;
       std::uint64_t const bit = free & -free;
       // edge entry-2: acquire, from the caller that left the place. seq_cst: before its first offer, for idle-1.
@@ -54,17 +54,14 @@ class places {
   void leave(unsigned place) noexcept { in_use_.fetch_and(~bit_of(place), std::memory_order_seq_cst); }
 
   /// Does the place have its memory? Asked, and told, by the thread that has entered it.
-  bool is_made(unsigned place) const noexcept {
-    bool const is_a_threads = place != 0 && place <= threads_;
-    return is_a_threads || (made_.load(std::memory_order_acquire) & bit_of(place)) != 0;
-  }
+  bool is_made(unsigned place) const noexcept { return is_threads(place) || (bits_made() & bit_of(place)) != 0; }
+  /// Asked by the thread that has entered it.
+  bool is_in_use(unsigned place) const noexcept { return is_threads(place) || (bits_in_use() & bit_of(place)) != 0; }
   /// edge entry-5: release, the place's memory, to those that look at it.
   void make(unsigned place) noexcept { made_.fetch_or(bit_of(place), std::memory_order_seq_cst); }
 
   /// How many work, or look for work.
-  unsigned in_use() const noexcept {
-    return threads_ + static_cast<unsigned>(std::popcount(in_use_.load(std::memory_order_relaxed)));
-  }
+  unsigned in_use() const noexcept { return threads_ + static_cast<unsigned>(std::popcount(bits_in_use())); }
   /// f(index) for each place in use, from a random one on, until f returns true. Returns whether it did.
   template <class F> bool any_in_use(std::uint64_t random, F&& f) const {
     // edge entry-5: acquire. edge idle-1: seq_cst, in order after the announcement.
@@ -97,6 +94,15 @@ class places {
   }
 
  private:
+  friend struct team_checks;
+  bool is_threads(unsigned place) const noexcept { return place != 0 && place <= threads_; }
+  /// relaxed: a hint, but for the bit that the calling thread has set.
+  std::uint64_t bits_in_use() const noexcept { return in_use_.load(std::memory_order_relaxed); }
+  /// edge entry-5: acquire, the places' memory.
+  std::uint64_t bits_made() const noexcept { return made_.load(std::memory_order_acquire); }
+  std::uint64_t all_bits() const noexcept { return (std::uint64_t{1} << (k_callers + stand_ins_)) - 1; }
+  static std::uint64_t callers_bits() noexcept { return (std::uint64_t{1} << k_callers) - 1; }
+
   // Bit 0: place 0; the others follow the threads.
   unsigned index_of(unsigned bit) const noexcept { return bit == 0 ? 0 : threads_ + bit; }
   std::uint64_t bit_of(unsigned place) const noexcept {

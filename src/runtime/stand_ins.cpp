@@ -5,15 +5,26 @@
 #include <filch/blocking.hpp>
 
 #include "os/linux/overflow.hpp"
+#include "runtime/checks.hpp"
 
 #include <exception>
 
 namespace filch::runtime {
 
+namespace {
+
+/// Under the mutex.
+void check_counts(stand_ins const& s) noexcept {
+  check("pool's stand-ins", [&s] { return team_checks::of_stand_ins(s); });
+}
+
+}  // namespace
+
 void team::begin_blocking() noexcept {
   if (!alive()) return;
   stand_ins& s = *stand_ins_;
   std::lock_guard const lock(s.mutex);
+  check_counts(s);
   ++s.blocked;
   waits_in_system(true);
   if (!s.should_work()) return;
@@ -32,6 +43,7 @@ void team::end_blocking() noexcept {
   stand_ins& s = *stand_ins_;
   waits_in_system(false);
   std::lock_guard const lock(s.mutex);
+  check_counts(s);
   --s.blocked;
   if (s.working <= s.blocked) return;
   for (unsigned i = 0; i < s.each.size(); ++i) {
@@ -64,6 +76,7 @@ void team::stand_in(unsigned number) noexcept {
     if (has_place) work_as(place, mine.leaves);
     places_.leave(place);
     lock.lock();
+    check_counts(s);
     mine.works = false;
     --s.busy;
     if (!mine.leaves.is_set()) --s.working;

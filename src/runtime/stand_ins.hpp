@@ -14,7 +14,7 @@ namespace filch::runtime {
 
 /// Threads that work while workers wait in the system. Each begins to work where fewer of them work than workers
 /// wait, and ends after the task at hand where more do.
-struct team::stand_ins {
+struct stand_ins {
   std::mutex mutex;
   std::condition_variable wanted;
   // under mutex

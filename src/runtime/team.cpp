@@ -5,9 +5,9 @@
 #include "os/linux/memory.hpp"
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
+#include "runtime/checks.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/pools.hpp"
-#include "runtime/stand_ins.hpp"
 #include "runtime/statistics.hpp"
 
 #include <cerrno>
@@ -97,6 +97,7 @@ bool team::start_thread(unsigned i) {
 }
 
 void team::stop() noexcept {
+  check("pool that ends", [this] { return team_checks::of_end(places_); });
   end_threads();
   retire_team(*this);
 }

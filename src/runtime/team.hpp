@@ -32,6 +32,7 @@
 
 namespace filch::runtime {
 
+struct stand_ins;
 struct unasked_offers;
 
 /// Each thread that calls enter() works at a caller's place while its call lasts; the team's own threads have the
@@ -168,7 +169,6 @@ class team {
 
  private:
   class caller;
-  struct stand_ins;
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);

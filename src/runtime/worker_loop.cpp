@@ -3,6 +3,8 @@
 // "Sleeping".
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
+#include "runtime/checks.hpp"
+#include "runtime/forced_steals.hpp"
 #include "runtime/pools.hpp"
 #include "runtime/steal_pace.hpp"
 #include "runtime/team.hpp"
@@ -25,13 +27,6 @@ constexpr unsigned k_relaxes_between_looks = 16;
 // From so many on, a microsecond or two, owners hear of it.
 constexpr unsigned k_looks_until_counted = 4;
 
-// Where each join is a steal, tiny tasks are, too.
-#if defined(FILCH_FORCE_STEAL)
-constexpr bool k_steals_at_any_pace = true;
-#else
-constexpr bool k_steals_at_any_pace = false;
-#endif
-
 }  // namespace
 
 void team::thread_main(unsigned me) {
@@ -47,6 +42,7 @@ void team::thread_main(unsigned me) {
 }
 
 void team::work_as(unsigned me, stop_flag const& stop) {
+  check("worker's place", [&] { return team_checks::of_worker(places_, me); });
   struct work {
     team& of;
     unsigned me;

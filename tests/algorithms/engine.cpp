@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 
 namespace filch_test {
 namespace {
@@ -61,6 +62,50 @@ TYPED_TEST(engine, splits_to_pieces_of_one_iteration_where_asked_to) {
     pool.run([&] { filch::detail::run_pieces<TypeParam>(0, n, piece); });
     EXPECT_EQ(piece.next, n);
     EXPECT_EQ(piece.merged, n == 0 ? 0 : n - 1);
+  });
+}
+
+std::atomic<std::size_t> pieces_begun{0};
+std::atomic<std::size_t> pieces_ended{0};
+
+TYPED_TEST(engine, shows_an_observer_where_pieces_begin_and_end) {
+  constexpr filch::detail::piece_observer k_observer{[](std::size_t first, std::size_t last) noexcept {
+                                                       EXPECT_LT(first, last);
+                                                       ++pieces_begun;
+                                                     },
+                                                     [](std::size_t, std::size_t) noexcept { ++pieces_ended; }, true};
+  filch::detail::observer_of_pieces.store(&k_observer, std::memory_order_release);
+  pieces_begun = pieces_ended = 0;
+  filch::for_index<TypeParam>(0, 100, [](int) {});
+  // The nodes of a binary tree with 100 leaves.
+  EXPECT_EQ(pieces_begun, 199u);
+  EXPECT_EQ(pieces_ended, 199u);
+  filch::detail::observer_of_pieces.store(nullptr, std::memory_order_release);
+  filch::for_index<TypeParam>(0, 100, [](int) {});
+  EXPECT_EQ(pieces_begun, 199u);
+}
+
+TYPED_TEST(engine, nests_loops_in_pieces) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    if (n > 128) return;
+    std::vector<long> sums(n);
+    filch::for_index<TypeParam>(std::size_t{0}, n, [&](std::size_t i) {
+      std::vector<long> const ones(i, 1);
+      sums[i] = filch::reduce<TypeParam>(ones, 0L);
+    });
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(sums[i], static_cast<long>(i));
+  });
+}
+
+TYPED_TEST(engine, stays_on_its_thread_inside_stay) {
+  typename TypeParam::pool pool({.workers = 2});
+  pool.run([] {
+    filch::stay([] {
+      auto const here = std::this_thread::get_id();
+      std::vector<int> v(10'000, 1);
+      filch::for_each<TypeParam>(v, [&](int& x) { x += std::this_thread::get_id() == here ? 1 : 100; });
+      EXPECT_EQ(filch::reduce<TypeParam>(v, 0), 20'000);
+    });
   });
 }
 

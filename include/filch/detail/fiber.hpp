@@ -34,9 +34,7 @@ struct join_counter {
     return true;
   }
   /// Owner, off its stack, before it adds. relaxed: a hint; a part may arrive meanwhile.
-  [[nodiscard]] bool may_be_last(std::int32_t stolen) noexcept {
-    return std::atomic_ref(balance).load(std::memory_order_relaxed) == -stolen;
-  }
+  [[nodiscard]] bool may_be_last(std::int32_t stolen) noexcept { return arrived() == stolen; }
   /// Owner, off its stack. True: it is the last.
   /// edge fiber-1: release, the stack is left; acquire, the results of all parts.
   [[nodiscard]] bool add_stolen(std::int32_t stolen) noexcept {
@@ -49,10 +47,8 @@ struct join_counter {
   }
   /// Owner, which ran a part itself that it had taken as a thief does: it is not the last. edge fiber-1: as arrive().
   void arrive_as_owner() noexcept { std::atomic_ref(balance).fetch_sub(1, std::memory_order_acq_rel); }
-  /// Owner, before it adds: has any part arrived? relaxed: a hint.
-  [[nodiscard]] bool seems_to_have_arrived() noexcept {
-    return std::atomic_ref(balance).load(std::memory_order_relaxed) != 0;
-  }
+  /// Owner, before it adds: how many parts have arrived? relaxed: a hint.
+  [[nodiscard]] std::int32_t arrived() noexcept { return -std::atomic_ref(balance).load(std::memory_order_relaxed); }
 };
 static_assert(sizeof(join_counter) == 16);
 

@@ -23,7 +23,7 @@ void fiber_team::hand_over(handed_over::work what) noexcept {
   task_is_public(from, root);
 }
 
-void fiber_team::hand_over_offers(fiber_member& w) noexcept {
+void fiber_team::hand_over_all(fiber_member& w) noexcept {
   while (offers_task(w)) {
     // With each task a stack, so that whoever takes it can run it.
     fiber_stack* const stack = stacks_.take(k_most_stacks_to_force);
@@ -41,12 +41,12 @@ bool fiber_team::give_way(fiber_member& w) noexcept {
   hand_over_offers(w);
   if (offers_task(w)) return false;
   gives_up(w);
-  w.parting = {fiber_parting::gives_way, nullptr, 0, nullptr};
+  w.parting = {fiber_parting::returns, nullptr, 0, nullptr};
   w.stack->switch_to(*w.home, w.index);
   return true;
 }
 
-bool fiber_team::run_handed_over(fiber_member& me) noexcept {
+bool fiber_team::run_newest_handed_over(fiber_member& me) noexcept {
   handed_over::work const work = handed_over_.take(me.index, me.limit, workers() == 1);
   // Others may sleep, and what is left be for them alone.
   if (handed_over_.any(k_any_root)) task_is_public(me.index);

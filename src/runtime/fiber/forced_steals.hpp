@@ -5,6 +5,7 @@
 
 #include <filch/detail/fiber.hpp>
 
+#include "runtime/forced_steals.hpp"
 #include "runtime/places.hpp"
 
 #include <algorithm>
@@ -14,12 +15,6 @@
 #include <vector>
 
 namespace filch::runtime {
-
-#if defined(FILCH_FORCE_STEAL)
-inline constexpr bool k_steals_are_forced = true;
-#else
-inline constexpr bool k_steals_are_forced = false;
-#endif
 
 /// With so many stacks in use, sides of joins are taken back as in other builds.
 inline constexpr std::size_t k_most_stacks_to_force = 1024;
@@ -60,6 +55,7 @@ class handed_over {
   }
   /// edge idle-1: in order after the announcement; where the lock is taken, it orders them.
   bool any(std::uint16_t limit) const {
+    if constexpr (!k_steals_are_forced) return false;
     if (count_.load(std::memory_order_seq_cst) == 0) return false;
     if (limit == k_any_root) return true;
     std::lock_guard const lock(mutex_);

@@ -109,8 +109,7 @@ fiber_member* member_or_null(fiber_worker* w) noexcept {
 
 void watch_nesting() {
   watch_forks(leave_pools_in_child);
-  hide_on_entry(
-      {hide, show, serve_own_thieves, block, stay, end_stay, k_steals_are_forced ? fiber_gives_way : nullptr});
+  hide_on_entry({hide, show, serve_own_thieves, block, stay, end_stay, fiber_gives_way});
 }
 
 fiber_member* member_of_fiber() noexcept {

@@ -42,6 +42,7 @@ class fiber_stack {
 
  private:
   friend class fiber_stack_pool;
+  friend struct fiber_checks;
   os::reservation memory_;
   void* resume_at_ = nullptr;
   void* unused_base_[3] = {};   // a thread's own stack has no base to be told of

@@ -1,6 +1,7 @@
 // Taking stacks, and giving their pages back to the system. Protocol: ../fibers.md, "Giving pages back".
 #include "runtime/fiber/stack_pool.hpp"
 
+#include "runtime/fiber/checks.hpp"
 #include "runtime/sanitizer.hpp"
 
 #include <sys/syscall.h>
@@ -33,6 +34,7 @@ bool has_shadow_stack() noexcept {
 
 fiber_stack* fiber_stack_pool::take(std::size_t most) noexcept {
   std::lock_guard const lock(mutex_);
+  check("pool of stacks", [this] { return fiber_checks::of_stacks(*this); });
   if (all_.empty() && has_shadow_stack()) return nullptr;
   for (auto* free : {&free_with_slack_, &free_}) {
     if (free->empty()) continue;
@@ -56,6 +58,7 @@ fiber_stack* fiber_stack_pool::take(std::size_t most) noexcept {
 
 void fiber_stack_pool::give_back(fiber_stack* s) noexcept {
   std::lock_guard const lock(mutex_);
+  check("pool of stacks", [&] { return fiber_checks::of_given_back(*this, *s); });
   (s->has_slack_ ? free_with_slack_ : free_).push_back(s);
 }
 

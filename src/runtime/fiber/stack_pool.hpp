@@ -50,6 +50,7 @@ class fiber_stack_pool {
   static constexpr unsigned k_kept_pages = 32;
 
  private:
+  friend struct fiber_checks;
   static constexpr unsigned k_slack_pages = 8;
   static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
 

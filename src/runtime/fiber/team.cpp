@@ -2,6 +2,7 @@
 // stack. thief.cpp finds the tasks. Protocol: ../fibers.md.
 #include "runtime/fiber/team.hpp"
 
+#include "runtime/fiber/checks.hpp"
 #include "runtime/fiber/nesting.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/stack.hpp"
@@ -65,15 +66,17 @@ void fiber_team::wait_for_parts(detail::join_counter& m, unsigned stolen) noexce
 /// On its home stack, the worker runs the fiber on w.stack, and those that follow it, until there is none.
 void fiber_team::run_fiber(fiber_member& w) noexcept {
   while (w.stack) {
+    check("fiber", [&w] { return fiber_checks::of_fiber(w); });
     takes_up(w);
     // Its caller may have begun to sleep when this worker was at another root's fiber, and did not ask here.
     // edge idle-4: after the root is to be seen.
     if (sleepers().sleeps_for_root(w.stack->root)) request_for_sleepers(w);
     fiber_stack_pool::enter(*w.stack, w.faults);
     w.home->switch_to(*w.stack, w.index);
+    check("fiber that leaves", [&w] { return fiber_checks::of_parting(w, *w.stack); });
     fiber_parting const p = w.parting;
-    if (p.what == fiber_parting::moves || p.what == fiber_parting::gives_way) {
-      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == fiber_parting::gives_way});
+    if (p.what == fiber_parting::moves || p.what == fiber_parting::returns) {
+      hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == fiber_parting::returns});
     } else if (p.what == fiber_parting::suspends) {
       fiber_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();

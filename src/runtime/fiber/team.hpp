@@ -18,7 +18,7 @@ class fiber_team;
 
 /// What is to be done for a fiber that has left its stack.
 struct fiber_parting {
-  enum { ended, suspends, resumes, moves, gives_way } what = ended;
+  enum { ended, suspends, resumes, moves, returns } what = ended;
   detail::join_counter* counter = nullptr;  // suspends: adds `stolen` to it; resumes: of who goes on
   std::int32_t stolen = 0;
   fiber_stack* next = nullptr;  // resumes: who goes on here
@@ -99,7 +99,9 @@ class fiber_team : public team {
     return me.limit == k_any_root || me.limit == offers_of(victim).root;
   }
   /// Where steals are forced: hands over whatever the worker's fiber offers, as if thieves had come first.
-  void hand_over_offers(fiber_member& w) noexcept;
+  void hand_over_offers(fiber_member& w) noexcept {
+    if constexpr (k_steals_are_forced) hand_over_all(w);
+  }
 
   // Hooks.
   /// Takes a task of a root that the thief may take, and says which; or asks for one. Where steals are forced, the
@@ -138,7 +140,10 @@ class fiber_team : public team {
   void go_on(fiber_member& w, fiber_stack& frame, detail::join_counter const& m) noexcept;
   bool moves_on(fiber_member const& w, detail::join_counter const& m) const noexcept;
   void hand_over(handed_over::work what) noexcept;
-  bool run_handed_over(fiber_member& me) noexcept;
+  void hand_over_all(fiber_member& w) noexcept;
+  /// Where steals are forced: runs what another worker has handed over. False: nothing.
+  bool run_handed_over(fiber_member& me) noexcept { return k_steals_are_forced && run_newest_handed_over(me); }
+  bool run_newest_handed_over(fiber_member& me) noexcept;
   bool need_spare(fiber_member& w) noexcept;
 
   fiber_stack_pool stacks_;

@@ -19,7 +19,7 @@ bool fiber_team::steal_and_run(unsigned index) {
   };
   if (!need_spare(me)) {
     if (sleepers().anybody()) pass_it_on();  // to one who may have a stack at hand
-    return k_steals_are_forced && run_handed_over(me);
+    return run_handed_over(me);
   }
   std::uint16_t root = k_any_root;
   auto const steals = [&](unsigned victim) {
@@ -36,7 +36,7 @@ bool fiber_team::steal_and_run(unsigned index) {
     run_fiber(me);
     return true;
   }
-  if (k_steals_are_forced && run_handed_over(me)) return true;
+  if (run_handed_over(me)) return true;
   counted(index).failed_steals.bump();
   return false;
 }
@@ -52,7 +52,7 @@ void fiber_team::ask_everybody(unsigned index) noexcept {
 
 bool fiber_team::sees_work(unsigned index) const noexcept {
   fiber_member const& me = *members_[index];
-  if (k_steals_are_forced && handed_over_.any(me.limit)) return true;
+  if (handed_over_.any(me.limit)) return true;
   return all().any_in_use(0, [&](unsigned i) { return i != index && offers_task(*members_[i], me.limit); });
 }
 

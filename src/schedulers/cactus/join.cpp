@@ -37,7 +37,7 @@ void cactus_team::wait_for_thieves(join_counter& m, unsigned stolen) noexcept {
 
 /// Takes the newest task off, if it was not stolen.
 bool cactus_team::take_back(cactus_member& w) noexcept {
-  if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
+  hand_over_offers(w);
   std::uint32_t const head = w.index_of_head();
   std::uint32_t const place = head - 1;
   runtime::open_places left;

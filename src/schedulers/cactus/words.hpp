@@ -5,7 +5,7 @@
 
 #include <filch/detail/cactus_words.hpp>
 
-#include "runtime/fiber/forced_steals.hpp"
+#include "runtime/forced_steals.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -26,7 +26,7 @@ class split_word : public cactus_split {
     return now == still_requested() ? split_state::still_requested : split_state::quiet;
   }
   /// Owner: is a request to be answered? Where steals are forced, at each fork.
-  bool is_to_be_answered() const noexcept { return runtime::k_steals_are_forced || is_requested(); }
+  bool is_to_be_answered() const noexcept { return runtime::k_each_fork_offers || is_requested(); }
 
   /// Thief; or the owner for others. edge cactus-4: seq_cst, both, after the announcement.
   void request() noexcept {
@@ -54,7 +54,7 @@ class split_word : public cactus_split {
   static fiber_task** still_requested() noexcept { return fiber_requested() - 1; }
   /// Where steals are forced, each fork takes its slow path.
   static fiber_task** quiet_at(fiber_task** place) noexcept {
-    return runtime::k_steals_are_forced ? still_requested() : place;
+    return runtime::k_each_fork_offers ? still_requested() : place;
   }
 };
 

@@ -40,7 +40,7 @@ runtime::cycles expected_cost(implicit_member const& w, std::uint64_t length) no
 
 /// True: thieves have cost the worker too much for this walk, and know when to come again.
 bool implicit_team::puts_off(implicit_member& w, frame_registers const& there) noexcept {
-  if constexpr (runtime::k_steals_are_forced) return false;
+  if constexpr (runtime::k_steals_at_any_pace) return false;
   // Without interrupts this fork may be the last one for long. The walk is charged, so the next request comes later.
   if (!interrupts_) return false;
   runtime::cycles const due = w.account.paid_at(expected_cost(w, length_of_walk(w, there)));

@@ -56,7 +56,7 @@ implicit_stack& stack_at(void const* on_stack, unsigned bits) noexcept {
 /// To leave a stack and come back to it costs two workers more than this.
 void wait_a_little(join_counter& m) noexcept {
   constexpr int k_looks = 32;
-  for (int i = 0; i < k_looks && !m.seems_to_have_arrived(); ++i) runtime::relax();
+  for (int i = 0; i < k_looks && m.arrived() == 0; ++i) runtime::relax();
 }
 
 /// The newest offer was stolen: waits for its thief. Continues on any worker.

@@ -109,7 +109,7 @@ implicit_frame::waiting& implicit_frame::take_oldest() noexcept {
 implicit_frame::waiting* implicit_frame::take_first(implicit_team& team, implicit_member& w,
                                                     bool& is_offer) noexcept {
   is_offer = false;
-  if (!runtime::k_steals_are_forced && offered_ != 0) {
+  if (runtime::k_owners_take_offers && offered_ != 0) {
     for (;;) {
       runtime::open_places const now = stack_->open.look();
       if (now.is_empty()) break;  // all were stolen

@@ -55,7 +55,7 @@ join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const
   std::uint64_t stop = bounds.high;
   if (newest) stop = newest->is_join() ? newest->rank : newest->rank + 1;
   // Where steals are forced each fork is offered at once: there are older ones to find only if a thief requests.
-  if (runtime::k_steals_are_forced && !w.request().is_requested()) {
+  if (runtime::k_each_fork_offers && !w.request().is_requested()) {
     stop = std::min(stop, begin[frame_registers::rsp] + k_newest_fork);
   }
   return {begin, begins_after_call, bounds, stop, &w.frames};
@@ -84,7 +84,7 @@ std::uint32_t implicit_team::make_oldest(implicit_member& w, implicit_stack& s, 
   while (scope && (scope->position_ >= found.reach() || !scope->may_follow_newest())) scope = scope->newer_;
   std::size_t all = found.found();
   for (implicit_frame* f = scope; f && all < 2 * k_offer_most; f = f->newer_) all += f->waiting_;
-  std::size_t const usual = runtime::k_steals_are_forced ? all : (all + 1) / 2;
+  std::size_t const usual = runtime::k_each_fork_offers ? all : (all + 1) / 2;
   std::size_t const wanted = std::min(usual, at_most ? std::min(at_most, k_offer_most) : k_offer_most);
   auto const count = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, places_ - first));
   std::size_t frames = 0;
@@ -151,7 +151,7 @@ void implicit_team::make_public(implicit_member& w, implicit_stack& s, std::uint
 
 bool implicit_team::take_back(implicit_member& w, implicit_stack& s) noexcept {
   probes::timed_victim const t;
-  if constexpr (runtime::k_steals_are_forced) hand_over_offers(w);
+  hand_over_offers(w);
   runtime::open_places left;
   // edge implicit-3: the offer is the owner's, or a thief has it. All records are offers: none is private.
   if (s.open.take_back(s.number_of_records(), left) == runtime::taken_back::is_stolen) return false;

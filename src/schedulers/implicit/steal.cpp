@@ -10,7 +10,7 @@ namespace filch::inline FILCH_ABI::detail {
 runtime::cycles implicit_team::request_if_due(implicit_member& victim) noexcept {
   request_word request = victim.request();
   if (request.is_still_requested()) return 0;
-  if constexpr (!runtime::k_steals_are_forced) {
+  if constexpr (!runtime::k_steals_at_any_pace) {
     if (runtime::cycles const in = runtime::time_until(victim.may_be_requested_at())) return in;
   }
   request.request();
@@ -113,7 +113,7 @@ void implicit_team::take_over_account(implicit_record& r, implicit_member& me, i
   r.publisher = &publisher;
   r.pays = !publisher.account.has_credit(begin);
   me.account.inherit(publisher.account, begin);
-  if constexpr (!runtime::k_steals_are_forced) {
+  if constexpr (!runtime::k_steals_at_any_pace) {
     // Its first fork would find out.
     if (me.request().is_requested() && me.account.paid_at() > begin) put_off(me, me.account.paid_at());
   }

@@ -6,7 +6,7 @@
 #include <filch/detail/fiber.hpp>
 
 #include "runtime/account.hpp"
-#include "runtime/fiber/forced_steals.hpp"
+#include "runtime/forced_steals.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -38,7 +38,7 @@ template <class T> class hint {
 inline void order_for_handler() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 /// `poll` while no thief requests an offer.
-inline constexpr std::uint64_t k_not_requested = runtime::k_steals_are_forced ? k_requested + 1 : 0;
+inline constexpr std::uint64_t k_not_requested = runtime::k_each_fork_offers ? k_requested + 1 : 0;
 
 /// The word `poll` of a worker: a thief requests an offer. The owner's forks test it (is_polled()).
 class request_word {

@@ -1,0 +1,245 @@
+// Loops in which each position needs a carry from the positions below it: scans and filters. They run on pieces.hpp.
+//
+// The lowest piece knows its carry, and does what the serial loop does. A piece that was given away looks before each
+// stretch whether its carry is known. Until then it runs ahead: it reads, and keeps the sums of blocks of positions.
+// From then on it works as the lowest piece does. Blocks that were run ahead get their second pass when the piece is
+// merged into one whose carry is known. A piece that nobody stole begins after the piece below it has ended: its
+// carry is known, and it takes one pass.
+//
+// docs/decisions/0013-scans.md has the reasons, and the entries of the edges.
+#pragma once
+
+#include <filch/detail/pieces.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// A value that the piece below gives to the piece above it at its end. Neither waits.
+template <class Carry> class handed_carry {
+ public:
+  /// The piece below, once: at its end, or when its second pass has ended.
+  void give(Carry const& carry) {
+    carry_.emplace(carry);
+    is_given_.store(true, std::memory_order_release);  // edge scan-1: publishes the carry; pairs with is_given()
+  }
+  /// The piece above, before each stretch.
+  bool is_given() const noexcept {
+    return is_given_.load(std::memory_order_acquire);  // edge scan-1: pairs with give()
+  }
+  /// After is_given().
+  Carry const& carry() const noexcept { return *carry_; }
+
+ private:
+  std::optional<Carry> carry_;
+  std::atomic<bool> is_given_{false};
+};
+
+/// What an algorithm does with its carry. All members may be called for different positions at the same time.
+///  - `direct(first, last, carry)` does the work of the serial loop, and moves the carry on. False: the loop ends
+///  here.
+///  - `ahead(first, last, sum)` reads only, and appends the sum of the positions to `sum`, which is empty at first.
+///  - `can_run_ahead()`: is there memory for ahead()? The same answer for all pieces above the first split.
+///  - `again(first, last, carry)` is the second pass of positions that were run ahead.
+///  - `after(carry, sum)` is the carry behind positions with that sum. `both(low, high)` is the sum of neighbours.
+///  - `about_to_split(middle, last)` is called before each split.
+template <class Work>
+concept carrying_work = requires(Work& work, typename Work::carry& carry, std::optional<typename Work::sum>& sum) {
+  { work.direct(std::size_t{}, std::size_t{}, carry) } -> std::same_as<bool>;
+  work.ahead(std::size_t{}, std::size_t{}, sum);
+  { work.can_run_ahead() } -> std::same_as<bool>;
+  work.again(std::size_t{}, std::size_t{}, carry);
+};
+
+/// Positions that were run ahead, and need a second pass.
+template <class Sum> struct block_ahead {
+  std::size_t first = 0;
+  std::optional<Sum> sum{};
+};
+
+/// Adjacent blocks that were run ahead. Holds a bounded number of them: when full, neighbours become one block, so a
+/// second pass can be shared among that many workers and nothing is allocated.
+template <class Work> class blocks_ahead {
+ public:
+  using sum = typename Work::sum;
+  static constexpr std::size_t k_most = sizeof(sum) <= 64 ? 32 : 8;
+
+  bool empty() const noexcept { return count_ == 0; }
+  std::size_t size() const noexcept { return count_; }
+  std::size_t first_of(std::size_t i) const noexcept { return blocks_[i].first; }
+  std::size_t last_of(std::size_t i) const noexcept { return i + 1 == count_ ? last_ : blocks_[i + 1].first; }
+  sum const& sum_of(std::size_t i) const noexcept { return *blocks_[i].sum; }
+  void clear() noexcept { count_ = 0; }
+
+  /// Runs [first, last) ahead.
+  void run_ahead(Work& work, std::size_t first, std::size_t last) {
+    if (count_ == 0 || first - blocks_[count_ - 1].first >= spacing_) begin(work, first);
+    if (work.can_run_ahead()) work.ahead(first, last, blocks_[count_ - 1].sum);
+    last_ = last;
+  }
+  /// Appends the blocks above these.
+  void append(Work& work, blocks_ahead& upper) {
+    for (std::size_t i = 0; i < upper.count_; ++i) {
+      begin(work, upper.blocks_[i].first);
+      blocks_[count_ - 1].sum = std::move(upper.blocks_[i].sum);
+    }
+    if (upper.count_ != 0) last_ = upper.last_;
+  }
+
+ private:
+  void begin(Work& work, std::size_t first) {
+    if (count_ == k_most) halve(work);
+    blocks_[count_].first = first;
+    blocks_[count_].sum.reset();
+    ++count_;
+  }
+  void halve(Work& work) {
+    for (std::size_t i = 0; i < k_most / 2; ++i) {
+      block_ahead<sum>& low = blocks_[2 * i];
+      block_ahead<sum>& high = blocks_[2 * i + 1];
+      if (low.sum && high.sum) low.sum.emplace(work.both(std::move(*low.sum), std::move(*high.sum)));
+      if (i != 0) {
+        blocks_[i].first = low.first;
+        blocks_[i].sum = std::move(low.sum);
+      }
+    }
+    count_ = k_most / 2;
+    spacing_ *= 2;
+  }
+
+  std::array<block_ahead<sum>, k_most> blocks_{};
+  std::size_t count_ = 0;
+  std::size_t last_ = 0;       // end of the last block
+  std::size_t spacing_ = 128;  // positions of a block
+};
+
+/// The second pass of some blocks. A position of this loop is a block.
+template <class Work> struct second_pass_piece {
+  using carries = std::array<std::optional<typename Work::carry>, blocks_ahead<Work>::k_most>;
+  Work* work;
+  blocks_ahead<Work> const* blocks;
+  carries* at;
+
+  void run(std::size_t first, std::size_t last) const {
+    for (; first != last; ++first) {
+      work->again(blocks->first_of(first), blocks->last_of(first), *(*at)[first]);
+    }
+  }
+  second_pass_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(second_pass_piece&) const noexcept {}
+};
+
+/// A piece of a loop with a carry. Pieces of a loop are a list: each one gives its carry to the next one above it.
+template <class Sched, class Stop, carrying_work Work> class carrying_piece {
+ public:
+  using carry = typename Work::carry;
+
+  /// The piece of the whole loop. Its carry is known.
+  carrying_piece(Work& work, Stop& stop, std::size_t n, carry&& initial)
+      : work_(work), stop_(stop), end_(n), is_known_(true), carry_(std::move(initial)) {}
+  carrying_piece(carrying_piece const&) = delete;
+  carrying_piece& operator=(carrying_piece const&) = delete;
+
+  bool run(std::size_t first, std::size_t last) {
+    if (!is_known_) [[unlikely]]
+      look();
+    if (is_known_) [[likely]] {
+      if (!work_.direct(first, last, *carry_)) return false;
+    } else {
+      ahead_.run_ahead(work_, first, last);
+    }
+    done_ = last;
+    if (last == end_) [[unlikely]] {
+      if (is_known_ && next_ != nullptr) next_->handed_.give(*carry_);
+    }
+    return true;
+  }
+
+  carrying_piece split(std::size_t middle, std::size_t last) {
+    work_.about_to_split(middle, last);
+    return carrying_piece(*this, middle);
+  }
+
+  void merge(carrying_piece& upper) {
+    bool const is_over = done_ != end_;
+    end_ = upper.end_;
+    next_ = upper.next_;
+    if (is_over) return;
+    done_ = upper.done_;
+    if (is_known_) {
+      bool const has_given = upper.is_known_;
+      upper.finish(*carry_);
+      carry_ = std::move(upper.carry_);
+      if (!has_given && next_ != nullptr) next_->handed_.give(*carry_);
+    } else {
+      ahead_.append(work_, upper.ahead_);
+    }
+  }
+
+  /// The carry behind all positions, of the piece of the whole loop.
+  carry& last_carry() noexcept { return *carry_; }
+
+ private:
+  /// The upper half of `lower`, which keeps the positions below middle.
+  carrying_piece(carrying_piece& lower, std::size_t middle)
+      : work_(lower.work_), stop_(lower.stop_), end_(lower.end_), done_(middle), next_(lower.next_) {
+    lower.end_ = middle;
+    lower.next_ = this;
+  }
+
+  /// Is the carry known now?
+  FILCH_OUTLINE void look() {
+    if (!handed_.is_given()) return;
+    carry_.emplace(handed_.carry());
+    is_known_ = true;
+    catch_up();
+  }
+  /// Moves the carry from this piece's begin behind the blocks that were run ahead. Without memory for sums, this is
+  /// their only pass.
+  void catch_up() {
+    if (ahead_.empty()) return;
+    if (work_.can_run_ahead()) {
+      for (std::size_t i = 0; i < ahead_.size(); ++i) *carry_ = work_.after(*carry_, ahead_.sum_of(i));
+      return;
+    }
+    work_.direct(ahead_.first_of(0), ahead_.last_of(ahead_.size() - 1), *carry_);
+    ahead_.clear();
+  }
+  /// The carry of the piece below is known now. Runs the second pass over what was run ahead.
+  void finish(carry const& below) {
+    if (!is_known_) {
+      carry_.emplace(below);
+      is_known_ = true;
+      catch_up();
+    }
+    if (ahead_.empty()) return;
+    typename second_pass_piece<Work>::carries at;
+    carry known = below;
+    for (std::size_t i = 0; i < ahead_.size(); ++i) {
+      at[i].emplace(known);
+      if (i + 1 < ahead_.size()) known = work_.after(std::move(known), ahead_.sum_of(i));
+    }
+    second_pass_piece<Work> pass{&work_, &ahead_, &at};
+    detail::run_pieces<Sched>(0, ahead_.size(), pass, stop_);
+    ahead_.clear();
+  }
+
+  // Fixed.
+  Work& work_;
+  Stop& stop_;
+  // The worker that runs this piece.
+  std::size_t end_;
+  std::size_t done_ = 0;            // end of the positions that have run
+  carrying_piece* next_ = nullptr;  // the piece above this one. It outlives this one's run.
+  bool is_known_ = false;
+  std::optional<carry> carry_;  // behind the positions that have run, if known
+  blocks_ahead<Work> ahead_;    // from this piece's begin on
+  // The piece below, then this one.
+  handed_carry<carry> handed_;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

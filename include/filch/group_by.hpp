@@ -1,0 +1,133 @@
+// reduce_by_key and group_by: what belongs to each key.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/detail/pieces.hpp>
+#include <filch/detail/ranges.hpp>
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// The entries of a piece, in the order in which their keys came first, and where each key's is.
+template <class Iterator, class KeyOf, class Work, class Hash, class Equal> struct keyed_piece {
+  using element = std::iter_reference_t<Iterator>;
+  using key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, element>>;
+  using value = typename Work::value;
+  using table = std::unordered_map<key, std::size_t, Hash, Equal>;
+
+  Iterator in;
+  body_of<KeyOf, element> key_of;
+  Work* work;
+  table places;
+  std::vector<std::pair<key, value>> entries{};
+
+  void run(std::size_t first, std::size_t last) {
+    Iterator const end = detail::iterator_after(in, last);
+    for (Iterator i = detail::iterator_after(in, first); i != end; ++i) {
+      auto const [place, is_new] = places.try_emplace(key_of(*i), entries.size());
+      if (is_new) {
+        entries.emplace_back(place->first, work->first(*i));
+      } else {
+        work->add(entries[place->second].second, *i);
+      }
+    }
+  }
+  keyed_piece split(std::size_t, std::size_t) const {
+    return {in, key_of, work, table(0, places.hash_function(), places.key_eq())};
+  }
+  void merge(keyed_piece& upper) {
+    for (auto& [k, v] : upper.entries) {
+      auto const [place, is_new] = places.try_emplace(k, entries.size());
+      if (is_new) {
+        entries.emplace_back(std::move(k), std::move(v));
+      } else {
+        work->append(entries[place->second].second, std::move(v));
+      }
+    }
+  }
+};
+
+/// Values are combined by op.
+template <class Element, class ValueOf, class Op> struct reducing_values {
+  using value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, Element>>;
+  ValueOf& value_of;
+  Op& op;
+  value first(Element x) const { return std::invoke(value_of, static_cast<Element>(x)); }
+  void add(value& sum, Element x) const {
+    sum = std::invoke(op, std::move(sum), value(std::invoke(value_of, static_cast<Element>(x))));
+  }
+  void append(value& sum, value&& upper) const { sum = std::invoke(op, std::move(sum), std::move(upper)); }
+};
+
+/// Elements are collected.
+template <class Element> struct collecting_values {
+  using one = std::remove_cvref_t<Element>;
+  using value = std::vector<one>;
+  value first(Element x) const { return value(1, one(static_cast<Element>(x))); }
+  void add(value& all, Element x) const { all.emplace_back(static_cast<Element>(x)); }
+  void append(value& all, value&& upper) const {
+    all.insert(all.end(), std::make_move_iterator(upper.begin()), std::make_move_iterator(upper.end()));
+  }
+};
+
+template <class Sched, class Iterator, class KeyOf, class Work, class Hash, class Equal>
+auto keyed(Iterator const& first, std::size_t n, KeyOf& key_of, Work& work, Hash const& hash, Equal const& equal) {
+  using piece_type = keyed_piece<Iterator, KeyOf, Work, Hash, Equal>;
+  piece_type piece{first, {key_of}, &work, typename piece_type::table(0, hash, equal)};
+  detail::run_pieces<Sched>(0, n, piece);
+  return std::move(piece.entries);
+}
+
+}  // namespace detail
+
+/// For each key of the elements x of [first, last), combines value_of(x) of all its elements with op. Returns a
+/// vector of pairs of key and result, in the order in which the keys come first in the range. Equal keys need not be
+/// neighbours.
+///
+/// op is called in the order of the elements. It must be associative, and need not be commutative; it needs no
+/// identity. So the result is that of the serial loop, also the order of the keys, but for rounding.
+/// Exceptions, pool and thread: as in `for_index`; also std::bad_alloc.
+/// Complexity: one look-up by hash for each element, one call of op for each but the first of its key, and both for
+/// each key of each piece given away. Nothing is sorted. A merge of two pieces takes a look-up for each key of the
+/// upper one, so with about as many keys as elements a second worker gains little. Allocates the result and a table
+/// of the keys, in each piece. Cost: that of `for_index`.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class KeyOf, class ValueOf, class Op = std::plus<>,
+          class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
+          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+auto reduce_by_key(Iterator first, Sentinel last, KeyOf key_of, ValueOf value_of, Op op = {}, Hash hash = {},
+                   Equal equal = {}) {
+  detail::reducing_values<std::iter_reference_t<Iterator>, ValueOf, Op> work{value_of, op};
+  return detail::keyed<Sched>(first, detail::length_of(first, last), key_of, work, hash, equal);
+}
+/// The same for a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf, class ValueOf,
+          class Op = std::plus<>>
+auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}) {
+  auto const first = std::ranges::begin(range);
+  return filch::reduce_by_key<Sched>(first, detail::iterator_after(first, detail::length_of(range)),
+                                     std::move(key_of), std::move(value_of), std::move(op));
+}
+
+/// Collects copies of the elements x of [first, last) by key_of(x). Returns a vector of pairs of a key and a vector
+/// of its elements. The keys are in the order in which they come first in the range, and the elements of a key in
+/// theirs. Complexity and the rest: as in `reduce_by_key`, where moving the elements of the upper piece is op.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class KeyOf, class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
+          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+auto group_by(Iterator first, Sentinel last, KeyOf key_of, Hash hash = {}, Equal equal = {}) {
+  detail::collecting_values<std::iter_reference_t<Iterator>> work;
+  return detail::keyed<Sched>(first, detail::length_of(first, last), key_of, work, hash, equal);
+}
+/// The same for a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf>
+auto group_by(Range&& range, KeyOf key_of) {
+  auto const first = std::ranges::begin(range);
+  return filch::group_by<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::move(key_of));
+}
+
+}  // namespace filch::inline FILCH_ABI

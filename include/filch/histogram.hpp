@@ -1,0 +1,140 @@
+// histogram: how many elements fall in each bin.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/detail/pieces.hpp>
+#include <filch/detail/ranges.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+
+struct free_memory {
+  void operator()(void* p) const noexcept { std::free(p); }
+};
+
+/// Adds the counts of one array to another one.
+template <class To, class From> struct adding_piece {
+  To to;
+  From from;
+  void run(std::size_t first, std::size_t last) const {
+    To const end = detail::iterator_after(to, last);
+    From j = detail::iterator_after(from, first);
+    for (To i = detail::iterator_after(to, first); i != end; ++i, ++j) *i += static_cast<std::iter_value_t<To>>(*j);
+  }
+  adding_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(adding_piece&) const noexcept {}
+};
+
+/// The lowest piece counts in the caller's bins. A piece that the lowest one gave away has memory of its own: counts,
+/// if it has more positions than there are bins, else the bin of each position. Without memory it counts when it is
+/// merged. A piece that is split off from one without counts works in the memory of that one.
+template <class Sched, class Source, class Bins> class counting_piece {
+ public:
+  using count = std::iter_value_t<Bins>;
+
+  counting_piece(Source const& in, Bins const& bins, std::size_t n_bins) : in_(in), bins_(bins), n_bins_(n_bins) {}
+
+  void run(std::size_t first, std::size_t last) {
+    if (is_lowest_) [[likely]] {
+      add_to(bins_, first, last);
+    } else if (counts_ != nullptr) {
+      add_to(counts_.get(), first, last);
+    } else if (hits_ != nullptr) {
+      std::size_t* to = hits_ + (first - begin_);
+      in_.each(first, last, [&to](auto&& x) { *to++ = static_cast<std::size_t>(x); });
+    }
+    end_ = last;
+  }
+  counting_piece split(std::size_t middle, std::size_t last) const { return counting_piece(*this, middle, last); }
+  void merge(counting_piece& upper) {
+    if (is_lowest_) {
+      upper.add_all(bins_);
+    } else if (counts_ != nullptr) {
+      upper.add_all(counts_.get());
+    }
+    end_ = upper.end_;
+  }
+
+ private:
+  counting_piece(counting_piece const& lower, std::size_t middle, std::size_t last)
+      : in_(lower.in_), bins_(lower.bins_), n_bins_(lower.n_bins_), is_lowest_(false), begin_(middle), end_(middle) {
+    if (!lower.is_lowest_ && lower.counts_ == nullptr) {
+      begin_ = lower.begin_;
+      hits_ = lower.hits_;
+    } else if (last - middle > n_bins_) {
+      counts_.reset(static_cast<count*>(std::calloc(n_bins_, sizeof(count))));
+    } else {
+      own_hits_.reset(new (std::nothrow) std::size_t[last - middle]);
+      hits_ = own_hits_.get();
+    }
+  }
+
+  template <class To> FILCH_INLINE void add_to(To const& to, std::size_t first, std::size_t last) const {
+    in_.each(first, last, [&to](auto&& x) { ++to[static_cast<std::iter_difference_t<To>>(x)]; });
+  }
+  /// Adds what this piece has counted.
+  template <class To> void add_all(To const& to) const {
+    if (counts_ != nullptr) {
+      adding_piece<To, count*> all{to, counts_.get()};
+      detail::run_pieces<Sched>(0, n_bins_, all);
+    } else if (hits_ != nullptr) {
+      for (std::size_t i = 0; i < end_ - begin_; ++i) ++to[static_cast<std::iter_difference_t<To>>(hits_[i])];
+    } else {
+      add_to(to, begin_, end_);
+    }
+  }
+
+  // Fixed.
+  Source in_;
+  Bins bins_;
+  std::size_t n_bins_;
+  bool is_lowest_ = true;
+  std::size_t begin_ = 0;  // the position of hits_[0]
+  std::size_t* hits_ = nullptr;
+  std::unique_ptr<std::size_t[]> own_hits_;
+  // The worker that runs this piece.
+  std::size_t end_ = 0;  // of the positions that have run
+  std::unique_ptr<count[], free_memory> counts_;
+};
+
+}  // namespace detail
+
+/// Counts: for every element x of [first, last), adds 1 to bins[bin_of(x)]. The bins are bins[0] to bins[n_bins - 1]
+/// of an integer type. bin_of(x) must be below n_bins. The bins keep what they had before.
+///
+/// No atomic operation is used, so a bin in which most elements fall costs no more than others. Exceptions, pool and
+/// thread: as in `for_index`. After an exception the counts are unspecified.
+/// Complexity: one call of bin_of for each element. Each piece given away allocates n_bins counts, or a word for each
+/// of its elements if they are fewer, and adds them up at its end. Without memory it counts then, so bin_of is called
+/// late. Cost: that of `for_index`.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Bins, class Fn = std::identity>
+  requires std::integral<std::iter_value_t<Bins>>
+void histogram(Iterator first, Sentinel last, Bins bins, std::size_t n_bins, Fn bin_of = {}) {
+  detail::elements<Iterator, Fn> const in(first, bin_of);
+  detail::counting_piece<Sched, detail::elements<Iterator, Fn>, Bins> piece(in, bins, n_bins);
+  detail::run_pieces<Sched>(0, detail::length_of(first, last), piece);
+}
+/// The same for a range of elements and a range of bins.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Bins,
+          class Fn = std::identity>
+void histogram(Range&& range, Bins&& bins, Fn bin_of = {}) {
+  auto const first = std::ranges::begin(range);
+  filch::histogram<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::ranges::begin(bins),
+                          detail::length_of(bins), std::move(bin_of));
+}
+/// Returns n_bins counts of the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Fn = std::identity>
+std::vector<std::size_t> histogram(Range&& range, std::size_t n_bins, Fn bin_of = {}) {
+  std::vector<std::size_t> bins(n_bins);
+  filch::histogram<Sched>(range, bins, std::move(bin_of));
+  return bins;
+}
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,328 @@
+// Scans: all sums of the beginnings of a range, and the differences of neighbours.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/detail/ranges.hpp>
+#include <filch/detail/scan_engine.hpp>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+
+enum class scan_kind { inclusive, exclusive };
+
+/// A scan of the values of Source, from left to right. The carry is empty at the beginning of an inclusive scan
+/// without initial value.
+template <scan_kind Kind, class Value, class Source, class Out, class Op> struct scan_work {
+  using carry = std::optional<Value>;
+  using sum = Value;
+  Source in;
+  Out out;
+  body_of<Op, Value, Value> op;
+
+  bool direct(std::size_t first, std::size_t last, carry& at) const {
+    Out to = detail::iterator_after(out, first);
+    if constexpr (Kind == scan_kind::inclusive) {
+      if (!at) {
+        at.emplace(in.at(first++));
+        *to = *at;
+        ++to;
+      }
+    }
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+      Value value = *at;  // in registers
+      each(first, last, to, value);
+      *at = value;
+    } else {
+      each(first, last, to, *at);
+    }
+    return true;
+  }
+  void ahead(std::size_t first, std::size_t last, std::optional<Value>& total) const {
+    if (!total) total.emplace(in.at(first++));
+    if constexpr (std::is_trivially_copyable_v<Value>) {
+      Value value = *total;
+      in.each(first, last, [&](auto&& x) { value = op(std::move(value), Value(static_cast<decltype(x)>(x))); });
+      *total = value;
+    } else {
+      in.each(first, last, [&](auto&& x) { *total = op(std::move(*total), Value(static_cast<decltype(x)>(x))); });
+    }
+  }
+  static bool can_run_ahead() noexcept { return true; }
+  static void about_to_split(std::size_t, std::size_t) noexcept {}
+  void again(std::size_t first, std::size_t last, carry& at) const { direct(first, last, at); }
+  carry after(carry const& at, Value const& total) const {
+    return at ? carry(op(Value(*at), Value(total))) : carry(total);
+  }
+  Value both(Value&& low, Value&& high) const { return op(std::move(low), std::move(high)); }
+
+ private:
+  FILCH_INLINE void each(std::size_t first, std::size_t last, Out to, Value& value) const {
+    in.each(first, last, [&](auto&& x) {
+      if constexpr (Kind == scan_kind::inclusive) {
+        value = op(std::move(value), Value(static_cast<decltype(x)>(x)));
+        *to = value;
+      } else {
+        Value next = op(Value(value), Value(static_cast<decltype(x)>(x)));
+        *to = std::move(value);
+        value = std::move(next);
+      }
+      ++to;
+    });
+  }
+};
+
+/// Runs a scan of n values. `initial` may be empty if it is inclusive.
+template <class Sched, scan_kind Kind, class Value, class Stop, class Source, class Out, class Op>
+void scan(Stop& stop, Source const& in, std::size_t n, Out const& out, std::optional<Value> initial, Op& op) {
+  using work = scan_work<Kind, Value, Source, Out, Op>;
+  work w{in, out, {op}};
+  carrying_piece<Sched, Stop, work> piece(w, stop, n, std::move(initial));
+  detail::run_pieces<Sched>(0, n, piece, stop);
+}
+
+/// As many as both ranges have.
+template <class In, class Out> std::size_t shorter_of(In& in, Out& out) {
+  return std::min(detail::length_of(in), detail::length_of(out));
+}
+template <class In, class Out>
+std::ranges::in_out_result<std::ranges::borrowed_iterator_t<In>, std::ranges::borrowed_iterator_t<Out>> ends_of(
+    In& in, Out& out, std::size_t n) {
+  return {detail::iterator_after(std::ranges::begin(in), n), detail::iterator_after(std::ranges::begin(out), n)};
+}
+
+/// Is it the operation of a scan over values, and no iterator, range or token?
+template <class Op, class Value>
+concept scan_operation = std::invocable<Op&, Value, Value>;
+
+}  // namespace detail
+
+/// Writes x0, op(x0, x1), op(op(x0, x1), x2)... of the elements of [first, last) to `out` and its successors. Returns
+/// the end of what was written. `out` may be `first`: each element is written after its last read.
+///
+/// op must be associative. It need not be commutative and needs no identity. It gets values of the element's type,
+/// and each result is assigned to the output once: a type that can be copied is enough. On one worker the results
+/// are those of std::inclusive_scan, to the bit.
+///
+/// Exceptions, pool and thread: as in `for_index`. What was written is unspecified after an exception.
+/// Complexity: n - 1 calls of op on one worker. Positions that were given away and run before the sum below them was
+/// known take a second pass, so at most 2 n and a few for each piece. Allocates nothing. Cost: that of `for_index`,
+/// and one atomic load for each stretch of a piece that was given away. Paper: D. Merrill, M. Garland, Single-pass
+/// parallel prefix scan with decoupled look-back, NVIDIA 2016, whose pieces also look whether the sum below is known.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Op = std::plus<>>
+  requires detail::scan_operation<Op, std::iter_value_t<Iterator>>
+Out inclusive_scan(Iterator first, Sentinel last, Out out, Op op = {}) {
+  detail::never_stopped never;
+  std::identity all;
+  std::size_t const n = detail::length_of(first, last);
+  using value = std::iter_value_t<Iterator>;
+  detail::scan<Sched, detail::scan_kind::inclusive, value>(never, detail::elements(first, all), n, out, {}, op);
+  return detail::iterator_after(out, n);
+}
+/// The same with op(init, x0) as the first result, and values of init's type. (std's order of arguments.)
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Op, class Value>
+  requires detail::scan_operation<Op, Value>
+Out inclusive_scan(Iterator first, Sentinel last, Out out, Op op, Value init) {
+  detail::never_stopped never;
+  std::identity all;
+  std::size_t const n = detail::length_of(first, last);
+  detail::scan<Sched, detail::scan_kind::inclusive, Value>(never, detail::elements(first, all), n, out,
+                                                           std::optional<Value>(std::move(init)), op);
+  return detail::iterator_after(out, n);
+}
+/// The same for ranges. Ends at the end of the shorter one, and returns both ends.
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
+          class Op = std::plus<>>
+  requires detail::scan_operation<Op, std::ranges::range_value_t<In>>
+auto inclusive_scan(In&& in, Out&& out, Op op = {}) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
+          class Value>
+  requires detail::scan_operation<Op, Value>
+auto inclusive_scan(In&& in, Out&& out, Op op, Value init) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op),
+                               std::move(init));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+/// The same until a stop is requested of `token`, as in `for_index`. Returns true if everything was written.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out, class Op = std::plus<>>
+  requires detail::scan_operation<Op, std::iter_value_t<Iterator>>
+bool inclusive_scan(Token const& token, Iterator first, Sentinel last, Out out, Op op = {}) {
+  detail::stop_request stop(token);
+  std::identity all;
+  detail::scan<Sched, detail::scan_kind::inclusive, std::iter_value_t<Iterator>>(
+      stop, detail::elements(first, all), detail::length_of(first, last), out, {}, op);
+  return !stop.was_seen();
+}
+
+/// Writes init, op(init, x0), op(op(init, x0), x1)... of the elements of [first, last) to `out` and its successors:
+/// the sum of the elements before each one. The values have init's type. Otherwise as `inclusive_scan`.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Value, class Op = std::plus<>>
+  requires detail::scan_operation<Op, Value>
+Out exclusive_scan(Iterator first, Sentinel last, Out out, Value init, Op op = {}) {
+  detail::never_stopped never;
+  std::identity all;
+  std::size_t const n = detail::length_of(first, last);
+  detail::scan<Sched, detail::scan_kind::exclusive, Value>(never, detail::elements(first, all), n, out,
+                                                           std::optional<Value>(std::move(init)), op);
+  return detail::iterator_after(out, n);
+}
+/// The same for ranges. Ends at the end of the shorter one, and returns both ends.
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
+          class Value, class Op = std::plus<>>
+  requires detail::scan_operation<Op, Value>
+auto exclusive_scan(In&& in, Out&& out, Value init, Op op = {}) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::exclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(init),
+                               std::move(op));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+/// The same until a stop is requested of `token`, as in `for_index`. Returns true if everything was written.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out, class Value,
+          class Op = std::plus<>>
+  requires detail::scan_operation<Op, Value>
+bool exclusive_scan(Token const& token, Iterator first, Sentinel last, Out out, Value init, Op op = {}) {
+  detail::stop_request stop(token);
+  std::identity all;
+  detail::scan<Sched, detail::scan_kind::exclusive, Value>(stop, detail::elements(first, all),
+                                                           detail::length_of(first, last), out,
+                                                           std::optional<Value>(std::move(init)), op);
+  return !stop.was_seen();
+}
+
+/// `inclusive_scan` of f(x) for the elements x of [first, last). f is called once for each element on one worker, and
+/// a second time for those that take a second pass: its results must be equal.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Op, class Fn>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>>
+Out transform_inclusive_scan(Iterator first, Sentinel last, Out out, Op op, Fn f) {
+  detail::never_stopped never;
+  std::size_t const n = detail::length_of(first, last);
+  using value = std::remove_cvref_t<std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>>;
+  detail::scan<Sched, detail::scan_kind::inclusive, value>(never, detail::elements(first, f), n, out, {}, op);
+  return detail::iterator_after(out, n);
+}
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Op, class Fn, class Value>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>> && detail::scan_operation<Op, Value>
+Out transform_inclusive_scan(Iterator first, Sentinel last, Out out, Op op, Fn f, Value init) {
+  detail::never_stopped never;
+  std::size_t const n = detail::length_of(first, last);
+  detail::scan<Sched, detail::scan_kind::inclusive, Value>(never, detail::elements(first, f), n, out,
+                                                           std::optional<Value>(std::move(init)), op);
+  return detail::iterator_after(out, n);
+}
+/// The same for ranges. Ends at the end of the shorter one, and returns both ends.
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
+          class Fn>
+  requires std::invocable<Fn&, std::ranges::range_reference_t<In>>
+auto transform_inclusive_scan(In&& in, Out&& out, Op op, Fn f) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::transform_inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
+                                         std::move(op), std::move(f));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
+          class Fn, class Value>
+  requires std::invocable<Fn&, std::ranges::range_reference_t<In>> && detail::scan_operation<Op, Value>
+auto transform_inclusive_scan(In&& in, Out&& out, Op op, Fn f, Value init) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::transform_inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
+                                         std::move(op), std::move(f), std::move(init));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+
+/// `exclusive_scan` of f(x) for the elements x of [first, last). f as in `transform_inclusive_scan`.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Value, class Op, class Fn>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>> && detail::scan_operation<Op, Value>
+Out transform_exclusive_scan(Iterator first, Sentinel last, Out out, Value init, Op op, Fn f) {
+  detail::never_stopped never;
+  std::size_t const n = detail::length_of(first, last);
+  detail::scan<Sched, detail::scan_kind::exclusive, Value>(never, detail::elements(first, f), n, out,
+                                                           std::optional<Value>(std::move(init)), op);
+  return detail::iterator_after(out, n);
+}
+/// The same for ranges. Ends at the end of the shorter one, and returns both ends.
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
+          class Value, class Op, class Fn>
+  requires std::invocable<Fn&, std::ranges::range_reference_t<In>> && detail::scan_operation<Op, Value>
+auto transform_exclusive_scan(In&& in, Out&& out, Value init, Op op, Fn f) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::transform_exclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
+                                         std::move(init), std::move(op), std::move(f));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+
+namespace detail {
+
+/// Differences of neighbours. Each piece has the element before its first one, which the piece below may overwrite.
+template <class Iterator, class Out, class Op> struct difference_piece {
+  using value = std::iter_value_t<Iterator>;
+  Iterator in;
+  Out out;
+  body_of<Op, value const&, value const&> op;
+  std::optional<value> before{};  // empty in front of the whole range
+
+  void run(std::size_t first, std::size_t last) {
+    Iterator const end = detail::iterator_after(in, last);
+    Iterator i = detail::iterator_after(in, first);
+    Out to = detail::iterator_after(out, first);
+    if (!before) {
+      before.emplace(*i);
+      *to = *before;
+      ++i;
+      ++to;
+    }
+    for (; i != end; ++i, ++to) {
+      value here = *i;
+      *to = op(std::as_const(here), std::as_const(*before));
+      *before = std::move(here);
+    }
+  }
+  difference_piece split(std::size_t middle, std::size_t) const {
+    return {in, out, op, std::optional<value>(*detail::iterator_after(in, middle - 1))};
+  }
+  void merge(difference_piece&) const noexcept {}
+};
+
+}  // namespace detail
+
+/// Writes x0, op(x1, x0), op(x2, x1)... of the elements of [first, last) to `out` and its successors. Returns the end
+/// of what was written. `out` may be `first`. The results are those of std::adjacent_difference.
+///
+/// Exceptions, pool and thread: as in `for_index`. Complexity: n - 1 calls of op. Allocates nothing. Cost: that of
+/// `for_index`, and a copy of an element for each piece given away.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Out, class Op = std::minus<>>
+Out adjacent_difference(Iterator first, Sentinel last, Out out, Op op = {}) {
+  std::size_t const n = detail::length_of(first, last);
+  detail::difference_piece<Iterator, Out, Op> piece{first, out, {op}};
+  detail::run_pieces<Sched>(0, n, piece);
+  return detail::iterator_after(out, n);
+}
+/// The same for ranges. Ends at the end of the shorter one, and returns both ends.
+template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
+          class Op = std::minus<>>
+auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
+  std::size_t const n = detail::shorter_of(in, out);
+  auto const first = std::ranges::begin(in);
+  filch::adjacent_difference<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
+  return detail::ends_of<In, Out>(in, out, n);
+}
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,20 @@
+// FILCH_FORCE_STEAL, a build for tests: what it changes, one constant for each decision. Schedulers and the worker
+// loop ask for their decision, and not for the build. fiber/forced_steals.hpp hands over what nobody has stolen.
+#pragma once
+
+namespace filch::runtime {
+
+#if defined(FILCH_FORCE_STEAL)
+inline constexpr bool k_steals_are_forced = true;
+#else
+inline constexpr bool k_steals_are_forced = false;
+#endif
+
+/// Each fork takes its slow path, and offers all that it may.
+inline constexpr bool k_each_fork_offers = k_steals_are_forced;
+/// Steals may cost their victims anything: each join is one, of tiny tasks too.
+inline constexpr bool k_steals_at_any_pace = k_steals_are_forced;
+/// An owner takes none of its own offers: it hands them over.
+inline constexpr bool k_owners_take_offers = !k_steals_are_forced;
+
+}  // namespace filch::runtime

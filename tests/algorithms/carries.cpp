@@ -1,0 +1,171 @@
+// Scans of stolen pieces: the carry is known before, midway and after.
+#include "pieces.hpp"
+
+#include <filch/scan.hpp>
+
+#include <cstdint>
+#include <mutex>
+#include <numeric>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class carries : public ::testing::Test {};
+TYPED_TEST_SUITE(carries, all_schedulers, scheduler_names);
+
+/// A scan of eight strings whose upper half another worker takes. The gates are at what `when` says.
+enum class carry_known { before, midway, after };
+template <class S> class halves {
+ public:
+  explicit halves(carry_known when) {
+    self = this;
+    when_ = when;
+    filch::detail::observer_of_pieces.store(&k_observer, std::memory_order_release);
+    typename S::pool pool({.workers = 2});
+    pool.run([&] {
+      wait_for_thief<S>();
+      filch::inclusive_scan<S>(in_, out, [this](std::string const& a, std::string const& b) { return op(a, b); });
+    });
+    filch::detail::observer_of_pieces.store(nullptr, std::memory_order_release);
+  }
+  /// Was op called with these ends?
+  bool called(std::string const& a, std::string const& b) const {
+    for (auto const& [x, y] : calls_) {
+      if (x == a && y == b) return true;
+    }
+    return false;
+  }
+  std::vector<std::string> out = std::vector<std::string>(8);
+  static inline std::vector<std::string> const expected{"0",     "01",     "012",     "0123",
+                                                        "01234", "012345", "0123456", "01234567"};
+
+ private:
+  std::string op(std::string const& a, std::string const& b) {
+    {
+      std::lock_guard const lock(mutex_);
+      calls_.emplace_back(a, b);
+    }
+    if (when_ == carry_known::midway && a == "4" && b == "5") {
+      upper_began_.open();
+      EXPECT_TRUE(lower_ended_.pass());
+    }
+    if (b == "1") {
+      EXPECT_TRUE(when_ != carry_known::midway || upper_began_.pass());
+      EXPECT_TRUE(when_ != carry_known::after || upper_ended_.pass());
+    }
+    return a + b;
+  }
+  static void begins(std::size_t first, std::size_t last) noexcept {
+    if (first == 4 && last == 8 && self->when_ == carry_known::before) {
+      self->upper_began_.open();
+      EXPECT_TRUE(self->lower_ended_.pass());
+    }
+    if (first == 0 && last == 4) {
+      EXPECT_TRUE(self->when_ != carry_known::before || self->upper_began_.pass());
+    }
+  }
+  static void ends(std::size_t first, std::size_t last) noexcept {
+    if (first == 0 && last == 4) self->lower_ended_.open();
+    if (first == 4 && last == 8) {
+      self->upper_began_.open();
+      self->upper_ended_.open();
+    }
+  }
+  static constexpr filch::detail::piece_observer k_observer{&begins, &ends, false};
+  static inline halves* self = nullptr;
+
+  std::vector<std::string> in_{"0", "1", "2", "3", "4", "5", "6", "7"};
+  carry_known when_{};
+  std::mutex mutex_;
+  std::vector<std::pair<std::string, std::string>> calls_;
+  gate upper_began_, lower_ended_, upper_ended_;
+};
+
+// A request may be older than the gates, so that the upper half is split, too: then another round is taken.
+
+TYPED_TEST(carries, take_one_pass_over_a_stolen_piece_whose_carry_is_known_before) {
+  if constexpr (steals<TypeParam> && !steals_are_forced<TypeParam>) {
+    EXPECT_TRUE(eventually([] {
+      halves<TypeParam> const h(carry_known::before);
+      EXPECT_EQ(h.out, h.expected);
+      return h.called("0123", "4") && h.called("012345", "6") && !h.called("4", "5");
+    }));
+  }
+}
+
+TYPED_TEST(carries, scan_the_rest_of_a_stolen_piece_whose_carry_comes_midway) {
+  if constexpr (steals<TypeParam> && !steals_are_forced<TypeParam>) {
+    EXPECT_TRUE(eventually([] {
+      halves<TypeParam> const h(carry_known::midway);
+      EXPECT_EQ(h.out, h.expected);
+      bool const ran_ahead = h.called("4", "5");
+      bool const went_on_directly = h.called("0123", "45") && h.called("012345", "6") && !h.called("45", "6");
+      bool const took_a_second_pass = h.called("01234", "5");
+      return ran_ahead && went_on_directly && took_a_second_pass;
+    }));
+  }
+}
+
+TYPED_TEST(carries, take_two_passes_over_a_stolen_piece_whose_carry_comes_after) {
+  if constexpr (steals<TypeParam> && !steals_are_forced<TypeParam>) {
+    EXPECT_TRUE(eventually([] {
+      halves<TypeParam> const h(carry_known::after);
+      EXPECT_EQ(h.out, h.expected);
+      return (h.called("456", "7") || h.called("6", "7")) && h.called("0123456", "7");
+    }));
+  }
+}
+
+/// Composition is associative and not commutative.
+struct matrix {
+  std::uint32_t a, b, c, d;
+  friend matrix operator*(matrix const& x, matrix const& y) {
+    return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+  }
+  bool operator==(matrix const&) const = default;
+};
+
+std::vector<matrix> matrices(std::size_t n) {
+  std::vector<matrix> v;
+  for (int x : numbers(n)) {
+    auto const u = static_cast<std::uint32_t>(x);
+    v.push_back({u, 1, u * 3, u + 2});
+  }
+  return v;
+}
+
+/// The same without threads: the upper piece runs `ahead` positions before the lower one runs.
+TYPED_TEST(carries, are_right_whenever_the_carry_comes) {
+  using namespace filch::detail;
+  constexpr std::size_t n = 6'000, middle = 1'000;
+  auto const in = matrices(n);
+  std::vector<matrix> expected(n);
+  std::inclusive_scan(in.begin(), in.end(), expected.begin(), std::multiplies<>{});
+  for (std::size_t ahead : {0u, 1u, 100u, 127u, 128u, 129u, 4'096u, 4'097u, 4'999u, 5'000u}) {
+    SCOPED_TRACE(ahead);
+    std::vector<matrix> out(n);
+    std::identity all;
+    using source = elements<typename std::vector<matrix>::const_iterator, std::identity>;
+    using work = scan_work<scan_kind::inclusive, matrix, source, std::vector<matrix>::iterator, std::multiplies<>>;
+    work w{source(in.begin(), all), out.begin(), {}};
+    never_stopped never;
+    carrying_piece<TypeParam, never_stopped, work> low(w, never, n, std::nullopt);
+    auto high = low.split(middle, n);
+    auto const run = [](auto& piece, std::size_t first, std::size_t last) {
+      for (; first < last; first += 50) piece.run(first, std::min(first + 50, last));
+    };
+    run(high, middle, middle + ahead);
+    auto top = high.split(middle + ahead + (n - middle - ahead) / 2, n);
+    run(top, middle + ahead + (n - middle - ahead) / 2, n);
+    run(low, 0, middle);
+    run(high, middle + ahead, middle + ahead + (n - middle - ahead) / 2);
+    high.merge(top);
+    low.merge(high);
+    EXPECT_EQ(out, expected);
+    EXPECT_EQ(*low.last_carry(), expected.back());
+  }
+}
+
+}  // namespace
+}  // namespace filch_test

@@ -1,0 +1,186 @@
+// Filters: the results of std's, in any split, also where there is no memory for marks.
+#include "pieces.hpp"
+
+#include <filch/filter.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class filters : public ::testing::Test {};
+TYPED_TEST_SUITE(filters, all_schedulers, scheduler_names);
+
+constexpr auto is_taken = [](int x) { return x % 3 == 0 || x > 700; };
+
+TYPED_TEST(filters, copy_if_is_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<int> expected, out(n);
+    std::copy_if(v.begin(), v.end(), std::back_inserter(expected), is_taken);
+    out.erase(filch::copy_if<TypeParam>(v.begin(), v.end(), out.begin(), is_taken), out.end());
+    EXPECT_EQ(out, expected);
+    std::vector<int> positions(n), expected_positions;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (is_taken(v[i])) expected_positions.push_back(static_cast<int>(i));
+    }
+    positions.erase(filch::pack_index<TypeParam>(v, positions, is_taken), positions.end());
+    EXPECT_EQ(positions, expected_positions);
+  });
+}
+
+TYPED_TEST(filters, copy_if_ends_where_there_is_no_room) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<int> expected;
+    std::copy_if(v.begin(), v.end(), std::back_inserter(expected), is_taken);
+    for (std::size_t room : {expected.size() / 2, expected.size() - (expected.empty() ? 0 : 1), expected.size()}) {
+      std::vector<int> out(room);
+      auto const [in_end, out_end] = filch::copy_if<TypeParam>(v, out, is_taken);
+      EXPECT_EQ(out_end, out.end());
+      EXPECT_TRUE(std::equal(out.begin(), out.end(), expected.begin()));
+      auto const rest = std::find_if(in_end, v.end(), is_taken);
+      EXPECT_EQ(in_end, rest);
+      EXPECT_EQ(std::count_if(v.begin(), in_end, is_taken), static_cast<std::ptrdiff_t>(room));
+    }
+  });
+}
+
+TYPED_TEST(filters, partition_copy_is_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<int> expected_true, expected_false, out_true(n), out_false(n);
+    std::partition_copy(v.begin(), v.end(), std::back_inserter(expected_true), std::back_inserter(expected_false),
+                        is_taken);
+    auto const [t, f] =
+        filch::partition_copy<TypeParam>(v.begin(), v.end(), out_true.begin(), out_false.begin(), is_taken);
+    out_true.erase(t, out_true.end());
+    out_false.erase(f, out_false.end());
+    EXPECT_EQ(out_true, expected_true);
+    EXPECT_EQ(out_false, expected_false);
+  });
+}
+
+TYPED_TEST(filters, remove_if_and_unique_are_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n, 0, 5);
+    auto expected = v;
+    expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+    v.erase(filch::unique<TypeParam>(v.begin(), v.end()), v.end());
+    EXPECT_EQ(v, expected);
+    auto const removes = [](int x) { return x < 2; };
+    expected.erase(std::remove_if(expected.begin(), expected.end(), removes), expected.end());
+    v.erase(filch::remove_if<TypeParam>(v, removes).begin(), v.end());
+    EXPECT_EQ(v, expected);
+  });
+}
+
+TYPED_TEST(filters, move_what_can_be_moved_only) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<std::unique_ptr<int>> v;
+    for (int x : numbers(n)) v.push_back(std::make_unique<int>(x));
+    auto const get = [](std::unique_ptr<int> const& p) { return *p; };
+    auto expected = numbers(n);
+    std::stable_partition(expected.begin(), expected.end(), is_taken);
+    filch::stable_partition<TypeParam>(v, is_taken, get);
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
+                           [](auto const& p, int x) { return p && *p == x; }));
+    expected.erase(std::remove_if(expected.begin(), expected.end(), is_taken), expected.end());
+    v.erase(filch::remove_if<TypeParam>(v, is_taken, get).begin(), v.end());
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
+                           [](auto const& p, int x) { return p && *p == x; }));
+  });
+}
+
+template <class S, class T> void partitions(std::vector<T> v, bool (*pred)(T const&)) {
+  auto expected = v;
+  auto const middle = filch::partition<S>(v, pred).begin();
+  EXPECT_TRUE(std::all_of(v.begin(), middle, pred));
+  EXPECT_TRUE(std::none_of(middle, v.end(), pred));
+  std::sort(v.begin(), v.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(v, expected);
+}
+TYPED_TEST(filters, partition_keeps_all_elements) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    partitions<TypeParam, int>(numbers(n), [](int const& x) { return is_taken(x); });
+    std::vector<std::string> words;
+    for (int x : numbers(n)) words.push_back(std::to_string(x));
+    partitions<TypeParam, std::string>(std::move(words), [](std::string const& x) { return x.back() > '4'; });
+  });
+}
+
+TYPED_TEST(filters, stable_partition_is_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n);
+    auto expected = v;
+    auto const middle = std::stable_partition(expected.begin(), expected.end(), is_taken);
+    EXPECT_EQ(filch::stable_partition<TypeParam>(v.begin(), v.end(), is_taken) - v.begin(),
+              middle - expected.begin());
+    EXPECT_EQ(v, expected);
+  });
+}
+
+TYPED_TEST(filters, throw_what_the_predicate_throws) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    if (n == 0) return;
+    std::vector<std::string> v(n, std::string(40, 'x')), out(n);
+    v[n / 2] = "throws";
+    auto const pred = [](std::string const& x) { return x.size() == 6 ? throw 3 : x.empty(); };
+    EXPECT_THROW(filch::copy_if<TypeParam>(v, out, pred), int);
+    EXPECT_THROW(filch::remove_if<TypeParam>(v, pred), int);
+    auto w = v;
+    EXPECT_THROW(filch::stable_partition<TypeParam>(w, [&](std::string const& x) { return !pred(x); }), int);
+    EXPECT_THROW(filch::partition<TypeParam>(v, pred), int);
+  });
+}
+
+TYPED_TEST(filters, call_the_predicate_once_for_each_element) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n);
+    std::vector<int> out(n);
+    std::atomic<std::size_t> calls{0};
+    auto const counted = [&](int x) { return calls.fetch_add(1, std::memory_order_relaxed), x > 0; };
+    filch::copy_if<TypeParam>(v, out, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+    filch::stable_partition<TypeParam>(v, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+    filch::partition<TypeParam>(v, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+    filch::remove_if<TypeParam>(v, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+  });
+}
+
+/// Without memory for marks: positions above wait for the number of elements below. Runs no threads.
+TYPED_TEST(filters, are_right_without_memory_for_marks) {
+  using namespace filch::detail;
+  constexpr std::size_t n = 1'000, middle = 500;
+  auto const v = numbers(n);
+  std::vector<int> expected, out(n);
+  std::copy_if(v.begin(), v.end(), std::back_inserter(expected), is_taken);
+  using iterator = std::vector<int>::const_iterator;
+  struct no_marks : filter_work<selection<iterator, decltype(is_taken), std::identity const>,
+                                elements_out<iterator, std::vector<int>::iterator>> {
+    using no_marks::filter_work::filter_work;
+    void about_to_split(std::size_t, std::size_t) {}
+  };
+  for (std::size_t ahead : {0u, 100u, 500u}) {
+    std::identity const all{};
+    no_marks w({v.begin(), {is_taken}, {all}}, {v.begin(), out.begin()}, n, n);
+    never_stopped never;
+    carrying_piece<TypeParam, never_stopped, no_marks> low(w, never, n, 0);
+    auto high = low.split(middle, n);
+    if (ahead != 0) high.run(middle, middle + ahead);
+    low.run(0, middle);
+    if (ahead != 500) high.run(middle + ahead, n);
+    low.merge(high);
+    EXPECT_EQ(low.last_carry(), expected.size());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.begin()));
+  }
+}
+
+}  // namespace
+}  // namespace filch_test

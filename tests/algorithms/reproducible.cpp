@@ -1,0 +1,41 @@
+// Reductions whose result is the same to the bit for any number of workers and any scheduler.
+#include "pieces.hpp"
+
+#include <filch/reduce.hpp>
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class reproducible : public ::testing::Test {};
+TYPED_TEST_SUITE(reproducible, all_schedulers, scheduler_names);
+
+TYPED_TEST(reproducible, has_the_same_bits_however_the_loop_is_split) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<double> v(n);
+    std::size_t i = 0;
+    for (int x : numbers(n)) v[i++] = std::ldexp(x, x % 60);
+    double const expected = filch::reduce<filch::serial>(filch::reproducible, v, 0.1);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, v, 0.1), expected);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, v.begin(), v.end(), 0.1), expected);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, v, 0.1, std::plus<>{}, std::identity{}),
+              expected);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, v, v, 0.1),
+              filch::transform_reduce<filch::serial>(filch::reproducible, v, v, 0.1));
+  });
+}
+
+TYPED_TEST(reproducible, keeps_the_order) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<std::string> words(n);
+    std::string expected = "<";
+    for (std::size_t i = 0; i < n; ++i) expected += words[i] = std::to_string(i);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, words, std::string("<")), expected);
+  });
+}
+
+}  // namespace
+}  // namespace filch_test

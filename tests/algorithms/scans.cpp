@@ -1,0 +1,190 @@
+// Scans: the results of std's, in any split, with the carry known before, midway and after a piece that was stolen.
+#include "pieces.hpp"
+
+#include <filch/scan.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <stop_token>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class scans : public ::testing::Test {};
+TYPED_TEST_SUITE(scans, all_schedulers, scheduler_names);
+
+/// Composition is associative and not commutative.
+struct matrix {
+  std::uint32_t a, b, c, d;
+  friend matrix operator*(matrix const& x, matrix const& y) {
+    return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+  }
+  bool operator==(matrix const&) const = default;
+};
+
+std::vector<matrix> matrices(std::size_t n) {
+  std::vector<matrix> v;
+  for (int x : numbers(n)) {
+    auto const u = static_cast<std::uint32_t>(x);
+    v.push_back({u, 1, u * 3, u + 2});
+  }
+  return v;
+}
+
+/// A number in a string. op keeps the two ends of what it combines, so that a string stays short.
+struct ends {
+  std::string first, last;
+  ends() = default;
+  explicit ends(std::size_t i) : first(std::to_string(i)), last(first) {}
+  ends(std::string f, std::string l) : first(std::move(f)), last(std::move(l)) {}
+  bool operator==(ends const&) const = default;
+};
+ends joined(ends const& low, ends const& high) {
+  if (std::stoul(low.last) + 1 != std::stoul(high.first)) throw std::logic_error("out of order");
+  return {low.first, high.last};
+}
+
+TYPED_TEST(scans, inclusive_scan_is_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<int> expected(n), out(n);
+    std::inclusive_scan(v.begin(), v.end(), expected.begin());
+    EXPECT_EQ(filch::inclusive_scan<TypeParam>(v.begin(), v.end(), out.begin()), out.end());
+    EXPECT_EQ(out, expected);
+    std::inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, 7);
+    auto in_place = v;
+    filch::inclusive_scan<TypeParam>(in_place.begin(), in_place.end(), in_place.begin(), std::plus<>{}, 7);
+    EXPECT_EQ(in_place, expected);
+  });
+}
+
+TYPED_TEST(scans, exclusive_scan_is_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<long> expected(n), out(n);
+    std::exclusive_scan(v.begin(), v.end(), expected.begin(), 5L);
+    EXPECT_EQ(filch::exclusive_scan<TypeParam>(v.begin(), v.end(), out.begin(), 5L), out.end());
+    EXPECT_EQ(out, expected);
+    std::vector<long> in_place(v.begin(), v.end());
+    filch::exclusive_scan<TypeParam>(in_place, in_place, 5L);
+    EXPECT_EQ(in_place, expected);
+  });
+}
+
+TYPED_TEST(scans, keep_the_order_of_what_does_not_commute) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = matrices(n);
+    std::vector<matrix> expected(n), out(n);
+    std::inclusive_scan(v.begin(), v.end(), expected.begin(), std::multiplies<>{});
+    filch::inclusive_scan<TypeParam>(v, out, std::multiplies<>{});
+    EXPECT_EQ(out, expected);
+    std::exclusive_scan(v.begin(), v.end(), expected.begin(), matrix{1, 0, 0, 1}, std::multiplies<>{});
+    filch::exclusive_scan<TypeParam>(v, out, matrix{1, 0, 0, 1}, std::multiplies<>{});
+    EXPECT_EQ(out, expected);
+  });
+}
+
+TYPED_TEST(scans, combine_neighbours_only) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::deque<ends> v, out(n);
+    for (std::size_t i = 0; i < n; ++i) v.emplace_back(i + 1);
+    filch::inclusive_scan<TypeParam>(v, out, joined, ends(0));
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], ends("0", std::to_string(i + 1)));
+    filch::exclusive_scan<TypeParam>(v, out, ends(0), joined);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], ends("0", std::to_string(i)));
+  });
+}
+
+TYPED_TEST(scans, transform_each_element) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const square = [](int x) { return static_cast<long>(x) * x; };
+    std::vector<long> expected(n), out(n);
+    std::transform_inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, square);
+    filch::transform_inclusive_scan<TypeParam>(v, out, std::plus<>{}, square);
+    EXPECT_EQ(out, expected);
+    std::transform_inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, square, 3L);
+    filch::transform_inclusive_scan<TypeParam>(v.begin(), v.end(), out.begin(), std::plus<>{}, square, 3L);
+    EXPECT_EQ(out, expected);
+    std::transform_exclusive_scan(v.begin(), v.end(), expected.begin(), 3L, std::plus<>{}, square);
+    filch::transform_exclusive_scan<TypeParam>(v, out, 3L, std::plus<>{}, square);
+    EXPECT_EQ(out, expected);
+  });
+}
+
+TYPED_TEST(scans, adjacent_difference_is_std_s_also_in_place) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n);
+    std::vector<int> expected(n), out(n);
+    std::adjacent_difference(v.begin(), v.end(), expected.begin());
+    EXPECT_EQ(filch::adjacent_difference<TypeParam>(v.begin(), v.end(), out.begin()), out.end());
+    EXPECT_EQ(out, expected);
+    filch::adjacent_difference<TypeParam>(v, v);
+    EXPECT_EQ(v, expected);
+  });
+}
+
+TYPED_TEST(scans, end_at_the_end_of_the_shorter_range) {
+  std::vector<int> const v(100, 1);
+  std::vector<int> out(60);
+  auto const [in_end, out_end] = filch::inclusive_scan<TypeParam>(v, out);
+  EXPECT_EQ(in_end - v.begin(), 60);
+  EXPECT_EQ(out_end, out.end());
+  EXPECT_EQ(out.back(), 60);
+}
+
+TYPED_TEST(scans, take_one_pass_on_one_worker) {
+  typename TypeParam::pool pool({.workers = 1});
+  std::vector<int> v(10'000, 1);
+  int calls = 0;
+  auto const op = [&calls](int a, int b) { return ++calls, a + b; };
+  pool.run([&] { filch::inclusive_scan<TypeParam>(v, v, op); });
+  EXPECT_EQ(calls, 9'999);
+}
+
+TYPED_TEST(scans, take_one_pass_where_pieces_come_back_unstolen) {
+  if constexpr (steals_are_forced<TypeParam>) GTEST_SKIP() << "all pieces are stolen";
+  typename TypeParam::pool pool({.workers = 1});
+  single_pieces const all;
+  std::vector<int> v(1'000, 1);
+  int calls = 0;
+  auto const op = [&calls](int a, int b) { return ++calls, a + b; };
+  pool.run([&] { filch::inclusive_scan<TypeParam>(v, v, op); });
+  EXPECT_EQ(calls, 999);
+}
+
+TYPED_TEST(scans, throw_what_op_throws) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n, 0, 10);
+    std::vector<int> out(n);
+    auto const op = [](int, int) -> int { throw 3; };
+    if (n > 1) {
+      EXPECT_THROW(filch::inclusive_scan<TypeParam>(v, out, op), int);
+    } else {
+      filch::inclusive_scan<TypeParam>(v, out, op);
+      EXPECT_EQ(out, v);
+    }
+  });
+}
+
+TYPED_TEST(scans, end_when_a_stop_is_requested) {
+  std::stop_source source;
+  std::vector<int> const v(10'000, 1);
+  std::vector<int> out(10'000);
+  EXPECT_TRUE(filch::inclusive_scan<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin()));
+  EXPECT_EQ(out.back(), 10'000);
+  auto const op = [&](int a, int b) {
+    if (a == 500) source.request_stop();
+    return a + b;
+  };
+  std::fill(out.begin(), out.end(), 0);
+  EXPECT_FALSE(filch::inclusive_scan<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin(), op));
+  EXPECT_EQ(out.back(), 0);
+}
+
+}  // namespace
+}  // namespace filch_test
