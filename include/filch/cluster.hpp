@@ -180,7 +180,8 @@ template <scheduler Sched = default_scheduler> class cluster {
   /// An exception of op leaves on every rank, as task_error.
   template <auto Fn, class Op, class... Args> auto fold(Op op, Args&&... arguments) {
     using Type = typename detail::spawned<Fn>::Result;
-    static_assert(!std::is_void_v<Type>, "a fold is of what tasks return, and this one returns nothing: use run");
+    static_assert(!std::is_void_v<Type>,
+                  "fold needs a task that returns a value; for one that returns nothing use run");
     detail::fold_of<Type, Op> whole{op};
     work<Fn>(std::make_unique<typename detail::fold_of<Type, Op>::part>(whole), std::forward<Args>(arguments)...);
     auto const all =

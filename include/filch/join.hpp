@@ -32,7 +32,7 @@ namespace filch::inline FILCH_ABI {
 template <scheduler Sched = default_scheduler, class Fn, class Gn>
 FILCH_INLINE std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
   static_assert(detail::results_can_be_moved<Fn, Gn>,
-                "filch::join returns what f and g return: such a type must be move-constructible");
+                "filch::join: the results of f and g must be move-constructible");
   if constexpr (detail::results_can_be_moved<Fn, Gn>) return Sched::join(std::forward<Fn>(f), std::forward<Gn>(g));
 }
 
@@ -68,8 +68,7 @@ template <class Sched, std::size_t First, std::size_t Count, class Refs> auto in
 template <scheduler Sched = default_scheduler, class... Fn>
   requires(sizeof...(Fn) > 0)
 std::tuple<detail::result_of<Fn>...> invoke(Fn&&... f) {
-  static_assert(detail::results_can_be_moved<Fn...>,
-                "filch::invoke returns what its callables return: such a type must be move-constructible");
+  static_assert(detail::results_can_be_moved<Fn...>, "filch::invoke: the results must be move-constructible");
   std::tuple<Fn&&...> refs(std::forward<Fn>(f)...);
   if constexpr (!detail::results_can_be_moved<Fn...>) {  // reported by the assertion
   } else if constexpr (sizeof...(Fn) == 1) {             // without a join, which would enter the pool

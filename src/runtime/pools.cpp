@@ -47,12 +47,13 @@ void not_the_scope_s_owner() noexcept {
 }
 
 void child_can_t_go_on() noexcept {
-  os::end_with_line("filch: a child of fork() can't go on: what it waits for runs in its parent\n");
+  os::end_with_line(
+      "filch: a child of fork() waits for a task that runs in its parent; call fork() outside of joins\n");
 }
 
 void no_cxx_exception() noexcept {
   os::end_with_line(
-      "filch: what left a task is no C++ exception (another language threw it, or pthread_exit): it must end in the "
+      "filch: an exception that is not C++'s left a task (of another language, or pthread_exit); catch it in the "
       "task\n");
 }
 

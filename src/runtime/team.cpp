@@ -90,7 +90,7 @@ bool team::start_thread(unsigned i) {
     if (!tolerate_missing_threads_) {
       throw setup_error(what + ": lower FILCH_NUM_THREADS or pool_options::workers, or raise ulimit -u");
     }
-    std::fprintf(stderr, "%s; going on with %u\n", what.c_str(), i);
+    std::fprintf(stderr, "%s; continuing with %u workers\n", what.c_str(), i);
     // Workers without a thread never announce themselves and never have work: they are only looked at.
     return false;
   }

@@ -27,7 +27,7 @@ TEST_F(system_faults, of_the_default_pool_s_threads_leave_it_fewer_and_one_line)
     EXPECT_EQ(e.exit_code, 0) << e;
     EXPECT_EQ(e.out, "610\n6765\n") << e;
     EXPECT_EQ(e.error_lines(), 1) << e;
-    EXPECT_TRUE(e.says("going on with " + std::to_string(call))) << e;
+    EXPECT_TRUE(e.says("continuing with " + std::to_string(call))) << e;
   }
 }
 

@@ -19,7 +19,7 @@ void expect_one_line(std::string const& where, std::string const& scheduler) {
     auto const e = run(scenario, kind);
     EXPECT_EQ(e.signal, SIGABRT) << scenario << " " << kind << ": " << e;
     EXPECT_EQ(e.error_lines(), 1) << scenario << " " << kind << ": " << e;
-    EXPECT_TRUE(e.says("filch: what left a task is no C++ exception")) << scenario << " " << kind << ": " << e;
+    EXPECT_TRUE(e.says("filch: an exception that is not C++'s left a task")) << scenario << " " << kind << ": " << e;
   }
 }
 

@@ -308,7 +308,7 @@ TEST(frames, do_not_go_on_without_the_result_of_a_child_that_no_cpp_exception_le
         S::pool pool({.workers = 1});
         pool.run([] { filch::join<S>([] { raise_foreign_exception(); }, [] {}); });
       },
-      "what left a task is no C\\+\\+ exception");
+      "an exception that is not C\\+\\+'s left a task");
 }
 
 /// Thieves still find a fiber's stack through the worker that it left. The thief that takes the last offer there must

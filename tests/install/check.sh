@@ -150,7 +150,7 @@ for function in join invoke; do
   printf '%s\n' '#include <filch/filch.hpp>' 'struct fixed { fixed() {} fixed(fixed const&) = delete; };' \
     "void f() { filch::$function([] { return fixed(); }, [] {}); }" >"$work/fixed.cpp"
   { g++ -std=c++20 -I"$work/prefix-OFF/include" -fsyntax-only "$work/fixed.cpp" 2>&1 || true; } |
-    grep -m 1 error: | grep -q "filch::$function returns .* must be move-constructible"
+    grep -m 1 error: | grep -q "filch::$function: the results .*must be move-constructible"
 done
 
 # Clusters: between threads without MPI, and over MPI, where it was built.

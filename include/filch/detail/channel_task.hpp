@@ -58,7 +58,7 @@ struct alignas(k_cache_line) channel_worker {
 
   explicit constexpr channel_worker(channel_task* place) noexcept : doorbell(place) {}
 };
-static_assert(sizeof(channel_worker) == 2 * k_cache_line, "what others touch is apart from what the owner writes");
+static_assert(sizeof(channel_worker) == 2 * k_cache_line, "words of other threads lie on a cache line of their own");
 
 /// The calling thread's worker. Outside all pools: a worker without room, whose doorbell no thief rings.
 extern FILCH_API constinit thread_local channel_worker* channel_self __attribute__((tls_model("initial-exec")));

@@ -245,7 +245,7 @@ template <class Result, class Call> void rank_worker::finish(cluster_future* fut
       } else {
         Result result = call();
         if (!part_) return;
-        if (!part_->is_of(typeid(Result))) throw std::logic_error("a task returned another type than what is folded");
+        if (!part_->is_of(typeid(Result))) throw std::logic_error("a task's result has another type than the fold");
         static_cast<partial_of<Result>&>(*part_).add(std::move(result));
       }
     } else if (home == endpoint_.rank()) {

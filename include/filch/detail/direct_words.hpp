@@ -248,7 +248,7 @@ struct alignas(k_cache_line) direct_worker {
 
   explicit constexpr direct_worker(direct_task* initial_split) noexcept : split(initial_split) {}
 };
-static_assert(sizeof(direct_worker) == 2 * k_cache_line, "what thieves read is apart from what the owner writes");
+static_assert(sizeof(direct_worker) == 2 * k_cache_line, "words that thieves read lie on a cache line of their own");
 
 /// The calling thread's worker. Outside all pools: a worker without room, so that a fork's compare with the end of
 /// the array finds threads that are no workers.

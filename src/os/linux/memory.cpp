@@ -19,7 +19,7 @@
 #include <utility>
 
 #if !defined(__GLIBC__)
-#error "Filch needs glibc: it asks for the bounds of threads' stacks and switches stacks as glibc allows"
+#error "Filch needs glibc: it reads the bounds of threads' stacks, and switches stacks"
 #endif
 
 namespace filch::os {
@@ -189,7 +189,7 @@ namespace {
 
 [[noreturn]] void stack_without_pages() noexcept {
   end_with_line(
-      "filch: a stack's pages were taken away and no new ones given (mmap); use FILCH_STACK_GIVE_BACK=madvise\n");
+      "filch: mmap removed the pages of a stack and failed to map new ones; use FILCH_STACK_GIVE_BACK=madvise\n");
 }
 
 }  // namespace
