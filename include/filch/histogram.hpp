@@ -34,11 +34,12 @@ template <class To, class From> struct adding_piece {
 /// The lowest piece counts in the caller's bins. A piece that the lowest one gave away has memory of its own: counts,
 /// if it has more positions than there are bins, else the bin of each position. Without memory it counts when it is
 /// merged. A piece that is split off from one without counts works in the memory of that one.
-template <class Sched, class Source, class Bins> class counting_piece {
+template <class Sched, class Source, class Bins> class bin_counting_piece {
  public:
   using count = std::iter_value_t<Bins>;
 
-  counting_piece(Source const& in, Bins const& bins, std::size_t n_bins) : in_(in), bins_(bins), n_bins_(n_bins) {}
+  bin_counting_piece(Source const& in, Bins const& bins, std::size_t n_bins)
+      : in_(in), bins_(bins), n_bins_(n_bins) {}
 
   void run(std::size_t first, std::size_t last) {
     if (is_lowest_) [[likely]] {
@@ -51,8 +52,10 @@ template <class Sched, class Source, class Bins> class counting_piece {
     }
     end_ = last;
   }
-  counting_piece split(std::size_t middle, std::size_t last) const { return counting_piece(*this, middle, last); }
-  void merge(counting_piece& upper) {
+  bin_counting_piece split(std::size_t middle, std::size_t last) const {
+    return bin_counting_piece(*this, middle, last);
+  }
+  void merge(bin_counting_piece& upper) {
     if (is_lowest_) {
       upper.add_all(bins_);
     } else if (counts_ != nullptr) {
@@ -62,7 +65,7 @@ template <class Sched, class Source, class Bins> class counting_piece {
   }
 
  private:
-  counting_piece(counting_piece const& lower, std::size_t middle, std::size_t last)
+  bin_counting_piece(bin_counting_piece const& lower, std::size_t middle, std::size_t last)
       : in_(lower.in_), bins_(lower.bins_), n_bins_(lower.n_bins_), is_lowest_(false), begin_(middle), end_(middle) {
     if (!lower.is_lowest_ && lower.counts_ == nullptr) {
       begin_ = lower.begin_;
@@ -118,7 +121,7 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
   requires std::integral<std::iter_value_t<Bins>>
 void histogram(Iterator first, Sentinel last, Bins bins, std::size_t n_bins, Fn bin_of = {}) {
   detail::elements<Iterator, Fn> const in(first, bin_of);
-  detail::counting_piece<Sched, detail::elements<Iterator, Fn>, Bins> piece(in, bins, n_bins);
+  detail::bin_counting_piece<Sched, detail::elements<Iterator, Fn>, Bins> piece(in, bins, n_bins);
   detail::run_pieces<Sched>(0, detail::length_of(first, last), piece);
 }
 /// The same for a range of elements and a range of bins.
