@@ -4,6 +4,7 @@
 #include <filch/filter.hpp>
 
 #include <algorithm>
+#include <stop_token>
 
 namespace filch_test {
 namespace {
@@ -59,6 +60,22 @@ TYPED_TEST(filters, partition_copy_is_std_s) {
     EXPECT_EQ(out_true, expected_true);
     EXPECT_EQ(out_false, expected_false);
   });
+}
+
+TYPED_TEST(filters, copy_if_ends_when_a_stop_is_requested) {
+  std::stop_source source;
+  auto const v = numbers(1'000);
+  std::vector<int> out(1'000);
+  std::size_t calls = 0;
+  auto const pred = [&](int) { return ++calls == 500 ? source.request_stop() : true; };
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([&] {
+    EXPECT_FALSE(filch::copy_if<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin(), pred));
+    EXPECT_LE(calls, 564u);
+    calls = 1'000;
+    EXPECT_TRUE(filch::copy_if<TypeParam>(std::stop_token(), v.begin(), v.end(), out.begin(), pred));
+  });
+  EXPECT_EQ(out, v);
 }
 
 /// Without memory for marks: positions above wait for the number of elements below. Runs no threads.
