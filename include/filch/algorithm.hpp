@@ -1,6 +1,7 @@
 // All algorithms.
 #pragma once
 
+#include <filch/all_of.hpp>
 #include <filch/filter.hpp>
 #include <filch/find.hpp>
 #include <filch/for_each.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
-#include <filch/detail/filtering.hpp>
+#include <filch/detail/filtering_in_place.hpp>
 
 namespace filch::inline FILCH_ABI {
 

@@ -1,0 +1,153 @@
+// Reductions to a bool or a position: all_of, any_of, none_of, equal and mismatch. The rules of reduce.hpp hold.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/detail/finding.hpp>
+
+#include <algorithm>
+
+namespace filch::inline FILCH_ABI {
+
+// ---- all, any, none ----------------------------------------------------------------------------
+
+/// Is pred(proj(x)) true for every element x of [first, last)? True if there is none. No stretch begins
+/// after the answer is known. Complexity: at most one call of pred for each element.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+bool all_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(first, last), detail::negated{pred}, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+bool all_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(range), detail::negated{pred}, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> all_of(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& pred, auto&... proj) {
+          return !detail::finds_any<Sched>(stop, in, detail::negated{pred}, proj...);
+        },
+        args...);
+  });
+}
+
+/// Is pred(proj(x)) true for an element x of [first, last)? No stretch begins
+/// after the answer is known. Complexity: at most one call of pred for each element.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+bool any_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::finds_any<Sched>(never, detail::input_of(first, last), pred, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+bool any_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> any_of(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& pred, auto&... proj) { return detail::finds_any<Sched>(stop, in, pred, proj...); },
+        args...);
+  });
+}
+
+/// Is pred(proj(x)) false for every element x of [first, last)? True if there is none. No stretch begins
+/// after the answer is known. Complexity: at most one call of pred for each element.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+bool none_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(first, last), pred, proj);
+}
+/// The same for the elements of a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+bool none_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return !detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> none_of(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_input(
+        [&](auto const& in, auto& pred, auto&... proj) { return !detail::finds_any<Sched>(stop, in, pred, proj...); },
+        args...);
+  });
+}
+
+// ---- equal and mismatch ------------------------------------------------------------------------
+
+/// Have [first, last) and [first2, last2) the same length, and is pred(proj(x), proj2(y)) true for all pairs of their
+/// elements? No stretch begins after the answer is known.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+bool equal(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
+           Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::are_equal<Sched>(never, detail::input_of(first, last), detail::input_of(first2, last2), pred, proj,
+                                  proj2);
+}
+/// The same for two ranges.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
+          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+bool equal(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::are_equal<Sched>(never, detail::input_of(range), detail::input_of(range2), pred, proj, proj2);
+}
+/// The same for a second range that begins at first2 and is as long as the first one.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Iterator2, class Pred = std::ranges::equal_to>
+  requires(!sized_random_access_end<Pred, Iterator2>)
+bool equal(Iterator first, Sentinel last, Iterator2 first2, Pred pred = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  return detail::are_equal<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, pred);
+}
+/// The same with a stop token: equal(token, range, range2, pred, proj, proj2), and so on.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+std::optional<bool> equal(Token const& token, Args&&... args) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::with_two_inputs([&](auto const&... x) { return detail::are_equal<Sched>(stop, x...); }, args...);
+  });
+}
+
+/// The first pair of elements of two ranges for which pred(proj(x), proj2(y)) is false. If there is none, the
+/// position at which the shorter one ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Sentinel last, Iterator2 first2,
+                                                           Sentinel2 last2, Pred pred = {}, Proj proj = {},
+                                                           Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  auto const in2 = detail::input_of(first2, last2);
+  std::size_t const n = detail::find_mismatch<Sched>(never, in, in2, pred, proj, proj2);
+  return {in.at(n), in2.at(n)};
+}
+/// The same for two ranges.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
+          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+std::ranges::mismatch_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>>
+mismatch(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(range);
+  auto const in2 = detail::input_of(range2);
+  std::size_t const n = detail::find_mismatch<Sched>(never, in, in2, pred, proj, proj2);
+  return {in.at(n), in2.at(n)};
+}
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,267 @@
+// Filters in place: each piece moves its elements to its front, and fronts of neighbours become one.
+#pragma once
+
+#include <filch/detail/filtering.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The elements of consecutive pieces that belong to the front: [begin, at) of the range.
+struct front {
+  std::size_t begin;
+  std::size_t at;
+  std::size_t others = 0;  // of partitioning_stably
+};
+
+/// A piece of a filter in place. A piece that begins after the piece below has ended goes on with its front, as the
+/// serial loop does. Any other piece has a front of its own.
+template <class Work> class front_piece {
+ public:
+  /// The piece of the whole loop.
+  front_piece(Work& work, std::size_t n) : work_(work), begin_(0), end_(n), is_lowest_(true) {}
+  front_piece(front_piece const&) = delete;
+  front_piece& operator=(front_piece const&) = delete;
+
+  void run(std::size_t first, std::size_t last) {
+    if (first == begin_ && handed_.is_given()) {
+      front_ = handed_.carry();
+      is_lowest_ = true;
+    }
+    work_.extend(front_, first, last);
+    if (last == end_ && is_lowest_ && next_ != nullptr) next_->handed_.give(front_);
+  }
+  front_piece split(std::size_t middle, std::size_t) { return front_piece(*this, middle); }
+  void merge(front_piece& upper) {
+    end_ = upper.end_;
+    next_ = upper.next_;
+    front_ = upper.is_lowest_ ? upper.front_ : work_.joined(front_, upper.front_);
+  }
+  /// The front, of the piece of the whole loop.
+  front& whole() noexcept { return front_; }
+
+ private:
+  front_piece(front_piece& lower, std::size_t middle)
+      : work_(lower.work_), begin_(middle), end_(lower.end_), next_(lower.next_), front_{middle, middle} {
+    lower.end_ = middle;
+    lower.next_ = this;
+  }
+
+  Work& work_;
+  std::size_t const begin_;
+  std::size_t end_;
+  front_piece* next_ = nullptr;  // the piece above this one. It outlives this one's run.
+  bool is_lowest_ = false;       // is it the front of the whole range?
+  front front_{0, 0};
+  handed_carry<front> handed_;
+};
+
+/// Runs a filter in place over n positions. Returns the length of the front.
+template <class Sched, class Work> std::size_t to_the_front(std::size_t n, Work& work) {
+  front_piece<Work> piece(work, n);
+  detail::run_pieces<Sched>(0, n, piece);
+  work.finish(piece.whole());
+  return piece.whole().at;
+}
+
+/// remove_if.
+template <class Iterator, class Pred, class Proj> struct removing : selection<Iterator, Pred, Proj> {
+  void extend(front& f, std::size_t first, std::size_t last) const {
+    if (f.at == first) {  // nothing was removed yet
+      Iterator i = this->at(first);
+      while (first != last && !this->takes(i)) ++first, static_cast<void>(++i);
+      f.at = first;
+      if (first == last) return;
+      ++first;
+    }
+    Iterator to = this->at(f.at);
+    Iterator const was = to;
+    Iterator const end = this->at(last);
+    for (Iterator i = this->at(first); i != end; ++i) {
+      if (!this->takes(i)) {
+        *to = std::ranges::iter_move(i);
+        ++to;
+      }
+    }
+    f.at += static_cast<std::size_t>(to - was);
+  }
+  front joined(front const& low, front const& high) const {
+    if (low.at != high.begin) std::move(this->at(high.begin), this->at(high.at), this->at(low.at));
+    return {low.begin, low.at + (high.at - high.begin)};
+  }
+  void finish(front&) const noexcept {}
+};
+
+/// unique.
+template <class Iterator, class Equal, class Proj> struct keeping_unique {
+  using projected = std::invoke_result_t<Proj&, std::iter_reference_t<Iterator>>;
+  Iterator begin;
+  body_of<Equal, projected, projected> equal;
+  body_of<Proj, std::iter_reference_t<Iterator>> proj;
+
+  Iterator at(std::size_t position) const { return detail::iterator_after(begin, position); }
+  bool is_equal(Iterator const& i, Iterator const& j) const { return static_cast<bool>(equal(proj(*i), proj(*j))); }
+
+  void extend(front& f, std::size_t first, std::size_t last) const {
+    if (f.at == f.begin) {
+      ++f.at;
+      ++first;
+    }
+    Iterator kept = this->at(f.at - 1);
+    Iterator const before = kept;
+    Iterator const end = this->at(last);
+    for (Iterator i = this->at(first); i != end; ++i) {
+      if (is_equal(kept, i)) continue;
+      if (++kept != i) *kept = std::ranges::iter_move(i);
+    }
+    f.at += static_cast<std::size_t>(kept - before);
+  }
+  front joined(front const& low, front const& high) const {
+    std::size_t const from = high.begin + (is_equal(this->at(low.at - 1), this->at(high.begin)) ? 1 : 0);
+    if (low.at != from) std::move(this->at(from), this->at(high.at), this->at(low.at));
+    return {low.begin, low.at + (high.at - from)};
+  }
+  void finish(front&) const noexcept {}
+};
+
+/// Swaps the elements of two ranges of one length that do not overlap.
+template <class Iterator> struct swap_piece {
+  Iterator a;
+  Iterator b;
+  void run(std::size_t first, std::size_t last) const {
+    std::swap_ranges(detail::iterator_after(a, first), detail::iterator_after(a, last),
+                     detail::iterator_after(b, first));
+  }
+  swap_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(swap_piece&) const noexcept {}
+};
+
+/// partition. `others` of a front is 1 if the last stretch had many elements of both kinds.
+template <class Sched, class Iterator, class Pred, class Proj> struct partitioning : selection<Iterator, Pred, Proj> {
+  void extend(front& f, std::size_t first, std::size_t last) const {
+    Iterator to = this->at(f.at);
+    Iterator const was = to;
+    Iterator const end = this->at(last);
+    if (can_swap_always && f.others != 0) {
+      swap_always(to, this->at(first), end);
+    } else {
+      for (Iterator i = this->at(first); i != end; ++i) {
+        if (!this->takes(i)) continue;
+        if (to != i) std::ranges::iter_swap(to, i);
+        ++to;
+      }
+    }
+    auto const taken = static_cast<std::size_t>(to - was);
+    std::size_t const n = last - first;
+    f.others = 8 * taken > n && 8 * taken < 7 * n ? 1 : 0;
+    f.at += taken;
+  }
+  /// Swaps the last elements of the upper front with the elements above the lower one.
+  front joined(front const& low, front const& high) const {
+    std::size_t const count = std::min(high.begin - low.at, high.at - high.begin);
+    swap_piece<Iterator> swaps{this->at(low.at), this->at(high.at - count)};
+    detail::run_pieces<Sched>(0, count, swaps);
+    return {low.begin, low.at + (high.at - high.begin)};
+  }
+  void finish(front&) const noexcept {}
+
+ private:
+  static constexpr bool can_swap_always = std::contiguous_iterator<Iterator> &&
+                                          std::is_trivially_copyable_v<std::iter_value_t<Iterator>> &&
+                                          sizeof(std::iter_value_t<Iterator>) <= 16;
+  /// Swaps without a branch on what the predicate says.
+  FILCH_INLINE void swap_always(Iterator& to, Iterator i, Iterator const& end) const {
+    if constexpr (can_swap_always) {
+      for (; i != end; ++i) {
+        auto const value = *i;
+        bool const is_taken = this->takes(i);
+        *i = *to;
+        *to = value;
+        to += is_taken;
+      }
+    }
+  }
+};
+
+/// Memory for n elements, or none. Destroys the elements that were made in it and are left.
+template <class T> class raw_buffer {
+ public:
+  explicit raw_buffer(std::size_t n) : n_(n) {
+    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) return;
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      lives_.reset(new (std::nothrow) bool[n]());
+      if (!lives_) return;
+    }
+    elements_ = static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(alignof(T)), std::nothrow));
+  }
+  raw_buffer(raw_buffer const&) = delete;
+  raw_buffer& operator=(raw_buffer const&) = delete;
+  ~raw_buffer() {
+    if (elements_ == nullptr) return;
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (std::size_t i = 0; i < n_; ++i) {
+        if (lives_[i]) std::destroy_at(elements_ + i);
+      }
+    }
+    ::operator delete(elements_, std::align_val_t(alignof(T)));
+  }
+  explicit operator bool() const noexcept { return elements_ != nullptr; }
+
+  T& operator[](std::size_t i) const noexcept { return elements_[i]; }
+  template <class U> void make(std::size_t i, U&& value) const {
+    ::new (static_cast<void*>(elements_ + i)) T(std::forward<U>(value));
+    if constexpr (!std::is_trivially_destructible_v<T>) lives_[i] = true;
+  }
+  void destroy(std::size_t i) const noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      std::destroy_at(elements_ + i);
+      lives_[i] = false;
+    }
+  }
+
+ private:
+  std::size_t const n_;
+  T* elements_ = nullptr;
+  std::unique_ptr<bool[]> lives_;
+};
+
+/// stable_partition. The others of a front [begin, at) wait in the buffer from position `begin` on.
+template <class Iterator, class Pred, class Proj> struct partitioning_stably : selection<Iterator, Pred, Proj> {
+  raw_buffer<std::iter_value_t<Iterator>> const* buffer;
+
+  void extend(front& f, std::size_t first, std::size_t last) const {
+    Iterator to = this->at(f.at);
+    Iterator const was = to;
+    Iterator const end = this->at(last);
+    std::size_t others = f.begin + f.others;
+    for (Iterator i = this->at(first); i != end; ++i) {
+      if (!this->takes(i)) {
+        buffer->make(others++, std::ranges::iter_move(i));
+      } else {
+        if (to != i) *to = std::ranges::iter_move(i);
+        ++to;
+      }
+    }
+    f.at += static_cast<std::size_t>(to - was);
+    f.others = others - f.begin;
+  }
+  front joined(front& low, front& high) const {
+    finish(low);
+    finish(high);
+    std::rotate(this->at(low.at), this->at(high.begin), this->at(high.at));
+    return {low.begin, low.at + (high.at - high.begin)};
+  }
+  /// Moves the others back.
+  void finish(front& f) const {
+    Iterator to = this->at(f.at);
+    for (std::size_t i = f.begin; i < f.begin + f.others; ++i, ++to) {
+      *to = std::move((*buffer)[i]);
+      buffer->destroy(i);
+    }
+    f.others = 0;
+  }
+};
+
+}  // namespace filch::inline FILCH_ABI::detail
