@@ -137,15 +137,13 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           class Value>
 Iterator fill(Iterator first, Sentinel last, Value const& value) {
   detail::never_stopped never;
-  return detail::write_positions<Sched>(never, detail::input_of(first, last),
-                                        [&value](std::size_t) -> Value const& { return value; });
+  return detail::write_positions<Sched>(never, detail::input_of(first, last), detail::constant<Value>{value});
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_output Range, class Value>
 std::ranges::borrowed_iterator_t<Range> fill(Range&& range, Value const& value) {
   detail::never_stopped never;
-  return detail::write_positions<Sched>(never, detail::input_of(range),
-                                        [&value](std::size_t) -> Value const& { return value; });
+  return detail::write_positions<Sched>(never, detail::input_of(range), detail::constant<Value>{value});
 }
 
 /// Assigns g() to every element of [first, last). Several workers call g at once, in no order. Returns the end.

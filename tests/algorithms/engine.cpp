@@ -4,6 +4,7 @@
 #include <filch/for_each.hpp>
 #include <filch/reduce.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -63,6 +64,21 @@ TYPED_TEST(engine, splits_to_pieces_of_one_iteration_where_asked_to) {
     EXPECT_EQ(piece.next, n);
     EXPECT_EQ(piece.merged, n == 0 ? 0 : n - 1);
   });
+}
+
+struct turning_piece : counting_piece {
+  static constexpr std::size_t k_turn = 16;
+  static inline std::size_t longest = 0;
+  void run(std::size_t first, std::size_t last) { longest = std::max(longest, last - first); }
+  turning_piece split(std::size_t, std::size_t) const { return {}; }
+  void merge(turning_piece&) const {}
+};
+
+TEST(engine_on_one_worker, runs_up_to_64_turns_together) {
+  turning_piece piece;
+  filch::detail::run_pieces<filch::serial>(0, 1'000'000, piece);
+  EXPECT_GT(turning_piece::longest, 64u);
+  EXPECT_LE(turning_piece::longest, 64 * 16u);
 }
 
 std::atomic<std::size_t> pieces_begun{0};

@@ -43,6 +43,7 @@ template <class Value> struct equal_to {
   template <class X> FILCH_INLINE bool operator()(X&& x) const { return static_cast<X&&>(x) == value; }
 };
 template <class Value> equal_to(Value const&) -> equal_to<Value>;
+template <class Value> inline constexpr bool is_arithmetic_function<equal_to<Value>> = std::is_arithmetic_v<Value>;
 
 /// The opposite of a predicate.
 template <class Pred> struct negated {

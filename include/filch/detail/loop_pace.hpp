@@ -111,15 +111,17 @@ class loop_history {
 template <class Piece> inline constinit loop_history history_of{};
 
 /// The lengths of stretches and blocks in one loop or piece. Only the cost of past iterations is known: the pace
-/// begins with stretches of one iteration, and begins again after a slow block.
+/// begins with stretches of one turn, and begins again after a slow block. A turn is one iteration, or more of a loop
+/// whose iterations can't be dear.
 class loop_pace {
  public:
-  explicit loop_pace(loop_history const& history) noexcept
-      : cautious_(history.cautious()),
+  loop_pace(loop_history const& history, std::size_t turn) noexcept
+      : turn_(turn),
+        cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()) {}
   /// Number of iterations of the next stretch.
-  std::size_t stretch() const noexcept { return stretch_; }
+  std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Tick at which the loop or piece began.
   std::int64_t began() const noexcept { return began_; }
   /// Ticks of all slow blocks so far.
@@ -143,7 +145,7 @@ class loop_pace {
 
  private:
   static constexpr std::size_t k_growth = 4;
-  // In iterations. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
+  // In turns. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
   static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_longest_cautious = 4;
   static constexpr std::size_t k_most_stretches = 128;
@@ -163,7 +165,7 @@ class loop_pace {
     quiet_until_ = 0;
   }
   void set(std::uint64_t block) noexcept {
-    std::size_t const iterations = stretch_ * ran_;
+    std::size_t const iterations = stretch_ * ran_ * turn_;
     in_all_ += iterations;
     if (in_all_ >= cautious_) longest_ = k_longest;
     if (block > k_slow_block) {
@@ -180,16 +182,17 @@ class loop_pace {
     } else if (block > 2 * k_short_block && stretches_ > 1) {
       stretches_ /= 2;
     }
-    cost_ = stretch_ == 1 ? loop_cost::dear() : loop_cost{block, iterations};
+    cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : loop_cost{block, iterations};
   }
 
-  std::size_t stretch_ = 1;
+  std::size_t const turn_;   // iterations of a turn
+  std::size_t stretch_ = 1;  // in turns
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches run in this block
   std::size_t quiet_until_ = 0;  // in stretches of this block
   std::size_t in_all_ = 0;       // iterations run before this block
   std::size_t cautious_;         // iterations for which stretches stay short
-  std::size_t longest_;          // longest stretch, in iterations
+  std::size_t longest_;          // longest stretch, in turns
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
   std::int64_t const began_ = loop_ticks();

@@ -146,6 +146,14 @@ template <class Piece> consteval bool ends_all_pieces() {
   }
 }
 
+template <class Piece> consteval std::size_t positions_of_turn() {
+  if constexpr (requires { Piece::k_turn; }) {
+    return Piece::k_turn;
+  } else {
+    return 1;
+  }
+}
+
 template <class Piece>
 inline constexpr bool piece_runs_as_copy =
     std::is_trivially_copyable_v<Piece> && std::is_trivially_copy_constructible_v<Piece> && sizeof(Piece) <= 128 &&
@@ -159,7 +167,7 @@ template <class Sched, class Piece, class Stop>
                                                Stop& stop, loop_end* const end) {
   std::conditional_t<piece_runs_as_copy<Piece>, Piece, Piece&> piece = given;
   loop_history& history = history_of<Piece>;
-  loop_pace pace(history);
+  loop_pace pace(history, detail::positions_of_turn<Piece>());
   std::size_t first = begin;
   bool is_over = false;
   do {

@@ -87,6 +87,25 @@ decltype(auto) with_two_inputs(Body body, First&& first, Rest&&... rest) {
       first, rest...);
 }
 
+/// Is Fn a function of the standard or of this library that costs an instruction or so, where its arguments are
+/// numbers?
+template <class Fn> inline constexpr bool is_arithmetic_function = false;
+template <class Fn> inline constexpr bool is_arithmetic_function<Fn const> = is_arithmetic_function<Fn>;
+template <> inline constexpr bool is_arithmetic_function<std::identity> = true;
+template <> inline constexpr bool is_arithmetic_function<std::ranges::equal_to> = true;
+template <class T> inline constexpr bool is_arithmetic_function<std::plus<T>> = true;
+template <class T> inline constexpr bool is_arithmetic_function<std::minus<T>> = true;
+template <class T> inline constexpr bool is_arithmetic_function<std::multiplies<T>> = true;
+template <class T> inline constexpr bool is_arithmetic_function<std::negate<T>> = true;
+
+/// Does Iterator point to numbers in memory?
+template <class Iterator>
+inline constexpr bool points_to_numbers =
+    std::contiguous_iterator<Iterator> && std::is_arithmetic_v<std::iter_value_t<Iterator>>;
+
+/// Positions of a turn of a loop without functions of the user.
+inline constexpr std::size_t k_arithmetic_turn = 16;
+
 /// pred(proj(x)).
 template <class Reference, class Pred, class Proj> struct projected {
   [[no_unique_address]] body_of<Proj, Reference> proj;
@@ -104,6 +123,13 @@ template <class Reference, class Reference2, class Pred, class Proj, class Proj2
   }
 };
 
+template <class Reference, class Pred, class Proj>
+inline constexpr bool is_arithmetic_function<projected<Reference, Pred, Proj>> =
+    is_arithmetic_function<Pred> && is_arithmetic_function<Proj>;
+template <class Reference, class Reference2, class Pred, class Proj, class Proj2>
+inline constexpr bool is_arithmetic_function<projected_pair<Reference, Reference2, Pred, Proj, Proj2>> =
+    is_arithmetic_function<Pred> && is_arithmetic_function<Proj> && is_arithmetic_function<Proj2>;
+
 template <class Iterator, class Pred, class Proj>
 using projected_of = projected<std::iter_reference_t<Iterator>, Pred, Proj>;
 template <class Iterator, class Iterator2, class Pred, class Proj, class Proj2>
@@ -113,6 +139,7 @@ using projected_pair_of =
 /// The elements from `begin` on, through a function.
 template <class Iterator, class Fn> struct elements {
   using value = std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>;
+  static constexpr bool is_arithmetic = points_to_numbers<Iterator> && is_arithmetic_function<Fn>;
   Iterator begin;
   [[no_unique_address]] body_of<Fn, std::iter_reference_t<Iterator>> f;
 
@@ -151,6 +178,8 @@ template <class Iterator, class Fn> struct elements {
 /// The pairs of elements of two ranges, through a function of two arguments.
 template <class Iterator, class Iterator2, class Fn> struct element_pairs {
   using value = std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>;
+  static constexpr bool is_arithmetic =
+      points_to_numbers<Iterator> && points_to_numbers<Iterator2> && is_arithmetic_function<Fn>;
   Iterator begin;
   Iterator2 begin2;
   [[no_unique_address]] body_of<Fn, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>> f;

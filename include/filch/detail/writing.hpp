@@ -17,6 +17,7 @@ namespace detail {
 
 /// Writes the values of Source to the output from `out` on.
 template <class Source, class Out> struct writing_piece {
+  static constexpr std::size_t k_turn = Source::is_arithmetic && points_to_numbers<Out> ? k_arithmetic_turn : 1;
   Source in;
   Out out;
 
@@ -42,6 +43,7 @@ std::size_t write_source(Stop& stop, Source const& source, std::size_t n, Out co
 /// Values that depend on the position only, or on nothing: f(position).
 template <class Fn> struct positions {
   using value = std::invoke_result_t<Fn&, std::size_t>;
+  static constexpr bool is_arithmetic = is_arithmetic_function<Fn>;
   body_of<Fn, std::size_t> f;
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
     for (; first != last; ++first) g(f(first));
@@ -62,6 +64,16 @@ template <class Value> struct counted_from {
     }
   }
 };
+
+template <class Value>
+inline constexpr bool is_arithmetic_function<counted_from<Value>> = std::is_arithmetic_v<Value>;
+
+/// The caller's value at each position.
+template <class Value> struct constant {
+  Value const& value;
+  FILCH_INLINE Value const& operator()(std::size_t) const noexcept { return value; }
+};
+template <class Value> inline constexpr bool is_arithmetic_function<constant<Value>> = std::is_arithmetic_v<Value>;
 
 /// Writes f(position) to all of `out`.
 template <class Sched, class Stop, class Iterator, class Fn>
