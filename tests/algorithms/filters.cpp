@@ -1,11 +1,10 @@
-// Filters: the results of std's, in any split, also where there is no memory for marks.
+// Filters to another range: the results of std's, in any split, also where there is no memory for marks.
 #include "pieces.hpp"
 
 #include <filch/filter.hpp>
 
 #include <algorithm>
-#include <memory>
-#include <string>
+#include <stop_token>
 
 namespace filch_test {
 namespace {
@@ -63,95 +62,20 @@ TYPED_TEST(filters, partition_copy_is_std_s) {
   });
 }
 
-TYPED_TEST(filters, remove_if_and_unique_are_std_s) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    auto v = numbers(n, 0, 5);
-    auto expected = v;
-    expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
-    v.erase(filch::unique<TypeParam>(v.begin(), v.end()), v.end());
-    EXPECT_EQ(v, expected);
-    auto const removes = [](int x) { return x < 2; };
-    expected.erase(std::remove_if(expected.begin(), expected.end(), removes), expected.end());
-    v.erase(filch::remove_if<TypeParam>(v, removes).begin(), v.end());
-    EXPECT_EQ(v, expected);
+TYPED_TEST(filters, copy_if_ends_when_a_stop_is_requested) {
+  std::stop_source source;
+  auto const v = numbers(1'000);
+  std::vector<int> out(1'000);
+  std::size_t calls = 0;
+  auto const pred = [&](int) { return ++calls == 500 ? source.request_stop() : true; };
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([&] {
+    EXPECT_FALSE(filch::copy_if<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin(), pred));
+    EXPECT_LE(calls, 564u);
+    calls = 1'000;
+    EXPECT_TRUE(filch::copy_if<TypeParam>(std::stop_token(), v.begin(), v.end(), out.begin(), pred));
   });
-}
-
-TYPED_TEST(filters, move_what_can_be_moved_only) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    std::vector<std::unique_ptr<int>> v;
-    for (int x : numbers(n)) v.push_back(std::make_unique<int>(x));
-    auto const get = [](std::unique_ptr<int> const& p) { return *p; };
-    auto expected = numbers(n);
-    std::stable_partition(expected.begin(), expected.end(), is_taken);
-    filch::stable_partition<TypeParam>(v, is_taken, get);
-    EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
-                           [](auto const& p, int x) { return p && *p == x; }));
-    expected.erase(std::remove_if(expected.begin(), expected.end(), is_taken), expected.end());
-    v.erase(filch::remove_if<TypeParam>(v, is_taken, get).begin(), v.end());
-    EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
-                           [](auto const& p, int x) { return p && *p == x; }));
-  });
-}
-
-template <class S, class T> void partitions(std::vector<T> v, bool (*pred)(T const&)) {
-  auto expected = v;
-  auto const middle = filch::partition<S>(v, pred).begin();
-  EXPECT_TRUE(std::all_of(v.begin(), middle, pred));
-  EXPECT_TRUE(std::none_of(middle, v.end(), pred));
-  std::sort(v.begin(), v.end());
-  std::sort(expected.begin(), expected.end());
-  EXPECT_EQ(v, expected);
-}
-TYPED_TEST(filters, partition_keeps_all_elements) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    partitions<TypeParam, int>(numbers(n), [](int const& x) { return is_taken(x); });
-    std::vector<std::string> words;
-    for (int x : numbers(n)) words.push_back(std::to_string(x));
-    partitions<TypeParam, std::string>(std::move(words), [](std::string const& x) { return x.back() > '4'; });
-  });
-}
-
-TYPED_TEST(filters, stable_partition_is_std_s) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    auto v = numbers(n);
-    auto expected = v;
-    auto const middle = std::stable_partition(expected.begin(), expected.end(), is_taken);
-    EXPECT_EQ(filch::stable_partition<TypeParam>(v.begin(), v.end(), is_taken) - v.begin(),
-              middle - expected.begin());
-    EXPECT_EQ(v, expected);
-  });
-}
-
-TYPED_TEST(filters, throw_what_the_predicate_throws) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    if (n == 0) return;
-    std::vector<std::string> v(n, std::string(40, 'x')), out(n);
-    v[n / 2] = "throws";
-    auto const pred = [](std::string const& x) { return x.size() == 6 ? throw 3 : x.empty(); };
-    EXPECT_THROW(filch::copy_if<TypeParam>(v, out, pred), int);
-    EXPECT_THROW(filch::remove_if<TypeParam>(v, pred), int);
-    auto w = v;
-    EXPECT_THROW(filch::stable_partition<TypeParam>(w, [&](std::string const& x) { return !pred(x); }), int);
-    EXPECT_THROW(filch::partition<TypeParam>(v, pred), int);
-  });
-}
-
-TYPED_TEST(filters, call_the_predicate_once_for_each_element) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    auto v = numbers(n);
-    std::vector<int> out(n);
-    std::atomic<std::size_t> calls{0};
-    auto const counted = [&](int x) { return calls.fetch_add(1, std::memory_order_relaxed), x > 0; };
-    filch::copy_if<TypeParam>(v, out, counted);
-    EXPECT_EQ(calls.exchange(0), n);
-    filch::stable_partition<TypeParam>(v, counted);
-    EXPECT_EQ(calls.exchange(0), n);
-    filch::partition<TypeParam>(v, counted);
-    EXPECT_EQ(calls.exchange(0), n);
-    filch::remove_if<TypeParam>(v, counted);
-    EXPECT_EQ(calls.exchange(0), n);
-  });
+  EXPECT_EQ(out, v);
 }
 
 /// Without memory for marks: positions above wait for the number of elements below. Runs no threads.

@@ -1,14 +1,11 @@
-// Scans: the results of std's, in any split, with the carry known before, midway and after a piece that was stolen.
+// Scans: the results of std's, in any split and in order.
 #include "pieces.hpp"
 
 #include <filch/scan.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <numeric>
-#include <stop_token>
 #include <string>
 
 namespace filch_test {
@@ -97,93 +94,6 @@ TYPED_TEST(scans, combine_neighbours_only) {
     filch::exclusive_scan<TypeParam>(v, out, ends(0), joined);
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], ends("0", std::to_string(i)));
   });
-}
-
-TYPED_TEST(scans, transform_each_element) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    auto const v = numbers(n);
-    auto const square = [](int x) { return static_cast<long>(x) * x; };
-    std::vector<long> expected(n), out(n);
-    std::transform_inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, square);
-    filch::transform_inclusive_scan<TypeParam>(v, out, std::plus<>{}, square);
-    EXPECT_EQ(out, expected);
-    std::transform_inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, square, 3L);
-    filch::transform_inclusive_scan<TypeParam>(v.begin(), v.end(), out.begin(), std::plus<>{}, square, 3L);
-    EXPECT_EQ(out, expected);
-    std::transform_exclusive_scan(v.begin(), v.end(), expected.begin(), 3L, std::plus<>{}, square);
-    filch::transform_exclusive_scan<TypeParam>(v, out, 3L, std::plus<>{}, square);
-    EXPECT_EQ(out, expected);
-  });
-}
-
-TYPED_TEST(scans, adjacent_difference_is_std_s_also_in_place) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    auto v = numbers(n);
-    std::vector<int> expected(n), out(n);
-    std::adjacent_difference(v.begin(), v.end(), expected.begin());
-    EXPECT_EQ(filch::adjacent_difference<TypeParam>(v.begin(), v.end(), out.begin()), out.end());
-    EXPECT_EQ(out, expected);
-    filch::adjacent_difference<TypeParam>(v, v);
-    EXPECT_EQ(v, expected);
-  });
-}
-
-TYPED_TEST(scans, end_at_the_end_of_the_shorter_range) {
-  std::vector<int> const v(100, 1);
-  std::vector<int> out(60);
-  auto const [in_end, out_end] = filch::inclusive_scan<TypeParam>(v, out);
-  EXPECT_EQ(in_end - v.begin(), 60);
-  EXPECT_EQ(out_end, out.end());
-  EXPECT_EQ(out.back(), 60);
-}
-
-TYPED_TEST(scans, take_one_pass_on_one_worker) {
-  typename TypeParam::pool pool({.workers = 1});
-  std::vector<int> v(10'000, 1);
-  int calls = 0;
-  auto const op = [&calls](int a, int b) { return ++calls, a + b; };
-  pool.run([&] { filch::inclusive_scan<TypeParam>(v, v, op); });
-  EXPECT_EQ(calls, 9'999);
-}
-
-TYPED_TEST(scans, take_one_pass_where_pieces_come_back_unstolen) {
-  if constexpr (steals_are_forced<TypeParam>) GTEST_SKIP() << "all pieces are stolen";
-  typename TypeParam::pool pool({.workers = 1});
-  single_pieces const all;
-  std::vector<int> v(1'000, 1);
-  int calls = 0;
-  auto const op = [&calls](int a, int b) { return ++calls, a + b; };
-  pool.run([&] { filch::inclusive_scan<TypeParam>(v, v, op); });
-  EXPECT_EQ(calls, 999);
-}
-
-TYPED_TEST(scans, throw_what_op_throws) {
-  in_every_pool<TypeParam>([](std::size_t n) {
-    auto const v = numbers(n, 0, 10);
-    std::vector<int> out(n);
-    auto const op = [](int, int) -> int { throw 3; };
-    if (n > 1) {
-      EXPECT_THROW(filch::inclusive_scan<TypeParam>(v, out, op), int);
-    } else {
-      filch::inclusive_scan<TypeParam>(v, out, op);
-      EXPECT_EQ(out, v);
-    }
-  });
-}
-
-TYPED_TEST(scans, end_when_a_stop_is_requested) {
-  std::stop_source source;
-  std::vector<int> const v(10'000, 1);
-  std::vector<int> out(10'000);
-  EXPECT_TRUE(filch::inclusive_scan<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin()));
-  EXPECT_EQ(out.back(), 10'000);
-  auto const op = [&](int a, int b) {
-    if (a == 500) source.request_stop();
-    return a + b;
-  };
-  std::fill(out.begin(), out.end(), 0);
-  EXPECT_FALSE(filch::inclusive_scan<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin(), op));
-  EXPECT_EQ(out.back(), 0);
 }
 
 }  // namespace

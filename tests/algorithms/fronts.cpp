@@ -1,0 +1,110 @@
+// Filters in place: the results of std's, in any split; the predicate is called once, and may throw.
+#include "pieces.hpp"
+
+#include <filch/filter.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace filch_test {
+namespace {
+
+template <class S> class fronts : public ::testing::Test {};
+TYPED_TEST_SUITE(fronts, all_schedulers, scheduler_names);
+
+constexpr auto is_taken = [](int x) { return x % 3 == 0 || x > 700; };
+
+TYPED_TEST(fronts, remove_if_and_unique_are_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n, 0, 5);
+    auto expected = v;
+    expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+    v.erase(filch::unique<TypeParam>(v.begin(), v.end()), v.end());
+    EXPECT_EQ(v, expected);
+    auto const removes = [](int x) { return x < 2; };
+    expected.erase(std::remove_if(expected.begin(), expected.end(), removes), expected.end());
+    v.erase(filch::remove_if<TypeParam>(v, removes).begin(), v.end());
+    EXPECT_EQ(v, expected);
+  });
+}
+
+TYPED_TEST(fronts, move_what_can_be_moved_only) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<std::unique_ptr<int>> v;
+    for (int x : numbers(n)) v.push_back(std::make_unique<int>(x));
+    auto const get = [](std::unique_ptr<int> const& p) { return *p; };
+    auto expected = numbers(n);
+    std::stable_partition(expected.begin(), expected.end(), is_taken);
+    filch::stable_partition<TypeParam>(v, is_taken, get);
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
+                           [](auto const& p, int x) { return p && *p == x; }));
+    expected.erase(std::remove_if(expected.begin(), expected.end(), is_taken), expected.end());
+    v.erase(filch::remove_if<TypeParam>(v, is_taken, get).begin(), v.end());
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
+                           [](auto const& p, int x) { return p && *p == x; }));
+  });
+}
+
+template <class S, class T> void partitions(std::vector<T> v, bool (*pred)(T const&)) {
+  auto expected = v;
+  auto const middle = filch::partition<S>(v, pred).begin();
+  EXPECT_TRUE(std::all_of(v.begin(), middle, pred));
+  EXPECT_TRUE(std::none_of(middle, v.end(), pred));
+  std::sort(v.begin(), v.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(v, expected);
+}
+TYPED_TEST(fronts, partition_keeps_all_elements) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    partitions<TypeParam, int>(numbers(n), [](int const& x) { return is_taken(x); });
+    std::vector<std::string> words;
+    for (int x : numbers(n)) words.push_back(std::to_string(x));
+    partitions<TypeParam, std::string>(std::move(words), [](std::string const& x) { return x.back() > '4'; });
+  });
+}
+
+TYPED_TEST(fronts, stable_partition_is_std_s) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n);
+    auto expected = v;
+    auto const middle = std::stable_partition(expected.begin(), expected.end(), is_taken);
+    EXPECT_EQ(filch::stable_partition<TypeParam>(v.begin(), v.end(), is_taken) - v.begin(),
+              middle - expected.begin());
+    EXPECT_EQ(v, expected);
+  });
+}
+
+TYPED_TEST(fronts, throw_what_the_predicate_throws) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    if (n == 0) return;
+    std::vector<std::string> v(n, std::string(40, 'x')), out(n);
+    v[n / 2] = "throws";
+    auto const pred = [](std::string const& x) { return x.size() == 6 ? throw 3 : x.empty(); };
+    EXPECT_THROW(filch::copy_if<TypeParam>(v, out, pred), int);
+    EXPECT_THROW(filch::remove_if<TypeParam>(v, pred), int);
+    auto w = v;
+    EXPECT_THROW(filch::stable_partition<TypeParam>(w, [&](std::string const& x) { return !pred(x); }), int);
+    EXPECT_THROW(filch::partition<TypeParam>(v, pred), int);
+  });
+}
+
+TYPED_TEST(fronts, call_the_predicate_once_for_each_element) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto v = numbers(n);
+    std::vector<int> out(n);
+    std::atomic<std::size_t> calls{0};
+    auto const counted = [&](int x) { return calls.fetch_add(1, std::memory_order_relaxed), x > 0; };
+    filch::copy_if<TypeParam>(v, out, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+    filch::stable_partition<TypeParam>(v, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+    filch::partition<TypeParam>(v, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+    filch::remove_if<TypeParam>(v, counted);
+    EXPECT_EQ(calls.exchange(0), n);
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
