@@ -17,6 +17,13 @@ using all_schedulers = ::testing::Types<FILCH_TEST_SCHEDULERS>;
 using all_schedulers = ::testing::Types<FILCH_SCHEDULERS>;
 #endif
 
+/// Those that the algorithms are tried on.
+#if defined(FILCH_TEST_ALGORITHMS)
+using algorithm_schedulers = ::testing::Types<FILCH_TEST_ALGORITHMS>;
+#else
+using algorithm_schedulers = all_schedulers;
+#endif
+
 /// Those whose code may continue on another thread after a join.
 #if FILCH_HAS_CACTUS
 using moving_schedulers = ::testing::Types<filch::cactus, filch::implicit>;

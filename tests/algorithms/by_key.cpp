@@ -12,7 +12,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class by_key : public ::testing::Test {};
-TYPED_TEST_SUITE(by_key, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(by_key, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(by_key, histogram_counts_each_element_in_few_and_many_and_skewed_bins) {
   in_every_pool<TypeParam>([](std::size_t n) {

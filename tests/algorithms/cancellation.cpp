@@ -13,7 +13,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class cancellation : public ::testing::Test {};
-TYPED_TEST_SUITE(cancellation, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(cancellation, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(cancellation, changes_nothing_where_nobody_requests_it) {
   in_every_pool<TypeParam>([](std::size_t n) {

@@ -12,7 +12,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class carries : public ::testing::Test {};
-TYPED_TEST_SUITE(carries, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(carries, algorithm_schedulers, scheduler_names);
 
 /// A scan of eight strings whose upper half another worker takes. The gates are at what `when` says.
 enum class carry_known { before, midway, after };

@@ -13,7 +13,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class engine : public ::testing::Test {};
-TYPED_TEST_SUITE(engine, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(engine, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(engine, calls_the_function_once_for_each_element) {
   in_every_pool<TypeParam>([](std::size_t n) {

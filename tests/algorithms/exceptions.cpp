@@ -12,7 +12,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class loop_exceptions : public ::testing::Test {};
-TYPED_TEST_SUITE(loop_exceptions, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(loop_exceptions, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(loop_exceptions, end_a_loop_whose_first_iteration_throws) {
   typename TypeParam::pool pool({.workers = 2});

@@ -10,7 +10,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class filters : public ::testing::Test {};
-TYPED_TEST_SUITE(filters, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(filters, algorithm_schedulers, scheduler_names);
 
 constexpr auto is_taken = [](int x) { return x % 3 == 0 || x > 700; };
 

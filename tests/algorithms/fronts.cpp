@@ -11,7 +11,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class fronts : public ::testing::Test {};
-TYPED_TEST_SUITE(fronts, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(fronts, algorithm_schedulers, scheduler_names);
 
 constexpr auto is_taken = [](int x) { return x % 3 == 0 || x > 700; };
 

@@ -12,7 +12,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class loops : public ::testing::Test {};
-TYPED_TEST_SUITE(loops, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(loops, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(loops, call_a_function_for_projections) {
   in_every_pool<TypeParam>([](std::size_t n) {

@@ -13,7 +13,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class reductions : public ::testing::Test {};
-TYPED_TEST_SUITE(reductions, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(reductions, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(reductions, sum_as_the_standards) {
   in_every_pool<TypeParam>([](std::size_t n) {

@@ -11,7 +11,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class reproducible : public ::testing::Test {};
-TYPED_TEST_SUITE(reproducible, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(reproducible, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(reproducible, has_the_same_bits_however_the_loop_is_split) {
   in_every_pool<TypeParam>([](std::size_t n) {

@@ -11,7 +11,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class scan_forms : public ::testing::Test {};
-TYPED_TEST_SUITE(scan_forms, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(scan_forms, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(scan_forms, transform_each_element) {
   in_every_pool<TypeParam>([](std::size_t n) {

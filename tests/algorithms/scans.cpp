@@ -12,7 +12,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class scans : public ::testing::Test {};
-TYPED_TEST_SUITE(scans, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(scans, algorithm_schedulers, scheduler_names);
 
 /// Composition is associative and not commutative.
 struct matrix {

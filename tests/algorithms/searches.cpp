@@ -10,7 +10,7 @@ namespace filch_test {
 namespace {
 
 template <class S> class searches : public ::testing::Test {};
-TYPED_TEST_SUITE(searches, all_schedulers, scheduler_names);
+TYPED_TEST_SUITE(searches, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(searches, find_the_lowest_position) {
   in_every_pool<TypeParam>([](std::size_t n) {
