@@ -162,7 +162,7 @@ std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj
 /// `partition` that keeps the order within both groups.
 ///
 /// Complexity: n calls of pred and proj, at most 2 n moves on one worker, and n for each level of splits. Allocates a
-/// buffer of n elements; without memory for it, runs as std::stable_partition on the calling worker. Otherwise as
+/// buffer of n elements; without memory for it, takes n log(n) moves on the calling worker. Otherwise as
 /// `partition`. After an exception some elements have the values of moved-from elements.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Proj = std::identity>
@@ -172,9 +172,8 @@ Iterator stable_partition(Iterator first, Sentinel last, Pred pred, Proj proj = 
   if (n == 0) return first;
   detail::raw_buffer<value> buffer(n);
   if (!buffer) {
-    return std::stable_partition(first, detail::iterator_after(first, n), [&](auto&& x) -> bool {
-      return std::invoke(pred, std::invoke(proj, static_cast<decltype(x)>(x)));
-    });
+    detail::selection<Iterator, Pred, Proj> const taken{first, {pred}, {proj}};
+    return detail::iterator_after(first, detail::partition_without_memory(taken, 0, n));
   }
   detail::partitioning_stably<Iterator, Pred, Proj> work{{first, {pred}, {proj}}, &buffer};
   return detail::iterator_after(first, detail::to_the_front<Sched>(n, work));

@@ -227,6 +227,17 @@ template <class T> class raw_buffer {
   std::unique_ptr<bool[]> lives_;
 };
 
+/// stable_partition of [first, last), which is not empty, by rotations. Returns the end of the taken ones.
+template <class Selection>
+std::size_t partition_without_memory(Selection const& in, std::size_t first, std::size_t last) {
+  if (last - first == 1) return in.takes(in.at(first)) ? last : first;
+  std::size_t const middle = first + (last - first) / 2;
+  std::size_t const low = detail::partition_without_memory(in, first, middle);
+  std::size_t const high = detail::partition_without_memory(in, middle, last);
+  std::rotate(in.at(low), in.at(middle), in.at(high));
+  return low + (high - middle);
+}
+
 /// stable_partition. The others of a front [begin, at) wait in the buffer from position `begin` on.
 template <class Iterator, class Pred, class Proj> struct partitioning_stably : selection<Iterator, Pred, Proj> {
   raw_buffer<std::iter_value_t<Iterator>> const* buffer;
