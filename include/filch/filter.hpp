@@ -112,6 +112,7 @@ Iterator remove_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
 /// The same for a range. Returns the subrange of the elements with unspecified values.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
           class Proj = std::identity>
+  requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj proj = {}) {
   auto const first = std::ranges::begin(range);
   auto const end = detail::iterator_after(first, detail::length_of(range));
@@ -131,6 +132,7 @@ Iterator unique(Iterator first, Sentinel last, Equal equal = {}, Proj proj = {})
 /// The same for a range. Returns the subrange of the elements with unspecified values.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Equal = std::ranges::equal_to,
           class Proj = std::identity>
+  requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, Proj proj = {}) {
   auto const first = std::ranges::begin(range);
   auto const end = detail::iterator_after(first, detail::length_of(range));
@@ -153,6 +155,7 @@ Iterator partition(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
 /// The same for a range. Returns the subrange of the elements for which pred is false.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
           class Proj = std::identity>
+  requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj proj = {}) {
   auto const first = std::ranges::begin(range);
   auto const end = detail::iterator_after(first, detail::length_of(range));
@@ -181,6 +184,7 @@ Iterator stable_partition(Iterator first, Sentinel last, Pred pred, Proj proj = 
 /// The same for a range. Returns the subrange of the elements for which pred is false.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
           class Proj = std::identity>
+  requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> stable_partition(Range&& range, Pred pred, Proj proj = {}) {
   auto const first = std::ranges::begin(range);
   auto const end = detail::iterator_after(first, detail::length_of(range));

@@ -33,9 +33,34 @@ TYPED_TEST(fronts, remove_if_and_unique_are_std_s) {
     EXPECT_EQ(v, expected);
     auto const removes = [](int x) { return x < 2; };
     expected.erase(std::remove_if(expected.begin(), expected.end(), removes), expected.end());
-    v.erase(filch::remove_if<TypeParam>(v, removes).begin(), v.end());
+    v.erase(filch::remove_if<TypeParam>(v.begin(), v.end(), removes), v.end());
     EXPECT_EQ(v, expected);
   });
+}
+
+TYPED_TEST(fronts, of_ranges_are_those_of_iterators) {
+  if constexpr (filch::detail::has_subranges) {
+    auto const v = numbers(300, 0, 5);
+    auto const rest_of = [&v](auto const& ranges, auto const& iterators) {
+      auto a = v;
+      auto b = v;
+      auto const rest = ranges(a);
+      EXPECT_EQ(rest.begin() - a.begin(), iterators(b.begin(), b.end()) - b.begin());
+      EXPECT_EQ(rest.end(), a.end());
+      EXPECT_EQ(a, b);
+    };
+    typename TypeParam::pool pool({.workers = 1});
+    pool.run([&] {
+      rest_of([](auto& r) { return filch::unique<TypeParam>(r); },
+              [](auto i, auto j) { return filch::unique<TypeParam>(i, j); });
+      rest_of([](auto& r) { return filch::remove_if<TypeParam>(r, is_taken); },
+              [](auto i, auto j) { return filch::remove_if<TypeParam>(i, j, is_taken); });
+      rest_of([](auto& r) { return filch::partition<TypeParam>(r, is_taken); },
+              [](auto i, auto j) { return filch::partition<TypeParam>(i, j, is_taken); });
+      rest_of([](auto& r) { return filch::stable_partition<TypeParam>(r, is_taken); },
+              [](auto i, auto j) { return filch::stable_partition<TypeParam>(i, j, is_taken); });
+    });
+  }
 }
 
 TYPED_TEST(fronts, move_what_can_be_moved_only) {
@@ -45,11 +70,11 @@ TYPED_TEST(fronts, move_what_can_be_moved_only) {
     auto const get = [](std::unique_ptr<int> const& p) { return *p; };
     auto expected = numbers(n);
     static_cast<void>(partition_in_order(expected));
-    filch::stable_partition<TypeParam>(v, is_taken, get);
+    filch::stable_partition<TypeParam>(v.begin(), v.end(), is_taken, get);
     EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
                            [](auto const& p, int x) { return p && *p == x; }));
     expected.erase(std::remove_if(expected.begin(), expected.end(), is_taken), expected.end());
-    v.erase(filch::remove_if<TypeParam>(v, is_taken, get).begin(), v.end());
+    v.erase(filch::remove_if<TypeParam>(v.begin(), v.end(), is_taken, get), v.end());
     EXPECT_TRUE(std::equal(v.begin(), v.end(), expected.begin(), expected.end(),
                            [](auto const& p, int x) { return p && *p == x; }));
   });
@@ -57,7 +82,7 @@ TYPED_TEST(fronts, move_what_can_be_moved_only) {
 
 template <class S, class T> void partitions(std::vector<T> v, bool (*pred)(T const&)) {
   auto expected = v;
-  auto const middle = filch::partition<S>(v, pred).begin();
+  auto const middle = filch::partition<S>(v.begin(), v.end(), pred);
   EXPECT_TRUE(std::all_of(v.begin(), middle, pred));
   EXPECT_TRUE(std::none_of(middle, v.end(), pred));
   std::sort(v.begin(), v.end());
@@ -105,10 +130,11 @@ TYPED_TEST(fronts, throw_what_the_predicate_throws) {
     v[n / 2] = "throws";
     auto const pred = [](std::string const& x) { return x.size() == 6 ? throw 3 : x.empty(); };
     EXPECT_THROW(filch::copy_if<TypeParam>(v, out, pred), int);
-    EXPECT_THROW(filch::remove_if<TypeParam>(v, pred), int);
+    EXPECT_THROW(filch::remove_if<TypeParam>(v.begin(), v.end(), pred), int);
     auto w = v;
-    EXPECT_THROW(filch::stable_partition<TypeParam>(w, [&](std::string const& x) { return !pred(x); }), int);
-    EXPECT_THROW(filch::partition<TypeParam>(v, pred), int);
+    EXPECT_THROW(
+        filch::stable_partition<TypeParam>(w.begin(), w.end(), [&](std::string const& x) { return !pred(x); }), int);
+    EXPECT_THROW(filch::partition<TypeParam>(v.begin(), v.end(), pred), int);
   });
 }
 
@@ -120,11 +146,11 @@ TYPED_TEST(fronts, call_the_predicate_once_for_each_element) {
     auto const counted = [&](int x) { return calls.fetch_add(1, std::memory_order_relaxed), x > 0; };
     filch::copy_if<TypeParam>(v, out, counted);
     EXPECT_EQ(calls.exchange(0), n);
-    filch::stable_partition<TypeParam>(v, counted);
+    filch::stable_partition<TypeParam>(v.begin(), v.end(), counted);
     EXPECT_EQ(calls.exchange(0), n);
-    filch::partition<TypeParam>(v, counted);
+    filch::partition<TypeParam>(v.begin(), v.end(), counted);
     EXPECT_EQ(calls.exchange(0), n);
-    filch::remove_if<TypeParam>(v, counted);
+    filch::remove_if<TypeParam>(v.begin(), v.end(), counted);
     EXPECT_EQ(calls.exchange(0), n);
   });
 }

@@ -87,7 +87,7 @@ TEST(a_broken_end_of_a_fiber, is_named) {
 }
 
 TEST(a_fiber_that_gives_way_where_steals_are_not_forced, is_named) {
-  for (auto const what : {left_as::moves, left_as::gives_way}) {
+  for (auto const what : {left_as::moves, left_as::returns}) {
     a_worker x;
     x.w.parting = {what, nullptr, 0, nullptr};
     EXPECT_EQ(text(checks::of_parting(x.w, x.stack)),
