@@ -28,6 +28,7 @@ template <class Index, class Fn> struct index_piece {
 
   void run(std::size_t first, std::size_t last) const {
     Index const end = detail::iteration_after(begin, last);
+    FILCH_UNROLL
     for (Index i = detail::iteration_after(begin, first); i != end; ++i) {
       Index own = i;
       static_cast<void>(f(own));

@@ -149,8 +149,7 @@ template <class Iterator, class Fn> struct elements {
   /// Calls g with each value of [first, last), in order.
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
     Iterator i = detail::iterator_after(begin, first);
-    // A branch predictor learns 16 turns of a stretch, but not 64: a missed one costs a tenth of a cheap stretch.
-#pragma GCC unroll 4
+    FILCH_UNROLL
     for (std::size_t left = last - first; left != 0; --left, ++i) g(f(*i));
   }
   /// The first position of [first, last) whose value pred takes; else last.
@@ -192,7 +191,7 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
     Iterator i = detail::iterator_after(begin, first);
     Iterator2 j = detail::iterator_after(begin2, first);
-#pragma GCC unroll 4
+    FILCH_UNROLL
     for (std::size_t left = last - first; left != 0; --left, ++i, ++j) g(f(*i, *j));
   }
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
