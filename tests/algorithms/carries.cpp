@@ -1,5 +1,5 @@
 // Scans of stolen pieces: the carry is known before, midway and after.
-#include "pieces.hpp"
+#include "matrices.hpp"
 
 #include <filch/scan.hpp>
 
@@ -115,24 +115,6 @@ TYPED_TEST(carries, take_two_passes_over_a_stolen_piece_whose_carry_comes_after)
       return (h.called("456", "7") || h.called("6", "7")) && h.called("0123456", "7");
     }));
   }
-}
-
-/// Composition is associative and not commutative.
-struct matrix {
-  std::uint32_t a, b, c, d;
-  friend matrix operator*(matrix const& x, matrix const& y) {
-    return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-  }
-  bool operator==(matrix const&) const = default;
-};
-
-std::vector<matrix> matrices(std::size_t n) {
-  std::vector<matrix> v;
-  for (int x : numbers(n)) {
-    auto const u = static_cast<std::uint32_t>(x);
-    v.push_back({u, 1, u * 3, u + 2});
-  }
-  return v;
 }
 
 /// The same without threads: the upper piece runs `ahead` positions before the lower one runs.

@@ -1,5 +1,5 @@
 // Scans: the results of std's, in any split and in order.
-#include "pieces.hpp"
+#include "matrices.hpp"
 
 #include <filch/scan.hpp>
 
@@ -13,24 +13,6 @@ namespace {
 
 template <class S> class scans : public ::testing::Test {};
 TYPED_TEST_SUITE(scans, algorithm_schedulers, scheduler_names);
-
-/// Composition is associative and not commutative.
-struct matrix {
-  std::uint32_t a, b, c, d;
-  friend matrix operator*(matrix const& x, matrix const& y) {
-    return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
-  }
-  bool operator==(matrix const&) const = default;
-};
-
-std::vector<matrix> matrices(std::size_t n) {
-  std::vector<matrix> v;
-  for (int x : numbers(n)) {
-    auto const u = static_cast<std::uint32_t>(x);
-    v.push_back({u, 1, u * 3, u + 2});
-  }
-  return v;
-}
 
 /// A number in a string. op keeps the two ends of what it combines, so that a string stays short.
 struct ends {
