@@ -114,9 +114,9 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
           class Proj = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj proj = {}) {
-  auto const first = std::ranges::begin(range);
-  auto const end = detail::iterator_after(first, detail::length_of(range));
-  return {filch::remove_if<Sched>(first, end, std::move(pred), std::move(proj)), end};
+  return detail::behind_front<Range>(range, [&](auto first, auto end) {
+    return filch::remove_if<Sched>(first, end, std::move(pred), std::move(proj));
+  });
 }
 
 /// Moves the first element of each group of consecutive equal elements of [first, last) to the front, in order.
@@ -134,9 +134,9 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
           class Proj = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, Proj proj = {}) {
-  auto const first = std::ranges::begin(range);
-  auto const end = detail::iterator_after(first, detail::length_of(range));
-  return {filch::unique<Sched>(first, end, std::move(equal), std::move(proj)), end};
+  return detail::behind_front<Range>(range, [&](auto first, auto end) {
+    return filch::unique<Sched>(first, end, std::move(equal), std::move(proj));
+  });
 }
 
 /// Reorders [first, last): the elements for which pred(proj(x)) is true come first. Returns the first of the others.
@@ -157,9 +157,9 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
           class Proj = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj proj = {}) {
-  auto const first = std::ranges::begin(range);
-  auto const end = detail::iterator_after(first, detail::length_of(range));
-  return {filch::partition<Sched>(first, end, std::move(pred), std::move(proj)), end};
+  return detail::behind_front<Range>(range, [&](auto first, auto end) {
+    return filch::partition<Sched>(first, end, std::move(pred), std::move(proj));
+  });
 }
 
 /// `partition` that keeps the order within both groups.
@@ -186,9 +186,9 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
           class Proj = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> stable_partition(Range&& range, Pred pred, Proj proj = {}) {
-  auto const first = std::ranges::begin(range);
-  auto const end = detail::iterator_after(first, detail::length_of(range));
-  return {filch::stable_partition<Sched>(first, end, std::move(pred), std::move(proj)), end};
+  return detail::behind_front<Range>(range, [&](auto first, auto end) {
+    return filch::stable_partition<Sched>(first, end, std::move(pred), std::move(proj));
+  });
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -9,6 +9,14 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// The elements of a range behind the front that filter(first, end) makes and ends at.
+template <class Range, class Filter>
+std::ranges::borrowed_subrange_t<Range> behind_front(std::remove_reference_t<Range>& range, Filter filter) {
+  auto const first = std::ranges::begin(range);
+  auto const end = detail::iterator_after(first, detail::length_of(range));
+  return {filter(first, end), end};
+}
+
 /// The elements of consecutive pieces that belong to the front: [begin, at) of the range.
 struct front {
   std::size_t begin;
