@@ -141,6 +141,7 @@ auto inclusive_scan(In&& in, Out&& out, Op op = {}) {
   filch::inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
   return detail::ends_of<In, Out>(in, out, n);
 }
+/// The same for ranges, with op(init, x0) as the first result.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
           class Value>
   requires detail::scan_operation<Op, Value>

@@ -21,7 +21,7 @@ template <class Iterator, class Pred, class Proj> struct selection {
   Iterator at(std::size_t position) const { return detail::iterator_after(begin, position); }
 };
 
-// What is written where. `from(position, n)` writes from `position` on; n positions below it were taken.
+// Where filters write. `from(position, n)` writes from `position` on; n positions below it were taken.
 
 /// Elements that were taken.
 template <class Iterator, class Out> struct elements_out {

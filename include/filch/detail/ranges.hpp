@@ -1,5 +1,5 @@
-// What algorithms take: ranges and iterator pairs that are sized and have random access. A piece reaches the elements
-// of its positions through `elements` or `element_pairs`.
+// The inputs of algorithms: ranges and iterator pairs that are sized and have random access. A piece reaches the
+// elements of its positions through `elements` or `element_pairs`.
 #pragma once
 
 #include <filch/detail/body.hpp>

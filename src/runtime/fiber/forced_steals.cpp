@@ -37,7 +37,7 @@ void fiber_team::hand_over_all(fiber_member& w) noexcept {
 }
 
 bool fiber_team::give_way(fiber_member& w) noexcept {
-  // What was offered of the fiber may not stay behind on the worker.
+  // Offers of the fiber may not stay behind on the worker.
   hand_over_offers(w);
   if (offers_task(w)) return false;
   gives_up(w);
