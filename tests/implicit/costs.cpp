@@ -111,6 +111,36 @@ TEST(costs, of_the_caller_before_do_not_let_workers_sleep) {
   }
 }
 
+/// No interrupt would find what a fork that was requested did not offer.
+TEST(costs, keep_no_fork_from_thieves_without_interrupts) {
+  S::pool pool({.workers = 2, .interrupts = false});
+  pool.run([&] {
+    wait_for_thief<S>();
+    using filch::runtime::account;
+    filch::detail::this_member().account.charge(filch::runtime::time_stamp(),
+                                                (account::k_credit + 50'000'000) / account::k_part, 0);
+    expect_steal();
+  });
+}
+
+TEST(costs, let_all_begin_who_sleep_without_interrupts) {
+  for (unsigned workers : {3u, 4u}) {
+    S::pool pool({.workers = workers, .interrupts = false});
+    ASSERT_TRUE(eventually([&] { return pool.stats().sleeps == workers - 1; }));
+    std::atomic<unsigned> begun{0};
+    pool.run([&] {
+      filch::scope<S>([&](auto& s) {
+        for (unsigned i = 0; i < workers; ++i) {
+          s.spawn([&] {
+            ++begun;
+            EXPECT_TRUE(eventually([&] { return begun == workers; })) << begun << " of " << workers;
+          });
+        }
+      });
+    });
+  }
+}
+
 TEST(costs, of_a_worker_that_cannot_answer_are_next_to_nothing) {
   S::pool pool({.workers = 2});
   gate inner;
