@@ -41,13 +41,15 @@ TYPED_TEST(fronts, remove_if_and_unique_are_std_s) {
 TYPED_TEST(fronts, of_ranges_are_those_of_iterators) {
   if constexpr (filch::detail::has_subranges) {
     auto const v = numbers(300, 0, 5);
+    // Only the elements of the front are compared, in any order: nothing else is specified.
     auto const rest_of = [&v](auto const& ranges, auto const& iterators) {
       auto a = v;
       auto b = v;
       auto const rest = ranges(a);
-      EXPECT_EQ(rest.begin() - a.begin(), iterators(b.begin(), b.end()) - b.begin());
+      auto const front_end = iterators(b.begin(), b.end());
+      EXPECT_EQ(rest.begin() - a.begin(), front_end - b.begin());
       EXPECT_EQ(rest.end(), a.end());
-      EXPECT_EQ(a, b);
+      EXPECT_TRUE(std::is_permutation(a.begin(), rest.begin(), b.begin(), front_end));
     };
     typename TypeParam::pool pool({.workers = 1});
     pool.run([&] {
