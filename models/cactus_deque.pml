@@ -1,5 +1,8 @@
-/* The cactus scheduler's deque: fork, publish, take back, steal, start over, under total store order.
-   One owner, two thieves. Words as in src/schedulers/cactus/protocol.md. What is checked, and what is not: README.md. */
+/* The cactus scheduler's deque: fork, publish, take back, steal, start over, under total store order. One owner, two
+   thieves. Words as in src/schedulers/cactus/protocol.md.
+
+   Checked: each task runs once; the join counter is ready before a steal, and balanced at the end. Not modelled: a fiber that
+   moves; the protocol page argues it. */
 
 #ifndef SLOTS
 #define SLOTS 3  /* places: forks before the owner has to start over at the first */
@@ -142,7 +145,7 @@ proctype owner() {
      open_joins--;
      if
      :: waits_for > 0 ->
-        /* Adds one, off its stack; comes last, or is resumed by who does. */
+        /* Adds one, off its stack; it arrives last, or the last to arrive resumes it. */
         i = joins[open_joins];
         atomic { DRAINED(OWNER) -> mem[BALANCE(i)] = mem[BALANCE(i)] + 1 };
         atomic { mem[BALANCE(i)] == ZERO -> assert(stolen[i] && (ran & (1 << i)) != 0); i = 0 }

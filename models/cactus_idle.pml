@@ -1,7 +1,10 @@
-/* Sleeping and waking with the cactus deque, under total store order: an owner and two thieves that sleep as soon as
-   they find nothing. Words as in src/schedulers/cactus/protocol.md. What is checked, and what is not: README.md.
+/* Sleeping and waking with the cactus deque, under total store order: an owner, and two thieves that sleep as soon as
+   they find nothing. Words as in src/schedulers/cactus/protocol.md.
 
-   What a join waits for, and who goes on with its frame, is in cactus_join_counter.pml; places are in cactus_deque.pml. */
+   Checked: no sleeper misses a public task. While more thieves sleep or are late than tasks are public, a busy owner's next fork
+   serves them. What an owner forks while requested is public while a thief sleeps.
+
+   Joins that wait are in cactus_join_counter.pml; places are in cactus_deque.pml. */
 
 #ifndef FORKS
 #define FORKS 3
@@ -266,7 +269,7 @@ proctype observer() {
        sleeper_waits_for_a_fork =
            (ASLEEP(1) || ASLEEP(2) || late[1] || late[2]) && busy[OWNER] && !was_quiet && split < head;
        assert(!sleeper_waits_for_a_fork);
-       /* Somebody's task ends. If nobody has one, all is over. */
+       /* One task ends. If no worker has one, all is over. */
        if
        :: busy[0] -> busy[0] = false
        :: busy[1] -> busy[1] = false

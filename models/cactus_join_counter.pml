@@ -1,5 +1,7 @@
 /* The join counter of the schedulers that move fibers: a fiber that has to wait for PARTS stolen parts leaves its stack;
-   the last party continues with its frame. Under total store order. Words as in src/runtime/fibers.md (fiber-1). */
+   the last party continues its frame. Under total store order. Words as in src/runtime/fibers.md (fiber-1).
+
+   Checked: the frame continues once, after all results, with no thread on its stack. */
 
 #ifndef PARTS
 #define PARTS 2
@@ -24,7 +26,7 @@ byte standing_on_stack = 1;  /* the owner's worker stands on the frame's stack *
 bool done;                   /* the frame went on */
 byte left_home;
 
-/* The worker p goes on with the frame: everything must be there. */
+/* The worker p continues the frame: everything must be there. */
 inline go_on(p) {
   i = 1;
   do
@@ -46,7 +48,7 @@ inline resume(p) {
 proctype owner() {
   byte i, s;
 
-  /* All have arrived: goes on without leaving. */
+  /* All have arrived: the owner continues without leaving. */
   LOAD(OWNER, BALANCE, s);
   if
   :: s == ZERO - PARTS -> STORE(OWNER, BALANCE, ZERO); go_on(OWNER)

@@ -1,6 +1,8 @@
-/* The tickets of a scope under cactus: for each task a ticket lies among the worker's tasks, and whoever takes a ticket runs
-   the oldest task that nobody has begun. Under total store order. One owner, which syncs the scope several times, and two
-   thieves. Words as in src/schedulers/cactus/protocol.md; what is checked, and what is not: README.md.
+/* The tickets of a scope under cactus: for each task a ticket lies among the worker's tasks, and the taker of a ticket
+   runs the oldest task that has not begun. Under total store order. One owner, which syncs the scope several times, and two
+   thieves. Words as in src/schedulers/cactus/protocol.md.
+
+   Checked: a ticket's task is there, and has not begun.
 
    Tickets are taken as in cactus_deque.pml, where the places are: all tickets of a scope are alike. */
 

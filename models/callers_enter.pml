@@ -1,5 +1,7 @@
-/* A caller enters a pool at a place that was not in use, while a worker of the pool goes to sleep: src/runtime/idle.md,
-   "The way in", step 3. The worker asks at places in use alone. What is checked, and what is not: README.md. */
+/* A caller enters a pool at an unused place, while a worker of the pool goes to sleep: src/runtime/idle.md, "Calls from
+   outside", step 3. The worker requests at places in use only.
+
+   Checked: if the worker sleeps, it has requested at the caller's place. */
 
 #define CALLER 0
 #define WORKER 1
@@ -7,7 +9,7 @@
 #define DEPTH 2
 #define IN_USE 0    /* the bit of the caller's place */
 #define REQUEST 1   /* at that place: the next fork is for others */
-#define PUBLIC 2    /* a task that anybody may take */
+#define PUBLIC 2    /* a task that any worker may take */
 #define ANNOUNCED 3 /* the worker sleeps, or is about to */
 #define WORDS 4
 #include "tso.pml"

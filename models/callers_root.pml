@@ -1,5 +1,8 @@
 /* A caller sleeps while parts of its call are elsewhere, and a worker takes up a fiber of that call: edge idle-4 of
-   src/runtime/idle.md. The caller asks the workers alone whose fiber is of its root. README.md says what is checked. */
+   src/runtime/idle.md. The caller requests only from workers whose fiber is of its root. The worker also has a fiber of another
+   root. Not modelled: the thief's exchange.
+
+   Checked: while the caller sleeps and the worker has a fiber of its root, the worker is requested. */
 
 #define CALLER 0
 #define WORKER 1

@@ -1,6 +1,8 @@
-/* Messages of several tasks in filch::channel: an owner that forks, joins and requests tasks in its
-   waits, and two thieves that take one task or half of them, send some on (also to the owner), and decline the others. Memory
-   is sequentially consistent; channel_request.pml and channel_wait.pml look at the words. What is checked: README.md. */
+/* Messages of several tasks in filch::channel: an owner that forks, joins and requests tasks in its waits, and two
+   thieves. They take one task or half of them, send some on (also to the owner), and decline the others. Memory is sequentially
+   consistent; channel_request.pml and channel_wait.pml model the words. Not modelled: thieves that fork and wait.
+
+   Checked: a private task is nowhere else; the owner finishes though thieves stop. */
 
 #ifndef TASKS
 #define TASKS 3       /* descriptors */

@@ -1,5 +1,8 @@
 /* Steal requests of filch::channel under total store order: an owner that forks, a worker that has one task and then
-   passes requests on, and a thief that sends its request to one of them, then to both, and sleeps. What is checked: README.md. */
+   passes requests on, and a thief that requests from one of them, then from both, then sleeps or withdraws. ROOTS: another call's
+   tasks.
+
+   Checked: received messages are complete; after a fork without requests no thief sleeps unanswered. */
 
 #ifndef FORKS
 #define FORKS 2

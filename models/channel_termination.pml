@@ -1,7 +1,9 @@
 /* The full task barrier of filch::channel: a caller that detaches tasks and waits for them, the next call at its place,
-   another caller's place aside, and two threads that take detached tasks of both calls, run them, detach more, and send
-   some on. The call counter counts workers other than the caller, and messages, that have tasks of its call. Only exchanges and
-   compare-and-swaps matter here, so memory is sequentially consistent. What is checked: README.md. */
+   another caller's place aside, and two threads. These take detached tasks of both calls, run them, detach more, and send some
+   on. The call counter counts workers other than the caller, and messages, that have tasks of its call. Only exchanges and
+   compare-and-swaps matter here, so memory is sequentially consistent. Not modelled: joined tasks.
+
+   Checked: when the barrier returns, no task of its call is left; a worker's tasks have one root. */
 
 #ifndef TASKS
 #define TASKS 2       /* that a call detaches at first */

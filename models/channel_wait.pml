@@ -1,5 +1,7 @@
-/* Waiting in a join of filch::channel under total store order: an owner whose task was sent away and that asks its
-   thief for others meanwhile, and the thief, which forks TASKS times in it. What is checked: README.md. */
+/* Waiting in a join of filch::channel under total store order: an owner whose task was sent away and that requests
+   other tasks from its thief meanwhile, and the thief, which forks TASKS times in it.
+
+   Checked: the task runs once, by its owner if declined. */
 
 #ifndef TASKS
 #define TASKS 2

@@ -1,5 +1,7 @@
-/* Bounds on a tree of ranks: numbers that only rise. Tasks of two ranks raise theirs, while another thread of each rank
-   looks, receives and sends. Messages arrive in any order. What is checked: README.md. */
+/* Bounds on a tree of four ranks: numbers that only rise. Tasks of two ranks raise theirs, while another thread of each
+   rank looks, receives and sends. Messages arrive in any order.
+
+   Checked: all ranks end with the greatest value; no rank sends more often than its bound rose. */
 
 #define RANKS 4  /* 0 has the children 1 and 2; 1 has 3 */
 #define GREATEST 3

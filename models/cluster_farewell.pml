@@ -1,5 +1,7 @@
 /* The last messages of a cluster: heartbeats to the next rank until the watchdog stops, then a farewell with their number.
-   Messages arrive in any order. What is checked: README.md. */
+   Messages arrive in any order.
+
+   Checked: no rank sends to one that left; nothing stays in the transport. */
 
 #ifndef RANKS
 #define RANKS 3

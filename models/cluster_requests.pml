@@ -1,5 +1,7 @@
 /* Steal requests between ranks, in two runs, and the end of the cluster. Messages arrive in any order. Ranks know
-   the end of a run at once here: cluster_termination.pml finds it. What is checked: README.md. */
+   the end of a run at once here: cluster_termination.pml finds it.
+
+   Checked: a request meets each rank once; sent minus received is the number in flight. */
 
 #ifndef RANKS
 #define RANKS 3

@@ -1,5 +1,7 @@
-/* Termination across ranks: four counters on a tree. Basic messages overtake each other. Words as in
-   src/cluster/protocol.md. */
+/* Termination across ranks: four counters on a flat tree. Basic messages overtake each other. Words as in
+   src/cluster/protocol.md.
+
+   Checked: the end is announced if and only if all ranks are passive and nothing is in flight (acyclic). */
 
 #ifndef RANKS
 #define RANKS 3

@@ -1,5 +1,8 @@
 /* Sleeping and waking with the direct task stack. One owner, two thieves that sleep as soon as they find nothing, total
-   store order. README.md says what is checked, and what is not.
+   store order.
+
+   Checked: no sleeper misses a public task, no joiner its result. While more thieves sleep or are late than tasks are public, a
+   busy owner's next fork serves them.
 
    Payloads and results are left out; direct_steal.pml has them. A store that is seq_cst in the code for the sake of this
    protocol drains the queue of stores; all others are plain. */
@@ -385,7 +388,7 @@ proctype observer() {
        assert(!fork_passes_sleeper_by);
        joiner_misses_result = joining != 0 && mem[STATE(joining - 1)] == DONE;
        assert(!joiner_misses_result);
-       /* Somebody's task ends. If nobody has one, all is over. */
+       /* One task ends. If no worker has one, all is over. */
        if
        :: busy[0] -> busy[0] = false
        :: busy[1] -> busy[1] = false

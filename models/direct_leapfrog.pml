@@ -1,5 +1,6 @@
-/* A worker that waits in a join runs only tasks that its thief offers, and sleeps. Total store order. README.md says what
-   is checked, and what is not.
+/* A worker that waits in a join runs only tasks that its thief offers, and sleeps. Total store order.
+
+   Checked: no sleeper misses a public task that it may run, no joiner its result; the count of sleepers is right.
 
    There are three workers: a joiner, whose task the thief runs; the thief, which forks public tasks in that task and,
    after it, in tasks that it finds elsewhere; and an idle worker. */
@@ -37,7 +38,7 @@
 #include "tso.pml"
 
 bool busy[PROCS];
-bool downwards;      /* who comes first for a waker depends on the numbers that the workers have */
+bool downwards;      /* the order in which a waker looks at workers depends on their numbers */
 bool left;           /* the joiner has its result and is elsewhere */
 bool finished;       /* the thief has nothing more to offer */
 
@@ -240,7 +241,7 @@ proctype observer() {
        assert(!sleeper_misses_task);
        joiner_misses_result = ASLEEP(JOINER) && mem[JOINED] == DONE;
        assert(!joiner_misses_result);
-       /* Somebody's task ends. If nobody has one, all is over. */
+       /* One task ends. If no worker has one, all is over. */
        if
        :: busy[0] -> busy[0] = false
        :: busy[1] -> busy[1] = false

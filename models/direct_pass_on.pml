@@ -1,6 +1,7 @@
 /* A woken worker wakes another one. Two workers offer tasks; two sleep in joins, each for the tasks of one worker or for
-   any. Sequentially consistent; direct_idle.pml has the queues of stores. README.md says what is checked, and what is
-   not. */
+   any. Sequentially consistent; direct_idle.pml has the queues of stores.
+
+   Checked: no worker sleeps that might run a public task. */
 
 #ifndef TASKS
 #define TASKS 2  /* that a worker makes public at once */
@@ -16,7 +17,7 @@ byte over;                /* offerers that have made all theirs public */
 
 #define fits(p, o) (for_whom[p] == o || for_whom[p] == FOR_ANYTHING)
 
-/* woke becomes whether anybody was: idle.cpp's wake_one_for */
+/* woke becomes true if a sleeper was woken: idle.cpp's wake_one_for */
 inline wake_one_for(o, woke) {
   atomic {
     if

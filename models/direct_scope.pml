@@ -1,9 +1,10 @@
 /* A scope on the direct task stack: its owner runs the tasks from the oldest to the newest, each where it lies, while
-   thieves steal. One owner, two thieves, total store order. Words as in src/schedulers/direct/protocol.md. README.md says
-   what is checked, and what is not.
+   thieves steal. One owner, two thieves, total store order. Words as in src/schedulers/direct/protocol.md.
 
-   As in direct_steal.pml, every store that is neither an exchange nor a CAS is plain. There is one scope at a time, of all
-   tasks above any one; the tasks below belong to joins. With WAITS a task of the scope may wait in the system. */
+   Checked: as in direct_steal.pml; an emptied task runs nothing.
+
+   Every store that is neither an exchange nor a CAS is plain. There is one scope at a time, of all tasks above any one; the
+   tasks below belong to joins. With WAITS a task of the scope may wait in the system. */
 
 #ifndef SLOTS
 #define SLOTS 3
@@ -356,7 +357,7 @@ proctype owner() {
   atomic { assert(ran == (1 << (FORKS + 1)) - 2); finished = true }
 }
 
-/* As in direct_steal.pml: a look that finds nothing is not a step, so whoever waits in vain is a deadlock. */
+/* As in direct_steal.pml: a look that finds nothing is not a step, so a process that waits in vain is a deadlock. */
 proctype thief(byte me) {
   byte b, s;
 

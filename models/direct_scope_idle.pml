@@ -1,6 +1,8 @@
 /* A scope on the direct task stack, and thieves that sleep as soon as they find nothing. One owner, two thieves, total
    store order. The owner has forked all tasks, some of them public, and runs the tasks of the scope from the oldest to the
-   newest. README.md says what is checked, and what is not.
+   newest.
+
+   Checked: as in direct_idle.pml. If nothing is left for thieves and one sleeps, the owner is still requested.
 
    Contents of tasks are in direct_scope.pml, forks and joins in direct_idle.pml. A store that is seq_cst in the code for the
    sake of sleepers drains the queue of stores; all others are plain. */

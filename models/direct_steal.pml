@@ -1,5 +1,7 @@
 /* The direct task stack: fork, join, publish, privatise and steal. One owner, two thieves, total store order. Words as in
-   src/schedulers/direct/protocol.md. README.md says what is checked, and what is not.
+   src/schedulers/direct/protocol.md.
+
+   Checked: each task runs once, with its own payload and result; thieves take the oldest; the owner finishes (acyclic).
 
    Every release or relaxed store of the code is a plain store here. So are seq_cst stores whose order only the idle
    protocol needs (direct_idle.pml): if this model passes, it passes with them, too. */
@@ -239,7 +241,7 @@ proctype owner() {
 }
 
 /* A look that finds nothing and changes nothing is not a step here: the thief waits until a look would find
-   something, with the `bot` that it has read, or `bot` is another. So whoever waits in vain shows as a
+   something, with the `bot` that it has read, or `bot` is another. So a process that waits in vain shows as a
    deadlock, and a run that never ends would be a cycle. */
 proctype thief(byte me) {
   byte b, s;

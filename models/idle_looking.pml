@@ -1,6 +1,8 @@
-/* Who was woken is not forgotten before it has asked (edge idle-3): an owner that forks tasks and then something long, and
-   three thieves that sleep at first. Sequentially consistent; direct_idle.pml and cactus_idle.pml have the queues of
-   stores, and two thieves. What is checked, and what is not: README.md. */
+/* A woken worker is not forgotten before it has requested (edge idle-3): an owner that forks tasks and then a long one,
+   and three thieves that sleep at first. Sequentially consistent; direct_idle.pml and cactus_idle.pml have the queues of stores,
+   and two thieves.
+
+   Checked: while more thieves sleep or are late than tasks are public, a busy owner's next fork serves them. */
 
 #ifndef FORKS
 #define FORKS 4
@@ -8,7 +10,7 @@
 #define THIEVES 3
 
 byte forked, made_public, taken;
-bool is_asked = true;   /* who sleeps has asked */
+bool is_asked = true;   /* a sleeping worker has requested */
 byte looking = THIEVES;
 byte asleep = THIEVES;
 bool sleeps[THIEVES];
@@ -57,7 +59,7 @@ proctype owner() {
      fi
   :: forked == FORKS -> break
   od;
-  forks_no_more = true  /* the task that it goes on with is long */
+  forks_no_more = true  /* the owner's next task is long */
 }
 
 proctype thief(byte me) {
@@ -88,7 +90,7 @@ proctype thief(byte me) {
   fi
 }
 
-/* When nothing can move, the owner is in its long task. Whoever is late may come then. */
+/* When nothing can move, the owner is in its long task. Late workers may come then. */
 proctype observer() {
   bool late_ones_wait_in_vain;
 

@@ -1,7 +1,9 @@
 /* The implicit scheduler's return barrier. Polls, handlers of interrupts and the barrier itself offer frames; children
-   return and throw; thieves enter landing pads. One fiber, which two workers run in turn, and two thieves. Memory is
-   sequentially consistent: implicit_offers.pml models the orders. The barrier is argued in
-   src/schedulers/implicit/protocol.md. README.md says what is checked, and what is not. */
+   return and throw; thieves enter landing pads. Joins and spawned tasks lie on one fiber, which two workers run in turn; there
+   are two thieves. Memory is sequentially consistent: implicit_offers.pml models the orders. Argument:
+   src/schedulers/implicit/protocol.md. Not modelled: spawns into an older scope.
+
+   Checked: each g runs once; children return by the barrier or to their caller; backtraces are right; no record is left. */
 
 #ifndef DEEP
 #define DEEP 3  /* on the stack at a time */
@@ -187,7 +189,7 @@ inline child_is_done() {
 #ifndef MUTANT_DOES_NOT_WAIT
      arrived[head - 1];
 #endif
-     if  /* whoever comes last goes on with the fiber */
+     if  /* the last to arrive continues the fiber */
      :: skip
      :: runner = 1 - runner
      fi;
@@ -212,7 +214,7 @@ inline child_is_done() {
      END_CHANGE(me);
      /* From here on the frame may be offered again: then this goes to the barrier once more. */
   :: else ->
-     /* It goes on at its landing pad. */
+     /* The frame continues at its landing pad. */
      whose = id[top];
      leave();
      pop();

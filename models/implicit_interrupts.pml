@@ -2,7 +2,8 @@
    requested, and may not fork for ever. Thieves request, send interrupts, sleep, and trip the wire. Edge implicit-5 in
    src/schedulers/implicit/protocol.md. With TAKES_UP the victim is free at first, and then forks once. With LIVE memory is
    sequentially consistent, the victim does not fork, and the model shows that the run ends while something always moves.
-   README.md says what is checked, and what is not. */
+
+   Checked: no thief sleeps while the victim holds a frame; with LIVE none sleeps for ever. */
 
 #ifndef HELD
 #define HELD 2  /* continuations that the victim holds in the beginning */

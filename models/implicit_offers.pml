@@ -1,6 +1,8 @@
 /* The implicit scheduler's offers, under total store order: fork, poll, offer, take back, wait, steal, sleep. One fiber,
-   which two workers run in turn, and two thieves. Edges implicit-1 to implicit-4 in src/schedulers/implicit/protocol.md.
-   README.md says what is checked, and what is not. */
+   which two workers run in turn, and two thieves. Edges implicit-1 to implicit-4 in src/schedulers/implicit/protocol.md. Not
+   modelled: landing pads, scopes.
+
+   Checked: each g runs once; while a thief sleeps there is an offer, a request, or an awake thief. */
 
 #ifndef DEEP
 #define DEEP 3  /* join frames on the stack at a time */
@@ -33,13 +35,13 @@
 short ran;        /* a bit a frame: its g was run */
 bool arrived[FORKS + 1];
 bool stolen[FORKS + 1];
-bool sleeps[THIEVES + 1];  /* for good, until somebody wakes it */
+bool sleeps[THIEVES + 1];  /* without an end, until it is woken */
 bool finished;
 bit runner;           /* which of the two workers the fiber is on; it is the owner */
-bit publisher[DEEP];  /* of a record: who offered it, a part of it */
+bit publisher[DEEP];  /* of a record: the worker that offered it */
 byte tripping;  /* thieves between the last offer and their request */
 
-/* edge implicit-4: who sleeps has something to be had, or a request that stands */
+/* edge implicit-4: while a worker sleeps, there is an offer, or a request stands */
 #define forgotten ((sleeps[1] || sleeps[2]) && mem[POLL(runner)] == 0 && TAIL == HEAD && tripping == 0)
 
 inline run_once(id) {
@@ -117,7 +119,7 @@ proctype owner() {
      /* The child of the newest frame returned. */
      id = frame[frames - 1];
      if
-     :: offered < frames ->  /* nobody knows of it */
+     :: offered < frames ->  /* no other worker knows it */
         d_step { run_once(id) }
      :: else ->
         LOAD(OWNER, OPEN, k);
@@ -134,7 +136,7 @@ proctype owner() {
            :: atomic { DRAINED(OWNER) && TAIL < HEAD -> mem[OPEN] = WORD(TAIL, HEAD - 1) };
               d_step { assert(!stolen[id]); run_once(id) };
 #ifndef MUTANT_NO_REQUEST_AFTER_TAKING_BACK
-              /* edge implicit-4: where nothing is offered any more and somebody sleeps */
+              /* edge implicit-4: nothing is offered any more, and a worker sleeps */
               if
               :: atomic { TAIL == HEAD && (mem[ASLEEP(1)] == 1 || mem[ASLEEP(2)] == 1) -> skip };
                  STORE_SC(OWNER, POLL(runner), 1)
@@ -148,15 +150,15 @@ proctype owner() {
         :: else
         fi;
         k = 0;
-        /* I1: who waits holds nothing that a thief could have. */
+        /* I1: a fiber that waits holds nothing that a thief could take. */
         assert(offered == frames);
         arrived[id];
-        if  /* whoever comes last goes on with the fiber */
+        if  /* the last to arrive continues the fiber */
         :: skip
         :: atomic { DRAINED(OWNER) -> runner = 1 - runner }
         fi;
         d_step { assert((ran & (1 << id)) != 0) };
-        /* a plain store: nobody else changes the word */
+        /* a plain store: no other process changes the word */
         STORE(OWNER, OPEN, WORD(offered - 1, offered - 1));
 over:
         offered--
@@ -195,7 +197,7 @@ look:
 #else
   :: atomic { DRAINED(me) && TAIL < HEAD -> t = TAIL; mem[OPEN] = WORD(t + 1, HEAD); tripping++; last = t + 1 == HEAD };
 #endif
-     /* The trip wire: who takes the last offer while others sleep asks for them. */
+     /* The trip wire: the taker of the last offer requests for workers that sleep. */
      if
 #ifdef MUTANT_LOOKS_FOR_SLEEPERS_BEFORE_TAKING
      :: atomic { last && saw_sleeper -> skip }; atomic { DRAINED(me) -> mem[POLL(publisher[t])] = 1; tripping-- }

@@ -1,7 +1,8 @@
 /* The implicit scheduler's requests that are put off, under total store order. An owner with a request offers, takes back,
    or puts the request off. Two thieves request where they may, take, go away, and sleep, either until they may request or
-   without an end. Edge implicit-6 in src/schedulers/implicit/protocol.md. README.md says what is checked, and what is
-   not. */
+   without an end. Edge implicit-6 in src/schedulers/implicit/protocol.md.
+
+   Checked: no thief sleeps without an end while nothing is offered or requested. */
 
 #define PROCS 3
 #define OWNER 0
@@ -58,7 +59,7 @@ inline put_off() {
 #endif
 }
 
-/* Whose look at the time says that it may not ask has somebody else come again. */
+/* A thief that may not request now wakes another one, which comes again. */
 inline ask_or_wake(by) {
   LOAD(by, EARLY, early);
   if
@@ -148,7 +149,7 @@ look:
   goto look;
 
 away:
-  /* Passes on that nobody asks. */
+  /* Wakes another one if no worker requests. */
 #ifndef MUTANT_GOES_AWAY_IN_SILENCE
   skip;
   LOAD(me, POLL, p);

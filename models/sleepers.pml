@@ -1,4 +1,4 @@
-/* Who sleeps, and waking one of them: a word for each worker, and a count of the words that are not awake,
+/* Sleepers, and waking one of them: a word for each worker, and a count of the words that are not awake,
    which is never too low. Needs tso.pml, the words SLEEPERS and WAITS(p), MAY_RUN_IT(what) (may a sleeper
    that waits for this run what is offered here?) and NTH(n) (the order in which wakers look at workers). */
 
@@ -69,8 +69,8 @@ inline announce(me, reason, tmp) {
 #endif
 }
 
-/* Whoever changes the word to awake takes the sleeper off the count. `saw` is what it was, and
-   awake afterwards if another was first. */
+/* The process that changes the word to awake lowers the count. `saw` is the word before, and awake afterwards if
+   another process was first. */
 inline wake_if(by, whom, saw) {
 #ifdef MUTANT_WAKES_WITHOUT_CAS
   STORE_SC(by, WAITS(whom), AWAKE);
