@@ -15,11 +15,11 @@ class cactus_team;
 extern template class FILCH_API pool_of<cactus_team>;
 }  // namespace detail
 
-/// Work stealing in which a join that waits for a thief gives up its stack instead of its worker: the worker
-/// steals anything at all, and whoever comes to the join last goes on with the frame on the frame's own
-/// stack. No unrelated work ever runs on top of a blocked frame. The code after a join may be on another
-/// thread than the code before it. Linux on x86-64. Paper: C. Yang, J. Mellor-Crummey, A practical solution to the
-/// cactus stack problem, SPAA 2016.
+/// Work stealing in which a join that waits for a thief gives up its stack instead of its worker. The worker steals
+/// any other task. The last part to arrive at the join continues the frame, on the frame's own stack.
+/// No unrelated work runs on top of a waiting frame. The code after a join may be on another thread than the code
+/// before it. Linux on x86-64. Paper: C. Yang, J. Mellor-Crummey, A practical solution to the cactus stack problem,
+/// SPAA 2016.
 struct cactus {
   /// See filch::scheduler.
   static constexpr std::string_view name = "cactus";
@@ -58,8 +58,8 @@ struct cactus {
   }
   /// See filch::scheduler. Does not throw; a load or two.
   static unsigned worker_index() noexcept { return detail::fiber_worker_index(detail::k_cactus_tag); }
-  /// The pool that calls from outside enter; made at the first, never destroyed. If the environment asks
-  /// for what can't be had, the process ends with one line on stderr and exit code 2.
+  /// The pool that calls from outside all pools enter. The first such call makes it, and it is never destroyed. If
+  /// the environment has a setting that cannot be met, the process ends with one line on stderr and exit code 2.
   FILCH_API static pool& default_pool();
 };
 
@@ -70,7 +70,7 @@ class cactus::pool : public detail::pool_of<detail::cactus_team> {
  public:
   using pool_of::pool_of;
 
-  /// Bytes of this pool's stacks, in pages, that hold something. Asks the kernel for every page: some hundred
+  /// Bytes of this pool's stacks that are in use, in whole pages. Asks the kernel for every page: some hundred
   /// microseconds for each stack.
   FILCH_API std::size_t written_stack_bytes() const noexcept;
 };

@@ -205,7 +205,7 @@ template <scheduler Sched = default_scheduler> class cluster {
 
   /// This rank's pool.
   typename Sched::pool& pool() noexcept { return pool_; }
-  /// What this rank's endpoint counted. Waits while a worker receives or packs messages.
+  /// The counters of this rank's endpoint. Waits while a worker receives or packs messages.
   cluster_stats stats() const { return base_.stats(); }
 
  private:

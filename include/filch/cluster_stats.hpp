@@ -7,7 +7,7 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// What a rank counted since its cluster was made: exact between runs, a little behind otherwise.
+/// Counts of a rank since its cluster was made: exact between runs, a little behind otherwise.
 struct cluster_stats {
   std::uint64_t messages = 0;        ///< messages sent, except heartbeats and farewells
   std::uint64_t requests = 0;        ///< steal requests of this rank

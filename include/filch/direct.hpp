@@ -17,7 +17,7 @@ namespace detail {
 class direct_team;
 extern template class FILCH_API pool_of<direct_team>;
 
-/// What an emptied task runs.
+/// The function of an emptied task.
 FILCH_API bool direct_run_nothing(direct_task&, void*) noexcept;
 
 /// See task_stack.hpp, which says what each of these is for. The slow paths are in src/schedulers/direct.
@@ -57,9 +57,9 @@ FILCH_API void direct_poll_slow() noexcept;
 }  // namespace detail
 
 /// Work stealing in which a fork leaves the sibling's closure in a descriptor and a thief takes the oldest.
-/// A fork that nobody waits for costs three stores and two compares; joining it costs a store and a
-/// compare. A worker that waits for a stolen task runs what that task forks (leapfrogging), so stack use is that of
-/// the serial program, and a lock held across a join can deadlock with itself.
+/// A fork costs three stores and two compares while no thief waits for tasks; its join costs a store and a compare. A
+/// worker that waits for a stolen task runs what that task forks (leapfrogging), so stack use is that of the serial
+/// program, and a lock held across a join can deadlock with itself.
 struct direct {
   /// See filch::scheduler.
   static constexpr std::string_view name = "direct";

@@ -13,5 +13,5 @@
 #include <filch/worker.hpp>
 #include <filch/worker_local.hpp>
 
-/// What users call. What is in filch::detail is the library's own.
+/// The interface for users. filch::detail belongs to the library.
 namespace filch::inline FILCH_ABI {}

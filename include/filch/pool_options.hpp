@@ -1,4 +1,4 @@
-// What a pool can be told, and the error that a pool which can't be made ends in.
+// The options of a pool, and the error if a pool can't be made.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -8,9 +8,9 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// How a pool returns pages to the system that a deep recursion has touched and nobody uses any more: under `cactus`
-/// and `implicit` those below a waiting frame, or on a free stack; under all schedulers those on the stack of a
-/// worker that is about to sleep, or whose caller leaves. Some are kept, for the next time.
+/// How a pool returns pages of stacks to the system that a deep recursion has touched and no code uses any more.
+/// Under `cactus` and `implicit` these are pages below a waiting frame, or on a free stack; under all schedulers,
+/// pages of a worker that is about to sleep, or whose caller leaves. Some are kept for the next time.
 enum class give_back_policy : unsigned char {
   from_environment,  ///< FILCH_STACK_GIVE_BACK, else madvise
   madvise,           ///< by MADV_DONTNEED: about a microsecond
@@ -25,10 +25,10 @@ struct pool_options {
   /// Number of workers, 1 to 1024; the thread that calls `run` is one of them. 0: FILCH_NUM_THREADS, else
   /// the processors that the affinity mask and the container's quota leave to this process.
   unsigned workers = 0;
-  /// The least bytes of stack for each worker, and of each stack more that `cactus` and `implicit` use, 64 KiB to
-  /// 1 TiB; address space, of which only what is touched costs memory. 0: FILCH_STACK_SIZE (k, m and g are
-  /// understood), else 64 MiB, or less where address space is limited. Under `channel` a task may begin on top of a
-  /// wait as long as half of the stack is free: give it at least twice what the program needs serially.
+  /// The least bytes of stack for each worker, and of each stack more that `cactus` and `implicit` use, 64 KiB to 1
+  /// TiB. This is address space: only touched pages cost memory. 0: FILCH_STACK_SIZE (k, m and g are understood),
+  /// else 64 MiB, or less where address space is limited. Under `channel` a task may begin on top of a wait as long
+  /// as half of the stack is free: give it at least twice what the program needs serially.
   std::size_t stack_size = 0;
   /// Bind each worker thread to one processor, to different ones while there are enough. The thread that calls `run`
   /// keeps its affinity. FILCH_PIN=1 does the same for pools that do not ask.
@@ -38,12 +38,13 @@ struct pool_options {
 };
 
 namespace detail {
-/// What `{}` is to a pool. As no class it needs no conversion: else `pool({})` might as well be a copy of `pool{}`.
+/// The type of `{}` as a pool's options. It is no class, so it needs no conversion: else `pool({})` could also mean a
+/// copy of `pool{}`.
 enum class no_options : unsigned char {};
 }  // namespace detail
 
-/// A pool that can't be made as asked: a setting that makes no sense, a thread or address space that the
-/// system refuses. `what()` is one line that names the setting and says what to do.
+/// A pool can't be made: a setting is invalid, or the system refuses a thread or address space. `what()` is one line
+/// that names the setting and says what to do.
 class FILCH_API setup_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

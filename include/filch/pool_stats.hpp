@@ -1,4 +1,4 @@
-// What the workers of a pool counted.
+// The counters of a pool's workers.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -8,8 +8,8 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// Sums over all workers since the pool was made. Read without stopping anybody: exact when the pool is
-/// idle, a little behind otherwise. FILCH_STATS=1 prints most of them per worker when the process ends.
+/// Sums over all workers since the pool was made. Workers continue while they are read: exact when the pool is idle,
+/// a little behind otherwise. FILCH_STATS=1 prints most of them for each worker when the process ends.
 ///
 /// What a scheduler does not have stays 0: leapfrogs are of `direct` and `channel`; suspensions, give-backs and
 /// numbers of stacks are of `cactus` and `implicit`; walks and cycles are of `implicit`; requests and what follows

@@ -8,8 +8,8 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// What a scheduler offers. Everything in Filch that forks is a template on a type that satisfies this, and
-/// is built from it alone.
+/// The interface of a scheduler. All of Filch that forks is a template on a type that satisfies this concept, and
+/// uses nothing else of it.
 ///
 ///  - `Sched::join(f, g)` runs f and g, perhaps in parallel, and returns a std::pair of both results after both.
 ///    Both always run to their end, or throw, before it returns or throws; if both throw, f's exception

@@ -71,7 +71,7 @@ class FILCH_API endpoint final : public endpoint_interface {
   /// The cluster's number, the same on all ranks.
   unsigned cluster() const noexcept { return cluster_; }
   void be_of(unsigned cluster) noexcept { cluster_ = cluster; }
-  /// What all ranks knew when the last run ended. Ranks in the next run may raise the bound there.
+  /// The value that all ranks knew when the last run ended. Ranks in the next run may raise the bound there.
   std::int64_t settled_bound(unsigned id) const noexcept { return bounds_.settled(id); }
   void reset_bound(unsigned id, std::int64_t value) noexcept { bounds_.reset(id, value); }
   std::optional<std::string> take_failure();
@@ -82,7 +82,7 @@ class FILCH_API endpoint final : public endpoint_interface {
   void contribute(reduction_part part);
   /// Receives messages. Returns the result, once all ranks have contributed.
   std::optional<reduction_part> reduce();
-  /// What is to be folded on this rank, once. Empty: some parts have not come.
+  /// The parts that this rank has to fold, once. Empty: some parts have not come.
   std::vector<reduction_part> parts_to_fold();
   void hand_on(reduction_part sum);
 
@@ -122,7 +122,7 @@ class FILCH_API endpoint final : public endpoint_interface {
   results results_;
   requests requests_;
   reduction reduction_;
-  partial const* root_part_ = nullptr;  // what helpers' parts of the fold are made from
+  partial const* root_part_ = nullptr;  // the model for helpers' parts of the fold
 };
 
 /// All endpoints are of this type.

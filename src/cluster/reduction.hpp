@@ -18,7 +18,7 @@ class FILCH_API reduction {
   explicit reduction(messenger& m) noexcept : messenger_(m) {}
 
   void contribute(reduction_part part) { contribution_ = std::move(part); }
-  /// What this rank has to fold, once: its own part and those of its children. Empty: some have not come.
+  /// The parts that this rank has to fold, once: its own and those of its children. Empty: some have not come.
   std::vector<reduction_part> take_parts();
   /// Sends their fold to the parent; at the root, to the children as the result.
   void hand_on(reduction_part sum);

@@ -11,7 +11,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// What a look tells its worker. Not [[nodiscard]]: it is a hint.
+/// The outcome of a poll for its worker. Not [[nodiscard]]: it is a hint.
 enum class look_result {
   idle,       // nothing, or another worker has the mutex
   requested,  // another rank's request has come since the last such look
@@ -79,7 +79,7 @@ class FILCH_API requests {
   heartbeats& heartbeats_;
   endpoint_hints& hints_;
   task_deque inbox_;                 // tasks that arrived, or that a worker left for one that waits
-  std::vector<steal_request> list_;  // of other ranks
+  std::vector<steal_request> list_;  // requests of other ranks
   unsigned looks_in_vain_ = 0;       // sum of weights since a look had tasks to spare
   bool under_way_ = false;           // this rank's request
   bool was_refused_ = false;         // it came back, and no look has taken note

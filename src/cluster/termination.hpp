@@ -19,7 +19,7 @@ class FILCH_API termination {
   std::uint64_t run() const noexcept { return runs_begun_; }
   bool run_has_ended() const noexcept { return runs_ended_ == runs_begun_; }
 
-  // What keeps the rank from being passive, besides tasks that arrived and bounds to send.
+  // The rank is active while one of these holds, while tasks that arrived wait, or bounds are to be sent.
 
   void set_main_loop_works(bool works) noexcept { main_loop_works_ = works; }
   bool main_loop_works() const noexcept { return main_loop_works_; }
@@ -53,7 +53,7 @@ class FILCH_API termination {
   unsigned helpers_ = 0;          // rank workers with tasks that the main loop does not know
   bool wave_is_here_ = false;
   std::size_t wave_answers_ = 0;                  // children that answered
-  message_counters wave_sum_;                     // what they answered
+  message_counters wave_sum_;                     // the sum of their answers
   std::optional<std::uint64_t> received_before_;  // root: basic messages received, by the previous wave of this run
 };
 

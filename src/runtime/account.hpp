@@ -12,7 +12,7 @@
 
 namespace filch::runtime {
 
-/// Of the time-stamp counter. Signed, so that differences are.
+/// Cycles of the time-stamp counter. Signed, as differences are.
 using cycles = std::int64_t;
 
 inline cycles time_stamp() noexcept {
@@ -37,7 +37,7 @@ class account {
   /// A worker without costs gathers credit for so long, a few milliseconds: enough for all workers of a large pool to
   /// be woken, one after the other.
   static constexpr cycles k_credit = cycles{1} << 23;
-  /// What a stolen task costs its victim that turns out to be tiny: about what giving up a stack does.
+  /// Cost of a tiny stolen task for its victim: about that of giving up a stack.
   static constexpr cycles k_steal = 5'000;
   static constexpr cycles k_longest_wait = 10 * k_steal;
 
@@ -51,10 +51,10 @@ class account {
   void charge(cycles now, cycles cost, cycles expected) noexcept {
     move_on(now - std::max(k_credit, k_part * expected), cost);
   }
-  /// Anybody: thieves took over so many.
+  /// Any thread: thieves took over so many.
   void pay(cycles lasted) noexcept { add(-lasted); }
-  /// Anybody: in so many cycles' more than a thief took over the worker's frame waited for it. That the thief's
-  /// processor was somebody else's meanwhile is no reason to do without it for long.
+  /// Any thread: the worker's frame waited for a thief for so many cycles more than the thief's task took. The limit
+  /// is for thieves whose processor another process had meanwhile.
   void settle_steal(cycles lost) noexcept { add(std::min(lost, k_longest_wait)); }
   /// Thief: it has stolen from that worker. Work that passes from thief to thief keeps its account, and each steal is
   /// on it.

@@ -18,7 +18,7 @@ class caller_count {
   }
   /// Caller that is inside: the count has it.
   bool has_any() const noexcept { return (word_.load(std::memory_order_relaxed) & ~k_is_waited_for) != 0; }
-  /// Destructor: waits until nobody is inside. False, at once: somebody is, and the destructor may not wait.
+  /// Destructor: waits until no caller is inside. False, at once: a caller is, and the destructor may not wait.
   /// edge entry-4: acquire, all that callers did before they left.
   bool wait_for_none(bool may_wait) noexcept {
     for (;;) {

@@ -13,7 +13,7 @@
 namespace filch::runtime {
 
 struct team_checks {
-  /// Anybody.
+  /// Any thread.
   static broken_condition of_places(places const& p) noexcept {
     std::uint64_t const in_use = p.bits_in_use();
     std::uint64_t const made = p.bits_made();
@@ -43,7 +43,7 @@ struct team_checks {
     return nullptr;
   }
 
-  /// Anybody. A worker counts itself once, and a waker that made a word awake takes it off a little later.
+  /// Any thread. A worker counts itself once, and a waker that made a word awake takes it off a little later.
   static broken_condition of_counts(idle const& i) noexcept {
     std::uint32_t const wakers_most = i.number_of_places_ + 1;
     FILCH_HOLDS(i.sleepers_.get() <= i.number_of_places_ + wakers_most);

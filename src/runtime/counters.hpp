@@ -1,4 +1,4 @@
-// What a worker counts: written by it alone, read by anybody.
+// The counters of a worker: it alone writes them, any thread reads them.
 #pragma once
 
 #include <filch/pool_stats.hpp>
@@ -10,7 +10,7 @@ namespace filch::runtime {
 
 class counter {
  public:
-  /// By the worker that owns it; relaxed, because it orders nothing and is nobody's proof.
+  /// The worker that owns it. relaxed: it orders nothing.
   void bump() noexcept { add(1); }
   void add(std::uint64_t n) noexcept { value_.store(read() + n, std::memory_order_relaxed); }
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
@@ -19,7 +19,7 @@ class counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// Cache lines of its own, so that counting disturbs nobody.
+/// Cache lines of its own, so that counting disturbs no other worker.
 struct alignas(64) counters {
   counter steals;
   counter failed_steals;

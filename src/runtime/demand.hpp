@@ -9,7 +9,7 @@
 
 namespace filch::runtime {
 
-/// What a worker may still offer to those who have yet to ask.
+/// The number of offers that a worker may still make to workers that have yet to request.
 struct unasked_offers {
   unsigned left = 0;
   bool asked_itself = false;  // the request that stands is the worker's own
@@ -41,7 +41,7 @@ bool team::offers_next(unsigned worker, bool was_asked, unasked_offers& more, Un
 
 template <class Untaken> bool team::offers_unasked(unasked_offers& more, Untaken const& untaken) noexcept {
   if (more.left == 0) return false;
-  // edge idle-3: first who looks, then what is left. Who takes the one leaves the others after that.
+  // edge idle-3: first the searching workers, then the untaken tasks. A thief takes a task before it stops searching.
   std::uint32_t const looking = idle_.looking();
   if (untaken() >= looking) return false;
   --more.left;

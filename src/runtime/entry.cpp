@@ -83,7 +83,7 @@ void team::enter_in_order(void (*call)(void*), void* argument) {
         mine.of.run_in_order(mine.call, mine.argument);
       },
       &e);
-  if (!alive()) return;  // the lock may be held by nobody
+  if (!alive()) return;  // the lock's holder may not exist in this process
   std::lock_guard const lock(spare_mutex_);
   if (spare_stacks_.size() < spare_stacks_.capacity()) spare_stacks_.push_back(std::move(stack));
 }

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#if defined(_LIBCPP_VERSION)  // whose header leaves it out
+#if defined(_LIBCPP_VERSION)  // its header leaves it out
 namespace __cxxabiv1 {
 struct __cxa_eh_globals;
 extern "C" __cxa_eh_globals* __cxa_get_globals();
@@ -14,7 +14,7 @@ extern "C" __cxa_eh_globals* __cxa_get_globals();
 
 namespace filch::runtime {
 
-/// What __cxa_get_globals() points to (Itanium C++ ABI, exception handling, 2.2.2).
+/// The target of __cxa_get_globals() (Itanium C++ ABI, exception handling, 2.2.2).
 struct exceptions_in_flight {
   void* caught;
   unsigned uncaught;

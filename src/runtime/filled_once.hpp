@@ -11,7 +11,7 @@ namespace filch::runtime {
 
 template <class T, std::size_t N> class filled_once {
  public:
-  /// Anybody. acquire: the entries.
+  /// Any thread. acquire: the entries.
   std::span<T const> all() const noexcept { return {entries_.data(), count_.load(std::memory_order_acquire)}; }
   /// Under the lock of those that add; throws where there is no room. release: the entry.
   void add(T const& entry) {

@@ -1,5 +1,5 @@
 // FILCH_FORCE_STEAL, a build for tests: what it changes, one constant for each decision. Schedulers and the worker
-// loop ask for their decision, and not for the build. fiber/forced_steals.hpp hands over what nobody has stolen.
+// loop ask for their decision, and not for the build. fiber/forced_steals.hpp hands over unstolen tasks.
 #pragma once
 
 namespace filch::runtime {

@@ -22,7 +22,7 @@ void idle::has_work(unsigned me) noexcept {
 void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
   check("worker that is awake", [&] { return team_checks::of_awake(*this, me); });
   looks(me);
-  // The count first: it must never be too low, and whoever finds the word below takes one off it.
+  // The count first: it must never be too low, and the worker that finds the word below lowers it.
   // edge idle-1: both before the last look for work; pairs with anybody() and the look at the words.
   if (what != sleep_word::k_for_root) sleepers_.add_one();
   places_[me].waits.announce(what);
@@ -30,7 +30,7 @@ void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
 
 bool idle::retract(unsigned me) noexcept {
   std::uint32_t const what = places_[me].waits.own();
-  // Whoever changes the word to awake takes the sleeper off the count, once.
+  // The worker that changes the word to awake lowers the count, once.
   return what != sleep_word::k_awake && wake_if(me, what);
 }
 

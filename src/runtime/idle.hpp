@@ -1,4 +1,4 @@
-// Who sleeps, and waking one of them. The protocol and its proof: idle.md.
+// Sleeping workers, and waking one of them. The protocol and its proof: idle.md.
 #pragma once
 
 #include "runtime/places.hpp"
@@ -17,26 +17,26 @@ class idle {
   /// Worker `me` looks for tasks, or is about to: until it has one it is counted, awake or asleep.
   void looks(unsigned me) noexcept;
   void has_work(unsigned me) noexcept;
-  /// How many look for tasks. Whoever sleeps, was woken or has yet to come is among them.
+  /// The number of searching workers: those that sleep, were woken or have yet to come included.
   std::uint32_t looking() const noexcept { return searchers_.get(); }
 
-  /// Worker `me`, who looks, is about to sleep until there is anything to do. It must look once more for work after
+  /// The searching worker `me` is about to sleep until there is anything to do. It must look once more for work after
   /// this, and then call retract() or sleep().
   void announce(unsigned me) noexcept { announce_as(me, sleep_word::k_for_anything); }
   /// The same for a worker that waits in a join and may only run what `thief` offers.
   void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, sleep_word::k_for_one + thief); }
   /// The same for the caller at place `me`, which may only run what belongs to its own call.
   void announce_for_root(unsigned me) noexcept { announce_as(me, sleep_word::k_for_root); }
-  /// Work was seen: not going to sleep after all. False: somebody has woken `me` already.
+  /// `me` saw work, and does not sleep. False: another worker has woken `me` already.
   bool retract(unsigned me) noexcept;
-  /// Sleeps until somebody wakes `me`, who may have done so already.
+  /// Sleeps until another worker wakes `me`, or has done so already.
   void sleep(unsigned me) noexcept;
-  /// The same for so long at most: then `me` wakes itself. Returns whether somebody else has.
+  /// The same for so long at most: then `me` wakes itself. Returns whether another worker has.
   [[nodiscard]] bool sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept;
 
-  /// Is anybody announced, but for callers? Sequentially consistent: pairs with announce (edge idle-1).
+  /// Is a worker announced, callers left out? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.get() != 0; }
-  /// Is the caller announced whose call that is? edge idle-1, as anybody().
+  /// Is the caller of that call announced? edge idle-1, as anybody().
   bool sleeps_for_root(std::uint16_t root) const noexcept {
     return root != k_any_root && places_[root].waits.seen() == sleep_word::k_for_root;
   }

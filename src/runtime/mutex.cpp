@@ -21,8 +21,8 @@ void mutex::lock_slow() noexcept {
     if (state == k_awaited) break;
     if (state == k_free && try_lock()) return;
   }
-  detail::serve_all_thieves();  // who has it may wait for what would lie here
-  // Who has it from here on says "awaited", for there may be more sleepers: at worst a wake that nobody needs.
+  detail::serve_all_thieves();  // the holder may wait for a task that would lie here
+  // A holder that came through here leaves "awaited", for there may be more sleepers: at worst a needless wake.
   // edge mutex-1: acquire, as in try_lock().
   while (state_.exchange(k_awaited, std::memory_order_acquire) != k_free) os::futex_wait(state_, k_awaited);
 }

@@ -31,7 +31,7 @@ void hide_on_entry(hideable h) {
     auto const all = all_hideables();
     return std::any_of(all.begin(), all.end(), [h](hideable const& other) { return other.hide == h.hide; });
   };
-  // Before the lock, which in a child of fork() may be held by nobody who is there.
+  // Before the lock: in a child of fork() its holder may not exist.
   if (is_there()) return;
   std::lock_guard const lock(adding_hideable);
   if (is_there()) return;

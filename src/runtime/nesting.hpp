@@ -22,7 +22,7 @@ struct hideable {
   // none.
   team* (*block)() noexcept;
 
-  // Of a scheduler whose code changes threads; null for the others.
+  // For a scheduler whose code changes threads; null for the others.
   /// The calling code keeps its thread until end_stay(), which finds in the room what it needs. False: it did so
   /// already.
   bool (*stay)(void* room) noexcept = nullptr;
@@ -63,8 +63,8 @@ class hidden_workers {
   std::array<bool, k_hideables_most> is_kept_{};
 };
 
-/// While this lives, the calling code keeps its thread: it runs in place on a worker of a pool further out, and whose
-/// code changes threads would take that worker's thread along.
+/// While this lives, the calling code keeps its thread. It runs in place on a worker of a pool further out: if it
+/// changed threads, it would take that worker's thread along.
 class kept_thread {
  public:
   kept_thread() noexcept {

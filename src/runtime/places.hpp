@@ -1,4 +1,4 @@
-// The places of a pool: which indices there are, and which of them somebody works at now. Edges: idle.md.
+// The places of a pool: the indices, and which of them a worker is at now. Edges: idle.md.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// What a pool, or the process, made for all threads: null before. edge default-1: acquire, what its maker did.
+/// The object that a pool, or the process, made for all threads; null before. edge default-1: acquire, its contents.
 template <class T> T* made(std::atomic<T*> const& place) noexcept { return place.load(std::memory_order_acquire); }
 /// Its maker, under making_pools(). edge default-1: release.
 template <class T> void is_made(std::atomic<T*>& place, T* made) noexcept {

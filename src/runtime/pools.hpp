@@ -1,4 +1,4 @@
-// What pools need of the process: a lock under which some are made, and the ends that it may come to.
+// The process of the pools: a lock under which some are made, and the errors that end it.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace filch::runtime {
 
-/// Of what several threads need first. New in a child of fork(): another thread may have held it.
+/// Guards objects that the first thread makes. New in a child of fork(): another thread may have held it.
 std::mutex& making_pools();
 /// One line on stderr, exit code 2.
 [[noreturn]] void no_default_pool(std::exception const& why) noexcept;
@@ -16,7 +16,8 @@ std::mutex& making_pools();
 [[noreturn]] void not_the_scope_s_owner() noexcept;
 /// Its parent has what it waits for: one line on stderr, and the end.
 [[noreturn]] void child_can_t_go_on() noexcept;
-/// What left a task is no C++ exception, and can't be thrown elsewhere: one line on stderr, and the end.
+/// A task was left by something that is no C++ exception, and can't be thrown elsewhere: one line on stderr, and the
+/// end of the process.
 [[noreturn]] void no_cxx_exception() noexcept;
 /// Sets `place` to null in a child of fork(). `place` is static.
 void forget_in_child(std::atomic<void*>& place);

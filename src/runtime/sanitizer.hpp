@@ -1,6 +1,6 @@
-// What sanitizers want to be told of a change of stacks. Their functions are looked for when the program is linked or
-// loaded: a library that was built without a sanitizer serves a program that was built with one. Valgrind, which runs
-// any build, is told where stacks are.
+// Tells sanitizers of each change of stacks. Their functions are looked up when the program is linked or loaded, so a
+// library that was built without a sanitizer serves a program that was built with one. Valgrind, which runs any
+// build, is told where stacks are.
 #pragma once
 
 #if defined(FILCH_WITH_VALGRIND)
@@ -32,8 +32,8 @@ FILCH_INLINE void leave_stack(void** kept, void const* low, std::size_t bytes) n
 FILCH_INLINE void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
   if (__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
 }
-/// Before a stack is given back: what was around the variables of frames that never returned may be somebody else's
-/// next.
+/// Before a stack is given back: the marks around variables of frames that never returned would be wrong for the next
+/// fiber.
 FILCH_INLINE void forget_frames(void const* low, std::size_t bytes) noexcept {
   if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(low, bytes);
 }

@@ -1,4 +1,4 @@
-// What code outside of the schedulers calls before it waits for another thread or process.
+// For code outside of the schedulers, before it waits for another thread or process.
 #pragma once
 
 #include <filch/config.hpp>

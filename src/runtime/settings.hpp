@@ -17,7 +17,7 @@ struct settings {
   give_back_policy give_back;   // never from_environment
   bool interrupts;              // may workers be interrupted by signals?
   std::size_t available;        // processors that the affinity mask and the container's quota leave
-  std::vector<int> processors;  // that this process may use, in the order in which to take them
+  std::vector<int> processors;  // the processors that this process may use, in the order in which workers take them
 };
 
 /// Throws setup_error, one line that names the setting.

@@ -7,7 +7,7 @@
 
 namespace filch::runtime {
 
-/// What the worker at a place waits for.
+/// The state of the worker at a place: awake, or what it waits for.
 class sleep_word {
  public:
   static constexpr std::uint32_t k_awake = 0;
@@ -38,7 +38,8 @@ class sleeper_count {
  public:
   /// Worker, before it announces itself: the count must never be too low. edge idle-1: seq_cst.
   void add_one() noexcept { count_.fetch_add(1, std::memory_order_seq_cst); }
-  /// Whoever made such a word awake. relaxed: a count that is too high for a moment makes wakers look in vain.
+  /// The worker that made such a word awake. relaxed: a count that is too high for a moment makes wakers look in
+  /// vain.
   void take_one_off() noexcept { count_.fetch_sub(1, std::memory_order_relaxed); }
   /// Waker. edge idle-1: seq_cst, after its offer.
   std::uint32_t get() const noexcept { return count_.load(std::memory_order_seq_cst); }
@@ -50,7 +51,7 @@ class sleeper_count {
 /// How many workers search for tasks, awake or asleep.
 class searcher_count {
  public:
-  /// Worker, or on its behalf. relaxed: whoever wakes this worker, or answers its request, has acquired that.
+  /// Worker, or on its behalf. relaxed: a worker that wakes this one, or answers its request, has acquired that.
   void add_one() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   /// Worker. edge idle-3: release, the task that it has taken.
   void take_one_off() noexcept { count_.fetch_sub(1, std::memory_order_release); }

@@ -1,5 +1,5 @@
-// filch::blocking: while a worker waits in the system, a stand-in works. begin_blocking() and end_blocking() are
-// called by blocked_workers for each team whose worker the calling thread is.
+// filch::blocking: while a worker waits in the system, a stand-in works. blocked_workers calls begin_blocking() and
+// end_blocking() for each team in which the calling thread is a worker.
 #include "runtime/stand_ins.hpp"
 
 #include <filch/blocking.hpp>

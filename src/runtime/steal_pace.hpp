@@ -11,8 +11,8 @@ namespace filch::runtime {
 /// the thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
 class steal_pace {
  public:
-  /// What a steal takes the thief, which is part of what is measured, and what it costs the victim, which waits for
-  /// cache lines and for the end of the task.
+  /// `cost_of_steal`: the thief's time for a steal, which is part of the measured time, and the cost for the victim,
+  /// which waits for cache lines and for the end of the task.
   explicit steal_pace(cycles cost_of_steal) noexcept : cost_of_steal_(cost_of_steal) {}
   bool waits(cycles now) const noexcept { return now < waits_until_; }
   /// A stolen task has run, and that took so long.

@@ -8,7 +8,7 @@ namespace filch::runtime {
 
 class stop_flag {
  public:
-  /// Whoever ends the loop; it wakes the worker afterwards. The flag may be gone then.
+  /// The thread that ends the loop; it wakes the worker afterwards. The flag may be gone then.
   /// edge entry-1: release, what was done before. edge idle-1: seq_cst, before the look whether the worker sleeps.
   void set() noexcept { is_set_.store(true, std::memory_order_seq_cst); }
   /// Worker, in its loop. edge entry-1: acquire.

@@ -18,10 +18,11 @@ template <class Stack, class Member> class task_places {
   using staying = task_staying<Stack>;
 
  public:
-  /// What a thread outside all pools is. No room, so that a fork's compare sends its callers to the slow path; never
-  /// written.
+  /// The worker of all threads outside all pools. It has no room, so that a fork's compare sends them to the slow
+  /// path.
+  /// Never written.
   inline static constinit worker outside{nullptr};
-  /// Where the task arrays of those who stay begin and end.
+  /// Begin and end of the task arrays of threads in a stay.
   inline static constinit task no_room{};
 
   static bool is_staying(worker const* w) noexcept { return w->end == &no_room; }
@@ -69,9 +70,9 @@ template <class Stack, class Member> class task_places {
       return;
     }
     worker* const inner = Stack::self();
-    // A fiber of another pool inside this one stays on its thread, whose worker this is.
+    // A fiber of another pool inside this one stays on its thread, which has this worker.
     runtime::kept_thread const stays;
-    // Of workers further in, which look at nothing meanwhile.
+    // For workers further in, which look at nothing meanwhile.
     if (inner != here) serve_all_thieves();
     worker* const during = is_staying(inner) ? inner : here;
     Stack::self() = during;
@@ -106,14 +107,14 @@ template <class Stack, class Member> class task_places {
     runtime::hide_on_entry({hide, show, answer, block});
   }
 
-  /// Before a stay or another pool's run, and after it: who asked meanwhile may sleep. In a poll.
+  /// In a poll; before a stay or another pool's run, and after it: thieves that requested meanwhile may sleep.
   static void serve_own_thieves() noexcept {
     if (Member* const m = member_or_null(Stack::self())) m->team->serve_thieves(*m);
   }
 
  private:
-  /// What a thread is while it is in another pool's run: outside. What runs there may change threads, and must not
-  /// fork on a worker of this one. Without room, as `outside`.
+  /// The worker of a thread in another pool's run: as `outside`, without room. Code that runs there may change
+  /// threads, and must not fork on a worker of this pool.
   struct screen : worker {
     worker* outer;
     explicit screen(worker* o) noexcept : worker(nullptr), outer(o) {}

@@ -72,7 +72,7 @@ void team::start() {
     }
     register_team(*this, settings_.stats);
   } catch (...) {
-    // The scheduler's part goes next: nobody may call its hooks any more.
+    // The scheduler's part goes next: no thread may call its hooks any more.
     end_threads();
     throw;
   }

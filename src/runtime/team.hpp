@@ -53,20 +53,20 @@ class team {
 
   settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
-  /// Of its own. After start().
+  /// The number of the pool's own threads. After start().
   unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()); }
   bool has_threads() const noexcept { return !threads_.empty(); }
   /// Indices of workers are below this.
   unsigned all_places() const noexcept { return places_.all(); }
   pool_stats stats() const noexcept;
-  /// What the worker at this place counted, for the table at exit.
+  /// The counters of the worker at this place, for the table at exit.
   pool_stats stats_of(unsigned place) const noexcept;
-  /// Has anybody worked at this place?
+  /// Has a worker been at this place?
   bool was_used(unsigned place) const noexcept { return places_.is_made(place); }
   /// False in a child of fork(): the threads stayed with the parent.
   bool alive() const noexcept;
-  /// Before the end: waits until nobody is in enter() any more, nor will be. False where that might be for ever: in a
-  /// task of another team, for which a call into this one may wait, as exit() in a task of nested pools.
+  /// Before the end: waits until no caller is in enter() any more, nor will be. False if that might last for ever: in
+  /// a task of another team, for which a call into this one may wait, as exit() in a task of nested pools.
   bool wait_for_callers() noexcept;
   /// The scheduler's name, for the table at exit.
   virtual char const* scheduler_name() const noexcept = 0;
@@ -96,11 +96,11 @@ class team {
   virtual void ask_everybody(unsigned me) noexcept = 0;
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
-  /// What the pool counts that no worker does.
+  /// Adds the pool's own counters, which no worker keeps.
   virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
-  /// The worker has looked in vain for half the time after which it sleeps; or it is announced, and has asked
-  /// everybody. Returns how long it may sleep at most: then it has to ask again.
+  /// The worker has searched in vain for half the time after which it sleeps; or it is announced, and has requested
+  /// from all workers. Returns how long it may sleep at most: then it has to request again.
   virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
   static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
   /// See steal_pace. About a microsecond.
@@ -120,7 +120,7 @@ class team {
   /// Where callers do not sleep outside their joins.
   static std::uint16_t no_root(unsigned) noexcept { return k_any_root; }
 
-  /// Does anybody sleep that may take tasks of this root? edge idle-1: in order after the offer.
+  /// Does a worker sleep that may take tasks of this root? edge idle-1: in order after the offer.
   bool anybody_sleeps(std::uint16_t root) noexcept { return idle_.anybody() || idle_.sleeps_for_root(root); }
 
   /// Does a worker look for tasks, awake or asleep? Asked by a caller that has entered: it may not have been asked
@@ -129,25 +129,25 @@ class team {
 
   /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.
   bool task_is_public(unsigned worker, std::uint16_t root = k_any_root) noexcept;
-  /// After an offer by its owner, asked for or not: the same. True: the next fork is for others who look for tasks
+  /// The same, after an offer by its owner, requested or not. True: the next fork is for other searching workers
   /// (offers_unasked).
   template <class Untaken>
   bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken,
                    std::uint16_t root = k_any_root) noexcept;
-  /// Do more workers look for tasks than the owner offers, untaken()? They would ask too late, perhaps: who was woken
-  /// is on the way for some time. Where others use its processor it does not come at once, so an owner does not offer
-  /// without end what it then takes back.
+  /// Do more workers search than the owner has untaken() offers? A woken worker is on its way for some time, so its
+  /// request may come too late. If others use its processor, it does not come soon. So `more` limits these offers,
+  /// which the owner would take back.
   template <class Untaken> bool offers_unasked(unasked_offers& more, Untaken const& untaken) noexcept;
-  /// Of an owner, after it has taken a request away: does somebody sleep, or come, for whom it has nothing?
+  /// Owner, after it has taken a request away: is there a sleeping or coming worker for which it has no offer?
   template <class Untaken>
   bool should_ask_itself(unasked_offers& more, Untaken const& untaken, std::uint16_t root = k_any_root) noexcept;
-  /// From when it wakes somebody, or may be woken itself with others: in the time that they need an owner can hardly
-  /// fork and join more often. With more workers than processors they come when they come.
+  /// The number of unrequested offers of an owner after a wake-up: about as many forks and joins as fit into the time
+  /// of a wake-up. With more workers than processors that time is unknown.
   unsigned most_unasked() const noexcept { return oversubscribed() ? workers() - 1 : 1024; }
-  /// Of the scheduler's thief, after it has taken a task.
+  /// The scheduler's thief, after it has taken a task.
   void has_work(unsigned me) noexcept { idle_.has_work(me); }
 
-  /// What the scheduler knows of a worker, at the start of its space. Behind it is room for at least as much as the
+  /// Makes the scheduler's part of a worker, at the start of its space. Behind it is room for at least as much as the
   /// stack, zeroed by the kernel.
   template <class Member> Member* make_member(unsigned place) noexcept {
     static_assert(std::is_trivially_destructible_v<Member> && std::is_nothrow_default_constructible_v<Member> &&
@@ -174,7 +174,7 @@ class team {
   void thread_main(unsigned me);
   /// Searches as the calling thread's worker until `stop`.
   void work_as(unsigned me, stop_flag const& stop);
-  /// Returns whether it has to have another look if it goes: somebody has woken it, or it has yet to ask.
+  /// Returns whether the worker has to look again if it goes: it was woken, or has yet to request.
   bool sleep_until_work(unsigned me, stop_flag const& stop);
   bool wake_for(unsigned offerer, std::uint16_t root) noexcept {
     return idle_.wake_for_root(root) || idle_.wake_one_for(offerer);
@@ -199,12 +199,12 @@ class team {
   std::unique_ptr<counters[]> counters_;
 
   places places_;
-  std::vector<worker_space> spaces_;  // of each place; written by the thread that has entered the place
+  std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
   stop_flag stopping_;
   caller_count callers_;  // in enter()
   std::mutex spare_mutex_;
-  std::vector<worker_space> spare_stacks_;  // of calls that run in order; under spare_mutex_
+  std::vector<worker_space> spare_stacks_;  // for calls that run in order; under spare_mutex_
   std::unique_ptr<stand_ins> stand_ins_;
 };
 

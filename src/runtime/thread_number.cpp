@@ -42,7 +42,7 @@ void give_back(void*) {
   taken[n / k_bits].fetch_and(~(std::uint64_t{1} << n % k_bits), std::memory_order_release);
 }
 
-/// Where the system has no key left, or no memory for one, numbers are not given back: nobody gets them twice.
+/// If the system has no key left, or no memory for one, numbers are not given back: no thread gets a used one.
 void give_back_at_end() {
   static os::at_thread_end const at_end(give_back);
   static_cast<void>(at_end.pass(&number));

@@ -1,6 +1,5 @@
-// What a worker does between tasks: it searches by the scheduler's hooks, spins, gives pages back, announces itself
-// and sleeps. Run by the team's threads, by stand-ins, and by callers that wait in a join. Protocol: idle.md,
-// "Sleeping".
+// A worker between tasks: it searches by the scheduler's hooks, spins, gives pages back, announces itself and sleeps.
+// Run by the team's threads, by stand-ins, and by callers that wait in a join. Protocol: idle.md, "Sleeping".
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
 #include "runtime/checks.hpp"
@@ -95,7 +94,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
         next_to_insist = now + spin_time / 2;
       }
       if (now >= next_to_insist) {
-        // A few times: who could not answer the first time, may.
+        // A few times: a victim that could not answer the first time may answer later.
         static_cast<void>(insist(me));
         next_to_insist = now + spin_time / 8;
       }
@@ -114,7 +113,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
 }
 
 void team::pause_between_looks(unsigned looks) const noexcept {
-  // The processor may be wanted by the very worker whose tasks one waits for.
+  // The victim itself may need this processor.
   if (oversubscribed() || looks % k_looks_between_yields == k_looks_between_yields - 1) {
     std::this_thread::yield();
   } else {
@@ -123,7 +122,7 @@ void team::pause_between_looks(unsigned looks) const noexcept {
 }
 
 bool team::sleep_until_work(unsigned me, stop_flag const& stop) {
-  // Before it is announced: whoever wakes it would wait for this.
+  // Before it is announced: the worker that wakes it would wait for this.
   auto const again_in = give_back_pages(me, __builtin_frame_address(0), worker_space::when::sleeps);
   if (places_.is_callers(me)) {
     idle_.announce_for_root(me);

@@ -70,7 +70,7 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
                               upper_was_touched(unused_upper(upper_in_use, k_most_left_bytes)));
   auto const before = clock::now();
   if (before < rests_until_ && !must_not_stay) return {false, rests_until_ - before};
-  // Who sleeps in a join may stand on a stack of the program's own, in a frame that lies above others.
+  // A worker that sleeps in a join may stand on a stack of the program's own, in a frame that lies above others.
   if (has_stack && now == when::sleeps_in_join && where_frames_lead(all_.low(), middle_) != frames_lead::to_its_top) {
     has_stack = false;
   }

@@ -10,10 +10,9 @@
 
 namespace filch::runtime {
 
-/// One reservation: a guard, the stack, which grows down from middle(), and the scheduler's part, which
-/// grows up from it. That both start in the middle of the same aligned mebibyte is for the processor's
-/// first-level cache: on AMD's, two lines of one set whose addresses hash alike evict each other, and what
-/// lies in one such block never does (docs/decisions/0002-worker-space.md).
+/// One reservation: a guard, the stack, which grows down from middle(), and the scheduler's part, which grows up from
+/// it. Both start in the middle of the same aligned mebibyte, for the processor's first-level cache
+/// (docs/decisions/0002-worker-space.md).
 class worker_space {
  public:
   worker_space() noexcept = default;
@@ -33,13 +32,12 @@ class worker_space {
     bool is_done = false;
     std::chrono::nanoseconds again_in{0};  // there are such pages, but the last time was only just; 0: there are none
   };
-  /// For the worker whose space it is. Nobody needs what lies below `stack_in_use` (in a join: if the caller's frames
-  /// lead to the stack's begin, as runtime::where_frames_lead says), nor from `upper_in_use` on (null:
-  /// it is needed). Where more of it may be in memory than k_kept_bytes each, the rest goes back to the system. This
-  /// may cost a share of the time only: it does not happen again before many times as long have passed, unless a
-  /// caller would leave k_most_left_bytes. A system call is made only where there is something to give back, at
-  /// sleep, and now and then where a caller leaves: for stacks whose frames leave the page that is looked at as it
-  /// was.
+  /// For the worker that owns the space. Bytes below `stack_in_use` are unused (in a join: if the caller's frames
+  /// lead to the stack's begin, as runtime::where_frames_lead says), and so are bytes from `upper_in_use` on (null:
+  /// they are used). If more of either may be in memory than k_kept_bytes, the rest goes back to the system. This may
+  /// cost a share of the time only: it does not happen again before many times as long have passed, unless a caller
+  /// would leave k_most_left_bytes. A system call is made only if there is something to give back, at sleep, and now
+  /// and then when a caller leaves: for stacks whose frames leave the inspected page as it was.
   give_back_result give_back(std::byte* stack_in_use, std::byte* upper_in_use, give_back_policy policy,
                              when now) noexcept;
   static constexpr std::size_t k_kept_bytes = std::size_t{256} << 10;
@@ -51,8 +49,8 @@ class worker_space {
   static constexpr std::size_t k_block = std::size_t{1} << 20;
   // To touch the pages again takes about four times as long as to give them back, so this is a twentieth of the time.
   static constexpr int k_rest = 100;
-  // Of the time-stamp counter: some 200 microseconds, in which k_most_left_bytes can hardly be touched. A question
-  // takes two.
+  // Cycles of the time-stamp counter: some 200 microseconds, in which k_most_left_bytes can hardly be touched. Asking
+  // the system takes two microseconds.
   static constexpr std::int64_t k_between_questions = 500'000;
 
   pages unused_stack(std::byte* in_use, std::size_t kept) const noexcept;

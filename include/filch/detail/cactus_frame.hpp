@@ -11,15 +11,15 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct cactus_member;
 
-/// For each spawned task a ticket lies among the worker's tasks, of whatever worker the fiber is on. Whoever takes a
-/// ticket, a thief the oldest or sync() the newest, runs the oldest task that nobody has begun. Then sync() meets the
-/// thieves. A spawn under a fork that is newer than the tickets (in f of a join, say) runs in place.
+/// For each spawned task a ticket lies among the tasks of the worker that runs the fiber. A thief takes the oldest
+/// ticket, sync() the newest. The taker of a ticket runs the oldest task that has not begun. Then sync() waits for
+/// the thieves. A spawn under a fork that is newer than the tickets (in f of a join, say) runs in place.
 class cactus_frame : public fiber_frame<cactus_frame> {
  public:
   cactus_frame() noexcept : ticket_(*this) { begin(); }
   cactus_frame(cactus_frame const&) = delete;
   cactus_frame& operator=(cactus_frame const&) = delete;
-  /// Waits for what was spawned; an exception that nobody asked for with sync() is dropped.
+  /// Waits for the spawned tasks. An exception that no sync() has thrown is dropped.
   ~cactus_frame() {
     if (pending_) drain();
   }
@@ -62,13 +62,13 @@ class cactus_frame : public fiber_frame<cactus_frame> {
   void begin_anew() noexcept;
 
   join_counter counter_{};
-  runtime::fiber_stack* fiber_ = nullptr;  // on whose stack it lies
-  fiber_worker* worker_ = nullptr;         // on whose stack it lies, where that is no fiber's
+  runtime::fiber_stack* fiber_ = nullptr;  // the fiber on whose stack the frame lies
+  fiber_worker* worker_ = nullptr;         // the worker on whose own stack the frame lies, else null
   std::uint64_t forks_ = 0;                // open ones of the fiber, where none is newer than this frame's
   unsigned pending_ = 0;                   // tickets that are not taken back, stolen ones too
   // since there was none:
   unsigned pushed_ = 0;  // tasks
-  cactus_begun begun_;   // of them, by any worker
+  cactus_begun begun_;   // tasks begun, by any worker
   ticket ticket_;
   std::array<waiting*, k_few> first_tasks_;  // by number; written before the ticket
   std::unique_ptr<more_places> more_tasks_;

@@ -17,7 +17,7 @@
 namespace filch::inline FILCH_ABI::detail {
 
 struct cactus_task : fiber_task {
-  join_counter counter;  // a join's; made ready by who makes the task public, so that other forks pay nothing
+  join_counter counter;  // a join's; made ready when the task becomes public, so that other forks pay nothing
 
   /// Owner: where the task was pushed, if its join keeps that. In the join counter's room, so null once it has been
   /// public.
@@ -40,7 +40,7 @@ FILCH_API void cactus_enter_default(void (*call)(void*), void* argument);
 /// (docs/decisions/0006-cactus.md).
 template <class Fn, class Gn> inline constexpr bool cactus_keeps_place = travels_by_value<Fn> && travels_by_value<Gn>;
 
-/// g of a join, for whoever runs it.
+/// g of a join, for the worker that runs it.
 template <class Gn> struct cactus_second : cactus_task {
   using Result = result_of<Gn>;
 
@@ -80,7 +80,7 @@ template <class Gn> struct cactus_second : cactus_task {
     self.failure.make([&failure] { return std::move(failure); });
     return self.counter;
   }
-  /// What the thief left.
+  /// The result that the thief left.
   FILCH_COLD Result take() {
     std::exception_ptr const thrown = failure.take();
     failure.drop();
@@ -144,7 +144,7 @@ FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join_here(std::
     if (cactus_split(w).is_above(place)) [[unlikely]] {
       if (w.kind != k_cactus_tag) {
         if constexpr (is_small_closure<Fn>(128, 64)) {
-          // A copy goes there: nobody has f's address then, and its captures stay in registers.
+          // The slow path gets a copy: f's address is not taken then, and its captures stay in registers.
           Fn copy(f);
           return detail::cactus_join_unforked<Fn, Gn>(detail::hand_on<Fn>(copy), detail::hand_on<Gn>(g));
         } else {

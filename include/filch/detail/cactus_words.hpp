@@ -14,8 +14,8 @@ inline constexpr fiber_kind k_cactus_tag = fiber_tag(0);
 /// The word `split` of a worker: one compare with a fork's place asks whether the place is public, and whether a
 /// thief wants more tasks.
 ///
-///   quiet            the first private place; nobody wants more
-///   still requested  above every place: a request was answered, and forks go on being public
+///   quiet            the first private place; no thief wants more
+///   still requested  above every place: a request was answered, and forks stay public
 ///   requested        above that: a thief wants tasks
 class cactus_split {
  public:
@@ -36,8 +36,7 @@ class cactus_split {
 /// How many tasks of a scope have begun: the next to run bears this number.
 class cactus_begun {
  public:
-  /// Whoever has taken a ticket. edge cactus-5: acquire, the task; release, what is known here of tasks to those that
-  /// take a ticket later.
+  /// Taker of a ticket. edge cactus-5: acquire, the task; release, the tasks known here, to later takers of tickets.
   unsigned begin_next() noexcept { return begun_.fetch_add(1, std::memory_order_acq_rel); }
   /// Owner, while no ticket was ever public, so that no thief has one. relaxed: seen with the ticket that is public
   /// next.
@@ -46,7 +45,7 @@ class cactus_begun {
     begun_.store(number + 1, std::memory_order_relaxed);
     return number;
   }
-  /// Owner, when all tasks have come to their end. relaxed: the next ticket is pushed after it.
+  /// Owner, when all tasks have ended. relaxed: the next ticket is pushed after it.
   void begin_anew() noexcept { begun_.store(0, std::memory_order_relaxed); }
   /// Owner. relaxed: a hint.
   unsigned count() const noexcept { return begun_.load(std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
-// What code that is compiled into programs uses of a rank's endpoint: filch/cluster.hpp, filch/rank.hpp and the rank
-// worker. The endpoint is src/cluster/endpoint.hpp, its protocol src/cluster/protocol.md.
+// The part of a rank's endpoint that code in programs calls: filch/cluster.hpp, filch/rank.hpp and the rank worker.
+// The endpoint is src/cluster/endpoint.hpp, its protocol src/cluster/protocol.md.
 #pragma once
 
 #include <filch/detail/cluster_bounds.hpp>

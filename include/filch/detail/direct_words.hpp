@@ -99,7 +99,7 @@ class direct_task_state {
                ? direct_claim::claimed
                : direct_claim::lost;
   }
-  /// After a claim whose re-check failed; and Owner, of a taken task that it has emptied.
+  /// Thief, after a claim whose re-check failed. Owner, for a taken task that it has emptied.
   /// edge direct-1: release, the task as it was. seq_cst for idle-1: it is a new offer, which a sleeper may have
   /// missed.
   void give_back() noexcept { store(direct_state::task, std::memory_order_seq_cst); }
@@ -129,8 +129,8 @@ class direct_task_state {
 
 // ---- the words of a worker -----------------------------------------------------------------------
 
-/// What the owner compares a place with at each fork and join. It equals public_end, or it is *requested*, which is
-/// greater than every place: a thief wants the owner to make more tasks public.
+/// The word that the owner compares a place with at each fork and join. It equals public_end, or it is *requested*,
+/// which is greater than every place: a thief wants the owner to make more tasks public.
 class direct_split {
  public:
   constexpr explicit direct_split(direct_task* at) noexcept : word_(at) {}
@@ -167,7 +167,7 @@ class direct_split {
   std::atomic<direct_task*> word_;
 };
 
-/// Tasks below it are public: their state decides who runs them. The owner alone writes it.
+/// Tasks below it are public: their state names the worker that may run them. The owner alone writes it.
 class direct_public_end {
  public:
   /// Owner. relaxed: its own store.
@@ -199,7 +199,7 @@ class direct_bot {
   /// Owner, before others know the worker.
   void start_at(direct_task* base) noexcept { word_.store(base, std::memory_order_relaxed); }
 
-  /// The holder of t: does it point to t? relaxed: if so, nobody else writes it.
+  /// The holder of t: does it point to t? relaxed: if so, no other worker writes it.
   /// edge direct-3: the claim of t acquired the store before t became a task.
   bool is_at(direct_task const* t) const noexcept { return word_.load(std::memory_order_relaxed) == t; }
   /// Thief or Owner, the holder of the task that it points to: to the next one. Owner, after a stolen task: back.

@@ -1,9 +1,9 @@
-// What the schedulers whose fibers move between threads share: tasks, join counters, and the calling thread's worker.
-// src/runtime/fiber/team.hpp has the rest of it.
+// The words that schedulers with moving fibers share: tasks, join counters, and the calling thread's worker.
+// src/runtime/fiber/team.hpp has the team.
 //
-//   fiber    code that runs on a stack of its own, from a task's begin to its end, on one worker after the other
-//   task      what a thief may take
-//   join counter   where those who ran the parts of a join arrive; whoever comes last goes on with its frame
+//   fiber          code that runs on a stack of its own, from a task's begin to its end, on one worker after the
+//   other task           work that a thief may take join counter   the word at which the parts of a join arrive; the
+//   last to arrive continues its frame
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -57,10 +57,10 @@ struct fiber_task {
   join_counter& (*run)(fiber_task&) noexcept;
 };
 
-/// What a thread is to the schedulers that move fibers. Those not named here are tags: each scheduler has one, a
-/// number from k_first_tag on that no other one has, and its workers bear it. Its forks compare with a constant.
+/// The state of a thread for the schedulers that move fibers. Other values are tags: each scheduler has a number of
+/// its own from k_first_tag on, and its workers bear it. Its forks compare with that constant.
 enum class fiber_kind : unsigned char {
-  outside,  // no worker, or one whose fiber is in another pool's run
+  outside,  // no worker, or a worker whose fiber is in another pool's run
   forked,   // outside, in a child of fork(); `outer` is what made it
   staying,  // joins run in order, here
 };
@@ -80,7 +80,7 @@ struct alignas(64) fiber_worker {
   std::atomic<std::uint64_t> poll;
   fiber_task** head = nullptr;  // owner: the next free place, where forks push to places
   fiber_kind kind;
-  fiber_worker* outer = nullptr;  // what the thread was before it became this worker
+  fiber_worker* outer = nullptr;  // the thread's state before it became this worker
 
   // The same: owner; thieves store fiber_requested() only.
   alignas(64) std::atomic<fiber_task**> split;
@@ -92,8 +92,8 @@ struct alignas(64) fiber_worker {
 /// Greater than every place's address: makes an owner's compare fail.
 inline fiber_task** fiber_requested() noexcept { return reinterpret_cast<fiber_task**>(~std::uintptr_t{0}); }
 
-/// The calling thread's worker, read anew at every call: code that was at one thread before a join may be at
-/// another one after it, so nobody may keep it, nor the address of the thread-local.
+/// The calling thread's worker, read anew at every call. Code may be on another thread after a join, so callers keep
+/// neither the worker nor the address of the thread-local.
 FILCH_INLINE fiber_worker& fiber_self() noexcept {
   fiber_worker* w;
   asm volatile("movq filch_fiber_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(w));
@@ -106,7 +106,7 @@ FILCH_API void fiber_poll_slow() noexcept;
 
 /// As long as it exists, joins of fibers run in order on the thread that made it.
 struct fiber_staying : fiber_worker {
-  fiber_worker* within;  // whose code runs here: `outer`, or a worker further out
+  fiber_worker* within;  // the worker whose code runs here: `outer`, or a worker further out
   FILCH_API fiber_staying() noexcept;
   FILCH_API ~fiber_staying();
   fiber_staying(fiber_staying const&) = delete;

@@ -1,4 +1,4 @@
-// What the frames of schedulers whose fibers move between threads have in common: spawning, and failures.
+// The common part of the frames of schedulers with moving fibers: spawning, and failures.
 #pragma once
 
 #include <filch/detail/caught.hpp>
@@ -15,7 +15,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// What spawned tasks threw, on whatever threads.
+/// The exceptions of spawned tasks, on any thread.
 class fiber_failures {
  protected:
   template <class Call> void keep_failure(Call&& call, unsigned number) noexcept {
@@ -34,11 +34,11 @@ class fiber_failures {
   first_failure first_;
 };
 
-/// Of a Frame that has
+/// The base of a Frame that has
 ///   waiting               a fiber_task with `frame` and `number`, made from its run function and the frame
-///   place_for_next()      where the next task goes
-///   push(waiting&)        one for others to take
-///   counter_              where thieves arrive
+///   place_for_next()      the place of the next task
+///   push(waiting&)        makes a task that thieves can take
+///   counter_              the join counter of its thieves
 template <class Frame> class fiber_frame : protected fiber_failures {
  public:
   /// See filch::spawner::spawn.

@@ -24,7 +24,7 @@ struct front {
   std::size_t others = 0;  // of partitioning_stably
 };
 
-/// A piece of a filter in place. A piece that begins after the piece below has ended goes on with its front, as the
+/// A piece of a filter in place. A piece that begins after the piece below has ended continues its front, as the
 /// serial loop does. Any other piece has a front of its own.
 template <class Work> class front_piece {
  public:

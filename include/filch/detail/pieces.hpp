@@ -6,8 +6,8 @@
 // whether a worker waits for work. If one does, and the rest is worth a steal, the piece gives the upper half of the
 // rest away: `split` makes the state of the upper half, a join runs both halves, `merge` combines them.
 //
-// A loop that nobody splits reads no shared word but the scheduler's. The first split makes a loop_end, which tells
-// the pieces of this loop where to end early.
+// An unsplit loop reads no shared word but the scheduler's. The first split makes a loop_end, which tells the pieces
+// of this loop where to end early.
 #pragma once
 
 #include <filch/detail/loop_pace.hpp>
@@ -70,12 +70,12 @@ concept stop_token_like = requires(Token const& token) {
   { token.stop_possible() } noexcept -> std::same_as<bool>;
 };
 
-/// What a loop without a token asks before each stretch: nothing.
+/// The stop condition of a loop without a token: never.
 struct never_stopped {
   static constexpr bool is_requested() noexcept { return false; }
 };
 
-/// What a loop with a token asks before each stretch. A reference to a stop_request is passed on.
+/// The stop condition of a loop with a token, read before each stretch. A reference to a stop_request is passed on.
 template <stop_token_like Token> class stop_request {
  public:
   explicit stop_request(Token const& token) noexcept : token_(token) {}

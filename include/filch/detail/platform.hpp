@@ -1,4 +1,4 @@
-// What the headers need to know of the compiler and of the way the library was built.
+// The compiler, the processor and the options of the build, as the headers need them.
 #pragma once
 
 #if __cplusplus < 202002L

@@ -1,4 +1,4 @@
-// What the pools of all schedulers with workers have in common.
+// The common part of the pools of all schedulers with workers.
 #pragma once
 
 #include <filch/detail/packet.hpp>
@@ -56,13 +56,13 @@ template <class Team> class pool_of {
   /// not runs: what runs is waited for.)
   ~pool_of();
 
-  /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws
-  /// what it throws. From a worker of this pool: just calls f. The calling thread is a worker while the call lasts.
-  /// It runs what belongs to this call alone, and never waits for somebody else's call: several threads may call
-  /// `run` at once, in a pool of one worker too, and share the pool's own threads. Past 16 calls at once f and its
-  /// joins run in order, on a stack of the pool's; where the system has no memory for one, on the caller's own.
-  /// Returns on the calling thread; well under a microsecond for an empty f. Under `cactus` and `implicit`
-  /// std::current_exception() is empty in f, whatever the caller handles.
+  /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws what it
+  /// throws. On a worker of this pool it calls f. The calling thread is a worker while the call lasts.
+  /// It runs tasks of this call only, and never waits for another call: several threads may call `run` at once, in a
+  /// pool of one worker too, and share the pool's own threads. Past 16 calls at once f and its joins run in order, on
+  /// a stack of the pool's; where the system has no memory for one, on the caller's own. Returns on the calling
+  /// thread; well under a microsecond for an empty f. Under `cactus` and `implicit` std::current_exception() is empty
+  /// in f, whatever the caller handles.
   template <class Fn> std::invoke_result_t<Fn> run(Fn&& f) {
     return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
                                 std::forward<Fn>(f));
@@ -73,7 +73,7 @@ template <class Team> class pool_of {
   /// Indices of workers (filch::current_worker) are below this: there are places for further threads that call `run`,
   /// and for those that work while others are in filch::blocking. Fixed; for arrays with an element for each worker.
   unsigned places() const noexcept;
-  /// What the workers counted so far.
+  /// The workers' counters so far.
   pool_stats stats() const noexcept;
 
  protected:

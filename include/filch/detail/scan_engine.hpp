@@ -3,8 +3,8 @@
 // The lowest piece knows its carry, and does what the serial loop does. A piece that was given away looks before each
 // stretch whether its carry is known. Until then it runs ahead: it reads, and keeps the sums of blocks of positions.
 // From then on it works as the lowest piece does. Blocks that were run ahead get their second pass when the piece is
-// merged into one whose carry is known. A piece that nobody stole begins after the piece below it has ended: its
-// carry is known, and it takes one pass.
+// merged into one whose carry is known. A piece that comes back unstolen begins after the piece below it has ended:
+// its carry is known, and it takes one pass.
 //
 // docs/decisions/0013-scans.md has the reasons, and the entries of the edges.
 #pragma once
@@ -39,7 +39,7 @@ template <class Carry> class handed_carry {
   std::atomic<bool> is_given_{false};
 };
 
-/// What an algorithm does with its carry. All members may be called for different positions at the same time.
+/// The work of an algorithm with a carry. All members may be called for different positions at the same time.
 ///  - `direct(first, last, carry)` does the work of the serial loop, and moves the carry on. False: the loop ends
 ///  here.
 ///  - `ahead(first, last, sum)` reads only, and appends the sum of the positions to `sum`, which is empty at first.

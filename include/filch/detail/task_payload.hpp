@@ -1,4 +1,4 @@
-// What a descriptor of a task stack holds: at a fork the closure or its address, after a steal the result or the
+// The payload of a descriptor of a task stack: at a fork the closure or its address, after a steal the result or the
 // exception. The fork (task_stack.hpp) stores it, the thief's wrapper reads it and leaves the outcome, the join takes
 // that. `Stack` is described in task_stack.hpp.
 #pragma once
@@ -20,7 +20,7 @@ enum class [[nodiscard]] join_outcome { run_it, returned, threw };
 
 /// While it exists, joins run in order on the thread that made it: a worker without room for tasks.
 template <class Stack> struct task_staying : Stack::worker {
-  typename Stack::worker* outer;  // what the thread was before
+  typename Stack::worker* outer;  // the thread's worker before
 
   FILCH_API task_staying();
   FILCH_API ~task_staying();

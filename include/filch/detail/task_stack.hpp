@@ -2,8 +2,8 @@
 // uses it as a stack. A fork leaves g in the next descriptor (task_payload.hpp); the join takes it off again.
 // direct::join and channel::join call task_stack_join().
 //
-// A template parameter `Stack` is the scheduler's side of it, such as direct_stack:
-//   Stack::task                a descriptor: `run`, `payload` and what else the scheduler needs
+// A template parameter `Stack` is the scheduler's part, such as direct_stack:
+//   Stack::task                a descriptor: `run`, `payload` and the scheduler's words
 //   Stack::task::run           runs the task, leaves its result or exception in a room (for a thief the payload), and
 //                              returns whether there is a result
 //   Stack::worker              `top`, the next free descriptor; `end`, where the array ends; `forks`
@@ -17,9 +17,10 @@
 //   Stack::is_orphan(w)        does its pool belong to the parent of this process (fork())?
 // For scopes (task_frame.hpp):
 //   Stack::take_slow(w, t)     t lies in the middle of the stack: its `run`, if the owner may run it; null: a thief
-//   has it Stack::emptied(t)          t stays on the stack and runs nothing: the owner is about to move the closure
-//   out of it Stack::drop_emptied(w, b)  takes emptied tasks that no thief has seen off the top, down to b; returns
-//   the top Stack::k_gets_several_back may a join that returns run_it have got older tasks back as well?
+//                              has it
+//   Stack::emptied(t)          t stays on the stack and runs nothing: the owner is about to move the closure out
+//   Stack::drop_emptied(w, b)  takes emptied tasks that no thief has seen off the top, down to b; returns the top
+//   Stack::k_gets_several_back may a join that returns run_it have got older tasks back as well?
 #pragma once
 
 #include <filch/detail/in_order.hpp>

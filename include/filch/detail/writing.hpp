@@ -82,7 +82,7 @@ Iterator write_positions(Stop& stop, input<Iterator> const& out, Fn&& f) {
   return out.end();
 }
 
-/// What a value of a projection becomes through f, written to `out`: no more than the output has room for.
+/// Writes f of each value of a projection to `out`, no more than the output has room for.
 template <class Sched, class Stop, class Iterator, class Out, class Fn, class Proj = std::identity>
 std::size_t transform(Stop& stop, input<Iterator> const& in, input<Out> const& out, Fn&& f, Proj&& proj = Proj{}) {
   projected_of<Iterator, std::remove_reference_t<Fn>, std::remove_reference_t<Proj>> const fn{{proj}, {f}};

@@ -1,4 +1,4 @@
-// The end of the process after an error that nobody can handle: one line on stderr, then abort().
+// The end of the process after an error that no caller can handle: one line on stderr, then abort().
 #pragma once
 
 namespace filch::os {

@@ -22,7 +22,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   // Where the user's limit of pending signals is reached, the kernel says of no signal where it comes from.
   bool const is_unknown = info->si_code == SI_USER && info->si_pid == 0;
   bool const may_be_mine = is_unknown || (info->si_code == SI_TKILL && info->si_pid == getpid());
-  // Whoever has sent it: a second signal is one with the first, as long as that is pending.
+  // The sender does not matter: a second signal merges with the first one while that is pending.
   bool const was_expected = call(*static_cast<ucontext_t const*>(context), may_be_mine);
   if (!may_be_mine || !was_expected) static_cast<void>(before.call(signal, info, context));
   errno = error;
@@ -39,7 +39,7 @@ void on_interrupt(interrupt_handler* f) noexcept {
     // On the signal stack: the one that is interrupted may be small, or nearly used up.
     mine.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigfillset(&mine.sa_mask);
-    // What the handler does wrong is told like other faults.
+    // Faults in the handler are reported like other faults.
     for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&mine.sa_mask, fault);
     before.replace_by(SIGURG, mine);
   });
@@ -49,7 +49,7 @@ bool can_interrupt() noexcept {
   struct sigaction now{};
   bool const is_mine =
       sigaction(SIGURG, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
-  // relaxed: who says it first, says it.
+  // relaxed: the first thread prints the line.
   static constinit std::atomic<bool> was_said{false};
   if (!is_mine && !was_said.exchange(true, std::memory_order_relaxed)) {
     static constexpr char k_text[] =

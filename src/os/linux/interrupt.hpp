@@ -6,13 +6,13 @@
 
 namespace filch::os {
 
-/// What a thread that is interrupted calls, in a signal handler, with all signals blocked but those of faults; on the
-/// thread's signal stack, if it has one. `may_be_mine`: nothing says that the signal comes from elsewhere. Returns
-/// whether interrupt() was called for the thread.
+/// Called by an interrupted thread, in a signal handler, with all signals blocked but those of faults; on the
+/// thread's signal stack, if it has one. `may_be_mine`: the kernel names no other sender. Returns whether interrupt()
+/// was called for the thread.
 using interrupt_handler = bool(ucontext_t const&, bool may_be_mine);
 
-/// Once a process. The signal is SIGURG, whose default is to be ignored. What comes from elsewhere goes to the
-/// handler that was there before, and so does what f was not expecting.
+/// Once a process. The signal is SIGURG, which is ignored by default. Signals of other senders, and those that f did
+/// not expect, go to the handler that was there before.
 void on_interrupt(interrupt_handler* f) noexcept;
 /// Is the library's handler still there? Asks the kernel. The first time that it is not, says so in one line.
 bool can_interrupt() noexcept;

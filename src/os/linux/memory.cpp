@@ -205,8 +205,8 @@ bool reservation::replace_pages(std::byte* from, std::byte* end) noexcept {
     madvise(from, bytes, MADV_NOHUGEPAGE);
     return true;
   }
-  // Some kernels take the old map away before they fail. Whoever mapped something next would get a place in the
-  // middle of a stack.
+  // Some kernels take the old map away before they fail. The next map of the process would then lie in the middle of
+  // a stack.
   unsigned char in_memory = 0;
   if (mincore(from, page_size(), &in_memory) == 0) return false;
   stack_without_pages();

@@ -19,17 +19,17 @@ class reservation {
   ~reservation();
 
   bool valid() const noexcept { return low_ != nullptr; }
-  /// What whole_bytes() of such a one would be.
+  /// The value of whole_bytes() for a reservation of these sizes.
   static std::size_t whole_bytes_for(std::size_t bytes, std::size_t lower_bytes) noexcept;
   /// Start of the part below the guard.
   std::byte* lower() const noexcept { return start_; }
-  /// Of all, with guard and lower part.
+  /// Bytes of the whole reservation, guard and lower part included.
   std::size_t whole_bytes() const noexcept { return whole_; }
   std::byte* low() const noexcept { return low_; }
   std::byte* high() const noexcept { return low_ + bytes_; }
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Pages [from, end) of [low(), high()), of which nobody needs anything, cost no memory until they are touched
-  /// again: then they are zero. Both are multiples of the page size. False: they stay as they are.
+  /// Returns the unused pages [from, end) of [low(), high()) to the system: they cost no memory until they are
+  /// touched again, and are zero then. Both are multiples of the page size. False: they stay as they are.
   static bool drop_pages(std::byte* from, std::byte* end) noexcept;
   /// The same by a fresh map in their place.
   static bool replace_pages(std::byte* from, std::byte* end) noexcept;
@@ -59,8 +59,8 @@ bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noe
 bool looks_blank(std::byte const* page) noexcept;
 /// Minor ones of this process so far.
 std::uint64_t page_faults() noexcept;
-/// Of the calling thread since it began. Another number at each call, and never 0, where the system does not count
-/// them. The first call in a process should come before it forks.
+/// Page faults of the calling thread since it began. If the system does not count them: another number at each call,
+/// never 0. The first call in a process should come before it forks.
 std::uint64_t own_page_faults() noexcept;
 
 /// errno as words, safe from any thread.

@@ -62,7 +62,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 /// A signal stack, at its low end.
 struct alignas(64) signal_stack {
-  static constexpr std::size_t k_bytes = 64 * 1024;  // of both
+  static constexpr std::size_t k_bytes = 64 * 1024;  // size of both
 
   at_thread_end const* at_end;
   int looks = 0;  // at the end of its thread
@@ -81,7 +81,7 @@ void take_signal_stack_away(void* memory) {
     off.ss_flags = SS_DISABLE;
     if (sigaltstack(&off, nullptr) != 0) return;
   } else if (++mine.looks < PTHREAD_DESTRUCTOR_ITERATIONS && mine.at_end->pass(memory)) {
-    return;  // whoever set another one may put this one back, in a destructor that comes later
+    return;  // the code that set another one may put this one back, in a destructor that comes later
   }
   mine.give_back();
 }

@@ -5,9 +5,9 @@
 
 namespace filch::os {
 
-/// As a static of the code that needs it. A thread-local's destructor would need the dynamic loader's lock: a new
-/// thread would wait for who loads or unloads a library, and that may wait for the thread, where a pool comes or goes
-/// with the library.
+/// A static of the code that needs it. A thread-local's destructor would need the dynamic loader's lock: a new
+/// thread would wait for the thread that loads or unloads a library. That one may wait for the new thread, if a pool
+/// comes or goes with the library.
 class at_thread_end {
  public:
   explicit at_thread_end(void (*call)(void*)) noexcept : is_there_(pthread_key_create(&key_, call) == 0) {}

@@ -22,7 +22,7 @@ struct fiber_checks {
     return nullptr;
   }
 
-  /// The same worker, after the fiber has left `left`, and before anybody else can come to it.
+  /// The same worker, after the fiber has left `left`, and before another worker can come to it.
   static broken_condition of_parting(fiber_member const& w, fiber_stack const& left) noexcept {
     fiber_parting const& p = w.parting;
     bool const has_counter = p.what == fiber_parting::suspends || p.what == fiber_parting::resumes;

@@ -11,7 +11,7 @@ bool fiber_gives_way() noexcept {
   return w && w->stack && w->team->give_way(*w);
 }
 
-/// May the frame of this join counter not go on here?
+/// Must the frame of this join counter continue elsewhere?
 bool fiber_team::moves_on(fiber_member const& w, detail::join_counter const& m) const noexcept {
   return k_steals_are_forced && m.begun_on == w.index && workers() > 1;
 }
@@ -25,7 +25,7 @@ void fiber_team::hand_over(handed_over::work what) noexcept {
 
 void fiber_team::hand_over_all(fiber_member& w) noexcept {
   while (offers_task(w)) {
-    // With each task a stack, so that whoever takes it can run it.
+    // A stack goes with each task, so that its taker can run it.
     fiber_stack* const stack = stacks_.take(k_most_stacks_to_force);
     if (!stack) return;
     if (detail::fiber_task* const task = steal_from(w, w, stack->root)) {

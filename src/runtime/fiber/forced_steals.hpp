@@ -1,6 +1,6 @@
-// FILCH_FORCE_STEAL, a build for tests: each side of a join that was not stolen is handed over where it would be
-// taken back, and runs as a stolen one does, on another worker if there is one. Where who comes last to a join is on
-// the worker that began it, the join's frame is handed over too. So a program that can't bear it fails in its tests.
+// FILCH_FORCE_STEAL, a build for tests. A side of a join that was not stolen is handed over instead of taken back,
+// and runs as a stolen one does, on another worker if there is one. If the last to arrive at a join is on the worker
+// that began it, the join's frame is handed over too. So a program that may not change threads fails in its tests.
 #pragma once
 
 #include <filch/detail/fiber.hpp>
@@ -19,12 +19,12 @@ namespace filch::runtime {
 /// With so many stacks in use, sides of joins are taken back as in other builds.
 inline constexpr std::size_t k_most_stacks_to_force = 1024;
 
-/// What one worker hands over for another one to take.
+/// The queue of tasks and frames that workers hand over for others to take.
 class handed_over {
  public:
   struct work {
     fiber_stack* stack = nullptr;        // null: nothing
-    detail::fiber_task* task = nullptr;  // to begin on the stack; null: the fiber on it goes on
+    detail::fiber_task* task = nullptr;  // to begin on the stack; null: the fiber on it continues
     unsigned from = 0;
     bool comes_last = false;  // after all that is there
     std::uint16_t root = k_any_root;
@@ -32,7 +32,7 @@ class handed_over {
     bool may_go_to(std::uint16_t limit) const noexcept { return limit == k_any_root || limit == root; }
   };
 
-  /// Room for about as much as there will be: who gives can't fail.
+  /// Room for about as much as there will be: giving can't fail.
   handed_over() {
     if constexpr (k_steals_are_forced) all_.reserve(2 * k_most_stacks_to_force);
   }
@@ -40,10 +40,10 @@ class handed_over {
   void give(work w) {
     std::lock_guard const lock(mutex_);
     all_.insert(w.comes_last ? all_.begin() : all_.end(), w);
-    count_.store(all_.size(), std::memory_order_seq_cst);  // edge idle-1: offered before anybody is woken
+    count_.store(all_.size(), std::memory_order_seq_cst);  // edge idle-1: offered before a worker is woken
   }
-  /// The newest that comes from others. Who looked in vain very often, or is the only worker, gets its own: the
-  /// others may be busy until just that is done.
+  /// The newest work that other workers gave. The only worker, or one that looked in vain very often, gets its own:
+  /// the others may be busy until just that is done.
   work take(unsigned me, std::uint16_t limit, bool is_only) {
     std::lock_guard const lock(mutex_);
     auto const find = [this](auto const& fits) { return std::find_if(all_.rbegin(), all_.rend(), fits); };

@@ -1,5 +1,5 @@
-// What the calling thread is: a worker of a fiber team, in a stay, in the run of another scheduler's pool, in a child
-// of fork(), or outside. detail/fiber.hpp has the thread-local that forks read.
+// The state of the calling thread: a worker of a fiber team, in a stay, in the run of another scheduler's pool, in a
+// child of fork(), or outside. detail/fiber.hpp has the thread-local that forks read.
 #include "runtime/fiber/nesting.hpp"
 
 #include <filch/detail/fiber_frame.hpp>
@@ -40,13 +40,14 @@ fiber_member* member_around_stays(fiber_worker* w) noexcept {
   return member_or_null(w);
 }
 
-/// Before a stay or another pool's run, and after it: who asked meanwhile got no answer, and may sleep. In a poll.
+/// In a poll; before a stay or another pool's run, and after it: thieves that requested meanwhile got no answer, and
+/// may sleep.
 void serve_own_thieves() noexcept {
   if (fiber_member* const m = member_or_null(&fiber_self())) m->team->serve_thieves(*m);
 }
 
-// A child of fork() is outside all pools, also where it was forked by a task. The worker that the task is on is found
-// again when the task comes to its end. The screen is never freed: nobody knows how long that is.
+// A child of fork() is outside all pools, also if a task forked it. The task's worker is found again when the task
+// ends. The screen is never freed, since that may be at any time.
 void leave_pools_in_child() {
   fiber_worker* w = &fiber_self();
   while (w->kind == fiber_kind::staying) w = w->outer;

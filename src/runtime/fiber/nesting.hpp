@@ -1,5 +1,6 @@
-// What the calling thread is to the schedulers that move fibers: team.cpp makes it a worker, and asks what it was.
-// nesting.cpp has the rest: stays, runs of other pools, children of fork(). Page: ../migration.md, "filch::stay".
+// The state of the calling thread for the schedulers that move fibers. team.cpp makes it a worker, and keeps the
+// state before. nesting.cpp has the rest: stays, runs of other pools, children of fork(). Page: ../migration.md,
+// "filch::stay".
 #pragma once
 
 #include <filch/detail/fiber.hpp>

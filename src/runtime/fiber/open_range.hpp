@@ -29,7 +29,7 @@ struct open_places {
   std::uint32_t size() const noexcept { return end - tail; }
 };
 
-/// Who gets the newest task.
+/// The taker of the newest task.
 enum class [[nodiscard]] taken_back {
   is_stolen,    // a thief has it, and with it all that is older
   was_private,  // the owner: it was never open, and the word is as it was
@@ -51,8 +51,8 @@ class open_range {
   /// Worker that is about to sleep. edge idle-1: seq_cst, in order after its announcement.
   open_places look_before_sleep() const noexcept { return of(word_.load(std::memory_order_seq_cst)); }
 
-  /// Thief: takes the oldest task, at seen.tail, of what it saw. False: the word has changed.
-  /// edge fiber-2: acquire, the task. edge fiber-3: one word decides whose it is.
+  /// Thief: takes the oldest task that it saw, at seen.tail. False: the word has changed.
+  /// edge fiber-2: acquire, the task. edge fiber-3: one word decides.
   [[nodiscard]] bool steal(open_places const& seen) noexcept {
     std::uint64_t word = word_of(seen);
     return word_.compare_exchange_strong(word, word_of({seen.tail + 1, seen.end, seen.root}),
@@ -65,9 +65,9 @@ class open_range {
     for (open_places now = peek(); !replace(now, {now.tail, end, now.root}, std::memory_order_relaxed);) {
     }
   }
-  /// Owner: takes back the newest of its tasks, which lies before `top`. `left` is the word afterwards. Where all of
-  /// them are open, that is `end`.
-  /// edge fiber-3: acquire, the steals so far; one word decides whose the task is.
+  /// Owner: takes back the newest of its tasks, which lies before `top`. `left` is the word afterwards. If all tasks
+  /// are open, `top` is `end`.
+  /// edge fiber-3: acquire, the steals so far; one word decides.
   taken_back take_back(std::uint32_t top, open_places& left) noexcept {
     for (open_places now = look();;) {
       left = now;
@@ -86,7 +86,7 @@ class open_range {
   /// Owner, where nothing is open, so that its newest tasks are stolen: as many of them are done with, and their
   /// places private again.
   void forget_stolen(std::uint32_t count) noexcept { restart_at(peek().end - count); }
-  /// Owner, where nothing is open: it goes on with a fiber of this root.
+  /// Owner, while nothing is open: it continues with a fiber of this root.
   /// edge idle-4: seq_cst, before the look whether the root's caller sleeps.
   void set_root(std::uint16_t root) noexcept {
     open_places now = peek();

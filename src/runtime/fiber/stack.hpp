@@ -27,8 +27,8 @@ class fiber_stack {
   fiber_stack& operator=(fiber_stack const&) = delete;
   ~fiber_stack();
 
-  /// Leaves this stack, on which the caller is, for `to`; returns when somebody switches back to this one,
-  /// perhaps on another thread. `worker` is the number that a stack overflow on `to` is reported with.
+  /// Leaves this stack, on which the caller is, for `to`; returns when a worker switches back to this one, perhaps on
+  /// another thread. `worker` is the number that a stack overflow on `to` is reported with.
   /// The C++ runtime's exceptions in flight stay with their stack.
   void switch_to(fiber_stack& to, unsigned worker) noexcept;
   /// For main, first of all.
@@ -38,7 +38,7 @@ class fiber_stack {
   os::reservation const& memory() const noexcept { return memory_; }
 
   std::uint64_t open_forks = 0;     // the scheduler's: of the fiber on it
-  std::uint16_t root = k_any_root;  // of the same: the call that it belongs to
+  std::uint16_t root = k_any_root;  // the call that the fiber belongs to
 
  private:
   friend class fiber_stack_pool;
@@ -53,14 +53,14 @@ class fiber_stack {
   fiber_stack* came_from_ = nullptr;
   void* tsan_fiber_ = nullptr;
   bool has_slack_ = false;  // fixed by the pool
-  // whoever left it, until somebody may resume it
+  // the worker that left it, until another one may resume it
   bool is_asked_ = false;                             // where its frames lead
   frames_lead frames_lead_ = frames_lead::elsewhere;  // the answer
   void const* too_far_at_ = nullptr;  // where it was left when its frames led too far: where they do, lower down, too
   // The holder's, to know what the fiber cannot have touched. Without slack:
   std::byte* untouched_below_ = nullptr;      // when it was last left; null: not known
   std::byte* was_untouched_below_ = nullptr;  // when it was last entered
-  std::uint64_t faults_before_ = 0;           // of the thread, at or before the same
+  std::uint64_t faults_before_ = 0;           // the thread's page faults, at or before the same time
   // with slack:
   std::uint64_t looked_at_ = 0;  // when the system was asked for its pages
   std::unique_ptr<os::guarded_stack> guard_;

@@ -15,7 +15,7 @@
 namespace filch::runtime {
 namespace {
 
-/// A processor that compares return addresses with its own list of them lets nobody change stacks.
+/// A processor that compares return addresses with its own list of them allows no change of stacks.
 bool has_shadow_stack() noexcept {
   constexpr int k_status = 0x5005;  // ARCH_SHSTK_STATUS
   unsigned long features = 0;
@@ -105,19 +105,19 @@ std::byte* fiber_stack_pool::end_of_unused(fiber_stack const& s) const noexcept 
   return in_use - (reinterpret_cast<std::uintptr_t>(in_use) & (step - 1)) - (s.has_slack_ ? step : 0);
 }
 
-/// Of a stack without slack: no page below `end` can be in memory if none was when the thread came, and it has had no
-/// page fault since.
+/// For a stack without slack: no page below `end` can be in memory if none was when the thread came, and the thread
+/// has had no page fault since.
 bool fiber_stack_pool::may_have_touched(fiber_stack const& s, std::byte* end, std::uint64_t& faults) noexcept {
   faults = os::own_page_faults();
   return faults != s.faults_before_ || end > s.was_untouched_below_;
 }
 
-/// Of one with slack: has the fiber touched pages below `end` since they came from the system? Reading one is nearly
-/// free. To ask the system takes two microseconds: only now and then, for frames that leave pages as they are, or
-/// zero.
+/// For a stack with slack: has the fiber touched pages below `end` since they came from the system? Reading one page
+/// is nearly free. Asking the system takes two microseconds, so it is done now and then only, for frames that leave
+/// the page as it was, or zero.
 bool fiber_stack_pool::was_deeper(fiber_stack& s, std::byte* end) const noexcept {
   std::size_t const page = os::page_size();
-  // Valgrind reports whoever reads below a stack pointer.
+  // Valgrind reports a read below a stack pointer.
   if (!is_on_valgrind() && !os::looks_blank(end - page)) return true;
   std::uint64_t const now = __builtin_ia32_rdtsc();
   if (now - s.looked_at_ < k_cycles_between_looks) return false;

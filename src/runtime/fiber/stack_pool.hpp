@@ -32,10 +32,9 @@ class fiber_stack_pool {
   /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; 0 before the
   /// first.
   static void enter(fiber_stack&, std::uint64_t faults) noexcept;
-  /// Returns the pages below those in use to the system, of a stack that nobody is on and nobody can resume, where
-  /// some may be in memory; true if it did. For the thread that was on it last. Some stacks keep their next pages, so
-  /// that those which are used over and over cost nothing: up to k_slack_pages each, and k_kept_pages for each worker
-  /// in all.
+  /// Returns the pages below those in use to the system if some may be in memory; true if it did. The calling thread
+  /// was on the stack last; no thread is on it, and none can resume it. Some stacks keep their next pages, so that
+  /// pages in constant use cost nothing: up to k_slack_pages each, and k_kept_pages for each worker in all.
   bool trim(fiber_stack& left, std::uint64_t& faults) noexcept;
   /// The same where the fiber waits: from `home`, on which the caller is. Nothing is returned where the fiber is on
   /// a stack of the program's own, since nothing tells which pages are in use.
@@ -45,7 +44,7 @@ class fiber_stack_pool {
     std::size_t in_use, made;
   };
   numbers count() const noexcept;
-  /// Of all stacks; asks the kernel for each page.
+  /// Bytes in memory of all stacks. Asks the kernel for each page.
   std::size_t written_bytes() const noexcept;
   static constexpr unsigned k_kept_pages = 32;
 

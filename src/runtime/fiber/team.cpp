@@ -23,10 +23,10 @@ fiber_team::fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*
               this),
       members_(all_places()) {
   watch_nesting();
-  static_cast<void>(os::own_page_faults());  // what its first call finds out is found out before anybody forks
+  static_cast<void>(os::own_page_faults());  // the first call learns once what the system counts, before any fork
 }
 
-// In a child of fork() the lock of the stacks may be held by nobody: of its parent's it says nothing.
+// In a child of fork() the holder of the stacks' lock may not exist: the child says nothing of its parent's stacks.
 void fiber_team::add_to(pool_stats& sum) const noexcept {
   if (!alive()) return;
   auto const stacks = stacks_.count();
@@ -60,7 +60,7 @@ void fiber_team::wait_for_parts(detail::join_counter& m, unsigned stolen) noexce
     w.parting = {fiber_parting::suspends, &m, static_cast<std::int32_t>(stolen), nullptr};
   }
   mine.wait_on(*w.home, w.index);
-  // Whoever resumed this saw the balance come to zero. The worker may be another one.
+  // The worker that resumed this saw the balance come to zero. It may be another worker than before.
 }
 
 /// On its home stack, the worker runs the fiber on w.stack, and those that follow it, until there is none.
@@ -87,7 +87,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
       if (p.next) go_on(w, *p.next, *p.counter);
       trim(w, *left);
       if (w.spare) {
-        if (alive()) stacks_.give_back(left);  // in a child of fork() its lock may be held by nobody
+        if (alive()) stacks_.give_back(left);  // in a child of fork() the lock's holder may not exist
       } else {
         w.spare = left;
       }
@@ -96,7 +96,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
   is_free(w);
 }
 
-/// After the switch away from the stack, and before anybody else can come to it.
+/// After the switch away from the stack, and before another worker can come to it.
 void fiber_team::trim(fiber_member& w, fiber_stack& left) noexcept {
   if (stacks_.trim(left, w.faults)) counted(w.index).give_backs.bump();
 }
@@ -105,7 +105,7 @@ void fiber_team::trim_waiting(fiber_member& w, fiber_stack& left) noexcept {
   if (stacks_.trim_waiting(left, w.faults, *w.home, w.index)) counted(w.index).give_backs.bump();
 }
 
-/// Who came last to the join counter goes on with its frame.
+/// The last to arrive at the join counter continues its frame.
 void fiber_team::go_on(fiber_member& w, fiber_stack& frame, detail::join_counter const& m) noexcept {
   if (moves_on(w, m)) {
     hand_over({&frame, nullptr, w.index, false});
@@ -114,7 +114,7 @@ void fiber_team::go_on(fiber_member& w, fiber_stack& frame, detail::join_counter
   }
 }
 
-/// What runs on every stack of the pool: one fiber after the other.
+/// The loop on every stack of the pool: it runs one fiber after the other.
 void fiber_team::fiber_main(void*) noexcept {
   this_member().stack->arrived();
   for (;;) {
@@ -167,7 +167,7 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
     stop_flag done{};
   } it{*this, *members_[me], call, argument};
   it.self.outer = before;
-  // Workers that slept while nobody was at this place have not asked here. After the place was entered: edge idle-1.
+  // Workers that slept while this place was unused have not requested here. After the place was entered: edge idle-1.
   if (somebody_looks()) request_for_sleepers(it.self);
   it.self.faults = 0;  // a caller's place has another thread each time
   become(&it.self);
@@ -180,7 +180,7 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         if (l.self.limit == k_any_root) {
           l.call(l.argument);
         } else {
-          // The root is a fiber like others: it may come to its end on another worker.
+          // The root is a fiber like others: it may end on another worker.
           l.team.run_root(
               l.self,
               [](void* q) {

@@ -1,5 +1,5 @@
-// A team whose workers run fibers: code on stacks of their own, which may leave a worker at a join and go on at
-// another one. What is stolen, and how it is offered, is the scheduler's.
+// A team whose workers run fibers: code on stacks of their own, which may leave a worker at a join and continue on
+// another one. The scheduler decides what is offered and stolen.
 #pragma once
 
 #include <filch/detail/fiber.hpp>
@@ -16,15 +16,15 @@ namespace filch::runtime {
 
 class fiber_team;
 
-/// What is to be done for a fiber that has left its stack.
+/// The last step for a fiber that has left its stack, done by the worker that it left.
 struct fiber_parting {
   enum { ended, suspends, resumes, moves, returns } what = ended;
-  detail::join_counter* counter = nullptr;  // suspends: adds `stolen` to it; resumes: of who goes on
+  detail::join_counter* counter = nullptr;  // suspends: adds `stolen` to it; resumes: the continued frame's
   std::int32_t stolen = 0;
-  fiber_stack* next = nullptr;  // resumes: who goes on here
+  fiber_stack* next = nullptr;  // resumes: the stack of the frame that continues here
 };
 
-/// What a worker offers: how many tasks that nobody has taken, and the root of its fiber.
+/// The offers of a worker: the number of untaken tasks, and the root of its fiber.
 struct fiber_offers {
   std::uint32_t untaken = 0;
   std::uint16_t root = k_any_root;
@@ -42,20 +42,20 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   alignas(64) random_numbers random;
   unasked_offers unasked;
   fiber_stack* home = nullptr;   // where the worker looks for work
-  fiber_stack* stack = nullptr;  // of the fiber that it runs
+  fiber_stack* stack = nullptr;  // the stack of the fiber that it runs
   fiber_stack* spare = nullptr;
   detail::fiber_task* next_task = nullptr;  // for a fiber that begins
   void (*next_call)(void*) = nullptr;       // the same, of a caller from outside
   void* next_argument = nullptr;
   fiber_parting parting;
-  std::uint64_t faults = 0;  // of its thread, when it last trimmed a stack; 0: not yet
+  std::uint64_t faults = 0;  // page faults of its thread when it last trimmed a stack; 0: not yet
 };
 
 /// The worker of the fiber that calls, or null: also in a child of fork() that the fiber made, where it is outside.
 fiber_member* member_of_fiber() noexcept;
 inline fiber_member& this_member() noexcept { return *member_of_fiber(); }
-/// Where steals are forced: others run on this worker first, and the fiber goes on later, on any. False, and nothing
-/// has happened: what calls is no fiber, or offers something that nobody can take.
+/// With forced steals: others run on this worker first, and the fiber continues later, on any worker. False, and
+/// nothing has happened: the caller is no fiber, or has offers.
 bool fiber_gives_way() noexcept;
 
 class fiber_team : public team {
@@ -113,9 +113,9 @@ class fiber_team : public team {
   virtual void request_for_sleepers(fiber_member& w) noexcept { ask(w); }
   /// edge idle-1: in order after the announcement.
   virtual fiber_offers offers_of(fiber_member const& victim) const noexcept = 0;
-  /// Was a request put off, so that whoever looks for work should wake another who does?
+  /// Was a request put off, so that a searching worker should wake another one?
   virtual bool is_owed(unsigned) const noexcept { return false; }
-  /// The worker is about to go on with the fiber on w.stack. Afterwards offers_of() tells its root.
+  /// The worker is about to continue the fiber on w.stack. Afterwards offers_of() tells its root.
   virtual void takes_up(fiber_member&) noexcept {}
   /// The fiber on w.stack leaves the worker where it waits for nothing.
   virtual void gives_up(fiber_member&) noexcept {}
@@ -148,7 +148,7 @@ class fiber_team : public team {
 
   fiber_stack_pool stacks_;
   handed_over handed_over_;
-  std::vector<fiber_member*> members_;  // of each place, at the start of its space
+  std::vector<fiber_member*> members_;  // the member of each place, at the start of its space
 };
 
 }  // namespace filch::runtime

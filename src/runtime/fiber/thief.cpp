@@ -18,7 +18,7 @@ bool fiber_team::steal_and_run(unsigned index) {
         [this](unsigned of) { return offers_of(*members_[of]).root; });
   };
   if (!need_spare(me)) {
-    if (sleepers().anybody()) pass_it_on();  // to one who may have a stack at hand
+    if (sleepers().anybody()) pass_it_on();  // to another worker, which may have a stack at hand
     return run_handed_over(me);
   }
   std::uint16_t root = k_any_root;

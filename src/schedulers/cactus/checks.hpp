@@ -38,7 +38,7 @@ inline runtime::broken_condition broken_fiber(cactus_member const& w) noexcept {
   FILCH_HOLDS(w.open.peek().root == w.stack->root);
   // More forks were opened than closed (I5).
   FILCH_HOLDS(static_cast<std::int64_t>(w.stack->open_forks) + (w.head - w.counted) >= 0);
-  // Tasks that nobody took back or stole are open forks of the fiber (I1).
+  // Tasks that were neither taken back nor stolen are open forks of the fiber (I1).
   FILCH_HOLDS(static_cast<std::int64_t>(w.stack->open_forks) + (w.head - w.counted) >=
               static_cast<std::int64_t>(w.index_of_head() - w.open.look().end));
   return nullptr;

@@ -20,7 +20,7 @@ void cactus_frame::begin() noexcept {
 /// nothing of the frame is touched.
 cactus_frame::where cactus_frame::place_for_next() noexcept {
   fiber_worker& w = fiber_self();
-  // Of a fiber's frame only that fiber may look at more.
+  // Only the frame's own fiber may look further.
   if (w.kind != k_cactus_tag) return !fiber_ && &w == worker_ ? where::here : where::foreign;
   auto& m = static_cast<cactus_member&>(w);
   if (m.stack != fiber_) return where::foreign;
@@ -49,7 +49,7 @@ bool cactus_frame::has_place_for_next() noexcept {
   }
 }
 
-/// All tasks have come to their end, so nobody reads their number.
+/// All tasks have ended, so no worker reads their number.
 void cactus_frame::begin_anew() noexcept {
   pushed_ = 0;
   begun_.begin_anew();
@@ -57,12 +57,12 @@ void cactus_frame::begin_anew() noexcept {
 
 /// Owner, which has just taken a ticket back.
 unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
-  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // of the oldest
+  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // index of the oldest
   // Where it is private, none of the others was ever public.
   return index < w.open.peek().end ? begun_.begin_next() : begun_.begin_next_alone();
 }
 
-/// For whoever has taken a ticket. As many tickets were taken as tasks have begun, so there is one.
+/// The taker of a ticket. As many tickets were taken as tasks have begun, so there is a task.
 join_counter& cactus_frame::run_oldest(fiber_task& t) noexcept {
   cactus_frame& frame = static_cast<ticket&>(t).frame;
   waiting& task = *frame.place_of(frame.begun_.begin_next());
@@ -99,7 +99,7 @@ void cactus_frame::drain() noexcept {
   while (pending_) {
     auto& w = static_cast<cactus_member&>(runtime::this_member());
     check(w);
-    // What was newer has come to its end, so the newest is the frame's; or else we are in f of a join.
+    // All newer forks have ended, so the newest is the frame's; else this is f of a join.
     if (open_forks(w) != forks_) runtime::not_the_scope_s_owner();
     if (team_of(w).take_back(w)) {
       --pending_;

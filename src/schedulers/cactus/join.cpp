@@ -83,8 +83,8 @@ void cactus_team::request_if_others_look(cactus_member& w) noexcept {
   if (should_ask_itself(w)) ask(w);
 }
 
-/// Answers a request: makes the oldest private tasks public, of those below `below`. The request goes on standing for
-/// the next forks, since nobody says when the task forked last before a long one will be wanted.
+/// Answers a request: makes the oldest private tasks below `below` public. The request stands for the next forks,
+/// too: the task that is forked last before a long one may be wanted later.
 void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint32_t const first = w.open.peek().end;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);

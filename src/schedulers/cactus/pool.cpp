@@ -27,7 +27,7 @@ void cactus_team::make_place(unsigned place) noexcept {
 
 cactus_team::~cactus_team() { stop(); }
 
-/// What the task forked here would wait for its return, so thieves that ask get some of it now.
+/// Tasks that were forked here would wait until this worker comes back, so thieves that request get some now.
 void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
   check(w);

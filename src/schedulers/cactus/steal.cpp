@@ -15,7 +15,7 @@ fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_mem
     ask(victim);
     return nullptr;
   }
-  // edge cactus-3: the task is ours, or somebody else was faster.
+  // edge cactus-3: the task is ours, or another worker's.
   if (!victim.open.steal(now)) {
     counted(me.index).backoffs.bump();
     return nullptr;
@@ -24,7 +24,7 @@ fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_mem
   victim.taken.add_one();
   // The trip wire: the last public task went, the owner should publish more.
   if (now.size() == 1 && &victim != &me) ask(victim);
-  // If it forks, the first of that is public at once: whoever looks for work next would wait for a later one.
+  // If it forks, its first fork is public at once: else the next thief would wait for a later one.
   ask(me);
   root = now.root;
   return task;

@@ -33,8 +33,8 @@ class split_word : public cactus_split {
     if (word_.load(std::memory_order_seq_cst) != fiber_requested())
       word_.store(fiber_requested(), std::memory_order_seq_cst);
   }
-  /// Owner, before it offers tasks: forks go on being public. True: a thief had requested them. A thief that finds
-  /// all of the offer taken requests anew. edge cactus-4: seq_cst, before the look for sleepers.
+  /// Owner, before it offers tasks: forks stay public. True: a thief had requested them. A thief that finds all of
+  /// the offer taken requests anew. edge cactus-4: seq_cst, before the look for sleepers.
   bool answer() noexcept { return word_.exchange(still_requested(), std::memory_order_seq_cst) == fiber_requested(); }
   /// Owner: takes the request away; places from this one on are private. edge cactus-4: as answer().
   void make_quiet(fiber_task** first_private) noexcept {

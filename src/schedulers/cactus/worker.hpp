@@ -28,7 +28,7 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   fiber_task** counted = nullptr;                // stack->open_forks has those below
 
   // owner and thieves
-  alignas(64) runtime::open_range open;  // of its places
+  alignas(64) runtime::open_range open;  // its public places
   places_read taken;
 
   split_word requests() noexcept { return split_word(*this); }
@@ -65,9 +65,9 @@ class cactus_team final : public runtime::fiber_team {
 
  private:
   void make_place(unsigned place) noexcept override;
-  /// One more task was taken back while a request was answered. True: forks go on being public.
+  /// One more task was taken back while a request was answered. True: forks stay public.
   static bool goes_on_being_public(cactus_member& w) noexcept;
-  /// Nothing is offered for the request any more. While somebody sleeps, or is on the way, it is made anew.
+  /// Nothing is offered for the request any more. While a worker sleeps, or is on its way, it is made anew.
   void make_quiet(cactus_member& w, fiber_task** first_private) noexcept;
   void request_if_others_look(cactus_member& w) noexcept;
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,

@@ -1,4 +1,4 @@
-// What travels in the channels of filch::channel: steal requests and messages of tasks. Plain values, no shared word;
+// The contents of the channels of filch::channel: steal requests and messages of tasks. Plain values, no shared word;
 // the channels are in words.hpp. Protocol: protocol.md, "Words" and "Roots".
 #pragma once
 
@@ -20,7 +20,7 @@ class task_root {
   }
   /// The root of all detached tasks whose callers have left.
   static constexpr task_root left_behind() noexcept { return task_root(k_no_callers_place); }
-  /// What a thief wants that waits for nothing, and the root of a worker without tasks.
+  /// Any root: wanted by an idle thief, and the root of a worker without tasks.
   static constexpr task_root any() noexcept { return {}; }
   static constexpr task_root from_word(std::uint64_t word) noexcept { return task_root(word); }
 

@@ -106,7 +106,7 @@ class alignas(k_cache_line) call_counter {
   }
 
  private:
-  static constexpr unsigned k_bits = 16;  // of the count: each place, and a message to each
+  static constexpr unsigned k_bits = 16;  // bits of the count: each place, and a message to each
   static constexpr std::uint64_t k_count = (std::uint64_t{1} << k_bits) - 1;
 
   static std::uint64_t number_of(task_root call) noexcept { return call.number() & (~std::uint64_t{0} >> k_bits); }

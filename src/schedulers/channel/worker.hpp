@@ -26,12 +26,12 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   channel_team* team = nullptr;
   place_channels* own = nullptr;  // the receiver's end of its channels
   unsigned index = 0;
-  channel_worker* outer = nullptr;  // what the thread was before it became this worker
+  channel_worker* outer = nullptr;  // the thread's worker before this one
 
   // tasks: those in [bottom, top) are private, those below bottom are sent away and not joined
   channel_task* bottom = nullptr;
   channel_task* floor = nullptr;  // one past the newest task whose join waits; bottom stays at or above it
-  task_root root{};               // of all tasks that it has; any: it has none
+  task_root root{};               // the root of all tasks that it has; any: it has none
   batch received;                 // tasks of another worker, which it has not begun
   detached_list detached;         // detached tasks that it has not begun
   unsigned detached_running = 0;  // detached tasks that it runs, each on top of the one before

@@ -49,7 +49,7 @@ void direct_stack::emptied_slow(direct_task& t) noexcept {
 /// A task that its owner has taken, and emptied, does not keep thieves from the next one.
 void direct_team::emptied(direct_member& w, direct_task& t) noexcept {
   check_task(w, t);
-  // The owner holds t, as a thief that has claimed it: if `bot` points to it, nobody else writes `bot`.
+  // The owner holds t, as a thief that has claimed it: if `bot` points to it, no other worker writes `bot`.
   if (w.bot.is_at(&t)) {
     t.state.pass();
     w.bot.move_to(&t + 1);

@@ -56,7 +56,7 @@ void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_pl
 
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_member& m = *members_[me];
-  // Workers that slept while nobody was at this place have requested nothing here. direct-5: after the place was
+  // Workers that slept while this place was unused have requested nothing here. direct-5: after the place was
   // entered.
   if (somebody_looks()) m.split.request();
   direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });

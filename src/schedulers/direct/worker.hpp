@@ -27,7 +27,7 @@ struct alignas(k_cache_line) direct_member : direct_worker {
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
   runtime::unasked_offers unasked;
   runtime::random_numbers random;
-  direct_worker* outer = nullptr;  // what the thread was before it became this worker
+  direct_worker* outer = nullptr;  // the thread's worker before this one
 
   direct_task* first_task() noexcept { return reinterpret_cast<direct_task*>(this + 1); }
   direct_task const* first_task() const noexcept { return reinterpret_cast<direct_task const*>(this + 1); }
@@ -37,7 +37,7 @@ inline direct_member& member(direct_worker& w) noexcept { return static_cast<dir
 
 inline bool is_emptied(direct_task const& t) noexcept { return t.run == &direct_run_nothing; }
 
-/// For the team: how many tasks below `end` nobody has taken. All of them are public.
+/// For the team: the number of untaken tasks below `end`. All of them are public.
 inline auto untaken(direct_member const& w, direct_task const* end) noexcept {
   return [&w, end] { return w.bot.distance_to(end); };
 }
@@ -85,7 +85,7 @@ class direct_team final : public runtime::team {
   bool offers_task(direct_member const& victim) const noexcept;
   void pass_on(direct_member const& me) noexcept;
 
-  std::vector<direct_member*> members_;  // of each place, at the start of its space
+  std::vector<direct_member*> members_;  // the member of each place, at the start of its space
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -119,8 +119,7 @@ void implicit_team::request_for_sleepers(runtime::fiber_member& m) noexcept {
   if (request_if_due(w) > 0) task_is_public(w.index, root_of(w));  // one of them has to come again
 }
 
-/// What a task forked here would wait until this worker comes back, so thieves that have requested get some of it
-/// now.
+/// Tasks that were forked here would wait until this worker comes back, so thieves that have requested get some now.
 void implicit_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   // A call for which there is no stack runs on none.

@@ -1,6 +1,6 @@
-// The return barrier moves from the newest offered frame to the next older one; what it does when f of its frame is
-// done; and how the frame's join goes on behind the landing pad. Runs on the frame's own stack. See protocol.md, "The
-// return barrier".
+// The return barrier: it moves from the newest offered frame to the next older one, ends f of its frame, and
+// continues the frame's join behind the landing pad. Runs on the frame's own stack. See protocol.md, "The return
+// barrier".
 #include "schedulers/implicit/barrier.hpp"
 
 #include <filch/detail/caught.hpp>

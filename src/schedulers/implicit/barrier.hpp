@@ -8,7 +8,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// What the barrier saves. Laid out for src/arch/x86_64/continuation.S.
+/// The registers that the barrier saves. Laid out for src/arch/x86_64/continuation.S.
 struct implicit_returned {
   implicit_registers results;
   std::uint64_t rbx, rbp, r12, r13, r14, r15;
@@ -25,7 +25,7 @@ static_assert(offsetof(implicit_returned, rbx) == 24 && offsetof(implicit_return
 
 /// f of the newest offered frame is done. `on_stack` lies on that frame's stack, which is 2^bits bytes large and
 /// aligned. It has returned, or thrown. Waits for the thief if there is one. Returns how the frame continues at its
-/// landing pad. Null: nobody has run g, and the frame continues where f returns to, as if there had been no offer.
+/// landing pad. Null: g has not run, and the frame continues where f returns to, as if there had been no offer.
 implicit_state* child_returned(implicit_returned const& returned, unsigned bits) noexcept;
 implicit_state* child_threw(void const* on_stack, unsigned bits, std::exception_ptr thrown) noexcept;
 

@@ -11,7 +11,7 @@
 namespace filch::inline FILCH_ABI::detail {
 
 struct implicit_checks {
-  /// What is the same for all stacks of a pool.
+  /// The words that are the same for all stacks of a pool.
   struct pool_words {
     std::uint32_t places;
     std::uint64_t barrier;

@@ -171,7 +171,7 @@ void implicit_frame::drain() noexcept {
     implicit_team& team = team_of(w);
     if (team.take_back(w, *stack_)) {
       implicit_record const& newest = stack_->record(stack_->number_of_records());
-      // The offer of a join frame, in whose f this is.
+      // The offer of a join frame: this is code of its f.
       if (newest.is_join()) runtime::not_the_scope_s_owner();
       auto& task = static_cast<waiting&>(*newest.task);
       --task.frame.offered_;

@@ -30,7 +30,7 @@ void make_join_record(implicit_record& place, implicit_stack& s, join_frame cons
   r.hidden_return = *r.return_slot;
   r.rank = frame.rsp;
   if (frame.pad_is == pad_use::run && !may_run_pad(frame.pad)) {
-    r.frame.pad_is = pad_use::unfit;  // a breakpoint was set there. Whoever takes the offer gives it back
+    r.frame.pad_is = pad_use::unfit;  // a breakpoint was set there. The taker of the offer gives it back
   } else if (frame.pad_is == pad_use::run || probes::runs_pads()) {
     enter_pad_as_owner(r);
   }

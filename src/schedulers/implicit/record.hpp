@@ -1,5 +1,5 @@
-// What lies at the low end of a stack: its header, and behind that the records of what was offered. Both are laid out
-// for src/arch/x86_64/continuation.S. Words and invariants: protocol.md.
+// The low end of a stack: its header, and behind it the records of offers. Both are laid out for
+// src/arch/x86_64/continuation.S. Words and invariants: protocol.md.
 #pragma once
 
 #include <filch/implicit.hpp>
@@ -28,7 +28,7 @@ struct alignas(64) implicit_record : implicit_offer {
 
   // owner, before it offers
   kind what = kind::join;
-  // whoever took the offer
+  // the taker of the offer
   bool has_entered_pad = false;  // `state` is valid, else `frame`
   union {
     implicit_state state;  // how the frame continues at its landing pad
@@ -47,7 +47,7 @@ struct alignas(64) implicit_record : implicit_offer {
   bool pays = false;                       // spawned: the publisher has little credit, so the thief pays for the task
   std::uint64_t rank = 0;                  // address on the stack: the higher the older
   implicit_frame* scope = nullptr;         // spawned: the task's scope
-  struct implicit_stack* stack = nullptr;  // join: the stack whose record it is
+  struct implicit_stack* stack = nullptr;  // join: the record's stack
 
   static implicit_record& make(implicit_record& place, kind what) noexcept {
     implicit_record& r = *::new (static_cast<void*>(&place)) implicit_record;
@@ -94,9 +94,9 @@ static_assert(sizeof(implicit_record) == 384 && offsetof(implicit_record, return
               offsetof(implicit_record, hidden_return) == 344 && sizeof(implicit_record) > sizeof(implicit_stack));
 #pragma GCC diagnostic pop
 
-/// Enters the landing pad of an offered frame, unless that was done before: finds out what g is, and how the frame
-/// continues, which from here on is at its landing pad. Called by whoever took the offer. False, and nothing has
-/// happened: the landing pad can't be read any more.
+/// Taker of an offer: enters the landing pad of its frame, unless that was done before. It finds out what g is, and
+/// how the frame continues: from here on at its landing pad. False, and nothing has happened: the landing pad can't
+/// be read any more.
 [[nodiscard]] bool enter_pad(implicit_record& r) noexcept;
 /// The same by the frame's owner, which can run a landing pad that can't be read: a debugger stops there.
 void enter_pad_as_owner(implicit_record& r) noexcept;

@@ -59,7 +59,7 @@ fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_m
     now = wait_for_offer(victim, *s);
   }
   if (now.is_empty() || !may_take()) return nullptr;
-  // edge implicit-1: the record is there. edge implicit-3: the offer is the thief's, or somebody else has it.
+  // edge implicit-1: the record is there. edge implicit-3: the offer is the thief's, or another worker's.
   if (!s->open.steal(now)) {
     counted(me.index).backoffs.bump();
     return nullptr;
@@ -133,7 +133,7 @@ join_counter& implicit_team::run_and_request(fiber_task& task) noexcept {
   return m;
 }
 
-/// A task of a scope. It pays for itself at once: the scope may go on for long.
+/// A task of a scope. It pays for itself at once: the scope may last.
 join_counter& implicit_team::run_spawned(fiber_task& task) noexcept {
   auto& r = static_cast<implicit_record&>(static_cast<implicit_offer&>(task));
   runtime::cycles const begin = runtime::time_stamp();

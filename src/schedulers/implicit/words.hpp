@@ -49,7 +49,7 @@ class request_word {
   void request() noexcept { word_.store(k_requested, std::memory_order_seq_cst); }
   /// Thief. edge implicit-6: seq_cst, hence acquire: if the owner put the request off, `put_off_until` is there.
   bool is_still_requested() const noexcept { return word_.load(std::memory_order_seq_cst) == k_requested; }
-  /// Anybody. relaxed: a hint.
+  /// Any thread. relaxed: a hint.
   bool is_requested() const noexcept { return word_.load(std::memory_order_relaxed) == k_requested; }
   /// Owner: must this fork take its slow path? relaxed: the next fork may as well see the request.
   bool is_set() const noexcept { return word_.load(std::memory_order_relaxed) != 0; }

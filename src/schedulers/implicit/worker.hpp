@@ -38,7 +38,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   runtime::exceptions_in_flight const* exceptions = nullptr;  // its thread's
   std::uint64_t walk_cost = k_first_walk_cost;                // 1024ths of a cycle for each byte of a stack
 
-  /// From when on thieves may request, a time stamp.
+  /// The time stamp from which on thieves may request.
   runtime::cycles may_be_requested_at() const noexcept { return std::max(account.paid_at(), put_off_until.get()); }
   request_word request() noexcept { return request_word(*this); }
 };

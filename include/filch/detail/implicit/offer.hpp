@@ -1,4 +1,4 @@
-// What the joins of filch::implicit and the library share: the record of an offer, and the functions by which a join
+// Shared by the joins of filch::implicit and the library: the record of an offer, and the functions by which a join
 // enters the library. They are defined in src/schedulers/implicit.
 #pragma once
 

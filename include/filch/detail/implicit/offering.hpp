@@ -118,7 +118,7 @@ template <class Gn, auto Child> struct implicit_offering {
   implicit_offering& operator=(implicit_offering const&) = delete;
   /// f has returned: there is nothing to offer.
   FILCH_INLINE void dismiss() noexcept { is_on = false; }
-  /// What the offer holds of g: its bytes from At on, or its address as the first word.
+  /// A word of g in the offer: its bytes from At on, or its address as the first word.
   template <std::size_t At> FILCH_INLINE std::uint64_t word_of_g() const noexcept {
     using object = std::remove_cvref_t<Gn>;
     if constexpr (!offered_as_bytes<Gn>) {

@@ -55,7 +55,7 @@ template <class FnResult> consteval auto choose_carrier() {
 template <class FnResult> using carrier_of = typename decltype(choose_carrier<FnResult>())::type;
 template <class FnResult>
 inline constexpr bool comes_in_slot = std::is_same_v<carrier_of<FnResult>, result_slot<FnResult>>;
-/// What a child returns.
+/// The return type of a child.
 template <class FnResult>
 using child_returns = std::conditional_t<comes_in_slot<FnResult>, void, carrier_of<FnResult>>;
 

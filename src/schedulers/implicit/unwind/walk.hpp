@@ -24,7 +24,7 @@ struct join_frame {
   std::uint64_t* return_slot() const noexcept { return reinterpret_cast<std::uint64_t*>(rsp) - 1; }
 };
 
-/// What entering a landing pad results in: the registers with which the frame continues there. Laid out for
+/// The registers with which a frame continues at its landing pad, the result of entering it. Laid out for
 /// src/arch/x86_64/continuation.S.
 struct implicit_state {
   std::uint64_t rbx, rbp, r12, r13, r14, r15, rsp, rip;
