@@ -111,7 +111,7 @@ void show_table(options const& o) {
 /// Of Filch's own schedulers that have workers.
 void show_micro(options const& o) {
   auto const measured = wanted_schedulers(o, {[](contender const& c) { return c.has_workers && !c.is_peer; },
-                                              "--micro is for Filch's own schedulers that have workers"});
+                                              "--micro takes Filch's own schedulers that have workers"});
   check_pools(measured, 16);  // the most that it uses
   std::vector<contender> each;
   for (contender const* const c : measured) each.push_back(*c);
@@ -122,7 +122,7 @@ void show_micro(options const& o) {
 bool show_space(options const& o) {
   auto const workloads = wanted_workloads(o);
   auto const measured =
-      wanted_schedulers(o, {[](contender const& c) { return c.has_fibers; }, "--space is for cactus and implicit"});
+      wanted_schedulers(o, {[](contender const& c) { return c.has_fibers; }, "--space takes cactus and implicit"});
   auto const workers = wanted_workers(o);
   check_pools(measured, most(workers));
 
@@ -169,7 +169,7 @@ channels_contenders wanted_channels_contenders(options const& o, unsigned worker
                                                                   {"nearest", filch::victim_order::nearest}};
   auto const victims = orders.at(o.victims);
   if (workers == 1 && (victims != filch::victim_order::last || o.early_requests))
-    throw bad_request("--victims and --early-requests want two workers or more");
+    throw bad_request("--victims and --early-requests need two workers or more");
   return {*find_contender("direct"), victims, o.early_requests};
 }
 
@@ -203,7 +203,7 @@ void show_channels(options const& o) {
 void show_against(options const& o) {
   auto const workloads = wanted_workloads(o);
   eligible const which{[](contender const& c) { return c.has_workers; },
-                       "--against is for schedulers of this program that have workers"};
+                       "--against takes schedulers of this program that have workers"};
   contender const* const base = wanted_scheduler(o.against, which);
   auto others = wanted_schedulers(o, which);
   std::erase(others, base);
@@ -241,7 +241,8 @@ contender const* add_onetbb(std::vector<contender const*>& to) {
 /// Several threads that call at once.
 void show_server(options const& o) {
   constexpr unsigned k_turns = 10;
-  auto measured = wanted_schedulers(o, {[](contender const&) { return true; }, "--server is for this program's own"});
+  auto measured =
+      wanted_schedulers(o, {[](contender const&) { return true; }, "--server takes this program's schedulers"});
   contender const* const base = add_onetbb(measured);
   unsigned const turns = wanted_turns(o, k_turns);
   unsigned const workers = usual_workers();
@@ -264,7 +265,7 @@ void show_loops(options const& o) {
   constexpr unsigned k_turns = 7;
   loops_request wanted;
   wanted.contenders = wanted_schedulers(o, {[](contender const& c) { return c.has_workers; },
-                                            "--loops is for schedulers of this program that have workers"});
+                                            "--loops takes schedulers of this program that have workers"});
   add_onetbb(wanted.contenders);
   wanted.workers = usual_workers();
   wanted.turns = wanted_turns(o, k_turns);
@@ -316,7 +317,7 @@ bool mentions_cluster(int argc, char** argv) {
 /// In every process that mpirun started.
 int run_cluster(filch::mpi_transport& mpi, options const& o) {
   auto const workers = o.workers.empty() ? std::vector<unsigned>{0} : wanted_workers(o);
-  if (workers.size() > 1) throw bad_request("cluster wants one number of workers");
+  if (workers.size() > 1) throw bad_request("--scheduler cluster takes one number of workers");
   return measure_cluster(mpi, {o.workloads, workers[0], wanted_turns(o), o.as_json()});
 }
 #endif
@@ -366,7 +367,7 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
     // No failure of the others: the launcher would end this one over it, perhaps before it has spoken.
     if (l.rank != 0) return 0;
     throw bad_request(
-        fmt::format("{} processes were started; only --scheduler cluster is for more than one", l.processes));
+        fmt::format("mpirun started {} processes: only --scheduler cluster runs on more than one", l.processes));
   }
   options const o = read_options(argc, argv);
   if (!o.help.empty()) {

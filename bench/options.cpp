@@ -24,15 +24,15 @@ std::string_view measurement(options const& o) {
 void check_cluster(options const& o) {
   if (std::find(o.schedulers.begin(), o.schedulers.end(), "cluster") == o.schedulers.end()) return;
   if (!o.is_for_cluster())
-    throw bad_request("--scheduler cluster stands alone: it measures the processes that mpirun started");
+    throw bad_request("--scheduler cluster excludes other schedulers: it measures the processes that mpirun started");
   auto const refuse = [](std::string_view option) {
-    throw bad_request(std::string(option) + " is not for --scheduler cluster");
+    throw bad_request(std::string(option) + " does not apply to --scheduler cluster");
   };
   if (!measurement(o).empty()) refuse(measurement(o));
   if (o.quick) refuse("--quick");
   if (o.format == "csv") refuse("--format csv");
 #if !BENCH_WITH_CLUSTER
-  throw bad_request("--scheduler cluster wants Filch to be built with MPI");
+  throw bad_request("--scheduler cluster needs a build with -DFILCH_WITH_MPI=ON");
 #endif
 }
 
@@ -41,14 +41,14 @@ void check_quick(options const& o) {
   auto const has_size = [](std::string const& text) { return text.find('=') != std::string::npos; };
   bool const sets_sizes = !std::all_of(o.workloads.begin(), o.workloads.end(), has_size);
   bool const sets_turns = o.repeat.empty() && !o.space;
-  if (o.quick && !sets_sizes && !sets_turns) throw bad_request("--quick changes nothing here");
+  if (o.quick && !sets_sizes && !sets_turns) throw bad_request("--quick has no effect here: leave it out");
 }
 
 void check_table(options const& o) {
   bool const is_table = measurement(o).empty() && o.has_table() && !o.is_for_cluster();
-  if (o.is_long && !is_table) throw bad_request("--long is for the table");
-  if (!o.json.empty() && !is_table) throw bad_request("--json is for the table; --format json prints JSON alone");
-  if (!o.html.empty() && (!is_table || o.is_long)) throw bad_request("--html is for the short table");
+  if (o.is_long && !is_table) throw bad_request("--long applies to the table only");
+  if (!o.json.empty() && !is_table) throw bad_request("--json applies to the table only; --format json prints JSON");
+  if (!o.html.empty() && (!is_table || o.is_long)) throw bad_request("--html applies to the short table only");
 }
 
 /// In `options` an empty text is one that was not written.
@@ -77,40 +77,40 @@ options read_options(int argc, char** argv) {
       app.add_option("--workload", o.workloads, "NAME or NAME=SIZE, comma separated; or all")->delimiter(',');
   auto* const scheduler = app.add_option("--scheduler", o.schedulers, "comma separated; or all")->delimiter(',');
   auto* const workers = app.add_option("--workers", o.workers,
-                                       "numbers of workers, comma separated; 1 and as many as a pool takes by itself")
+                                       "numbers of workers, comma separated; default: 1, and the default of a pool")
                             ->delimiter(',');
-  auto* const repeat =
-      app.add_option("--repeat", o.repeat, "turns of a row; the short table 5, else 15, or 3 with --quick");
+  auto* const repeat = app.add_option("--repeat", o.repeat,
+                                      "turns of a row; default: 5 for the short table, else 15, or 3 with --quick");
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
   auto* const quick = app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, about two minutes");
   app.add_flag("--long", o.is_long, "the long table: a row for each scheduler on each number of workers");
   app.add_option("--html", o.html, "write the short table as a page with bar charts into this file, too");
   app.add_option("--json", o.json, "write all figures of the table as JSON into this file, too");
-  auto* const micro =
-      app.add_flag("--micro", o.micro, "flat and greedy joins, the cost of entering a pool, the rest of an idle one");
-  auto* const space = app.add_flag("--space", o.space, "pages of stack, and whether they stay within P(S1 + D + H)");
+  auto* const micro = app.add_flag(
+      "--micro", o.micro, "flat and greedy joins, the cost of entering a pool, processor time of an idle pool");
+  auto* const space = app.add_flag("--space", o.space, "pages of stack beside their bound P(S1 + D + H)");
   auto* const channels =
       app.add_option("--channels", o.channels, "figure 3, 4 or 5 of the paper on channels: channel against direct")
           ->check(CLI::IsMember({"3", "4", "5"}));
-  app.add_option("--victims", o.victims, "for --channels: whom thieves ask first, last, random or nearest")
+  app.add_option("--victims", o.victims, "for --channels: the first victim of a thief: last, random or nearest")
       ->check(CLI::IsMember({"last", "random", "nearest"}))
       ->needs(channels);
-  app.add_flag("--early-requests", o.early_requests, "for --channels: thieves ask before their last task runs")
+  app.add_flag("--early-requests", o.early_requests, "for --channels: thieves request before their last task runs")
       ->needs(channels);
   micro->excludes(workload)->excludes(workers)->excludes(repeat)->excludes(quick);
   space->excludes(repeat)->excludes(micro);
   channels->excludes(scheduler)->excludes(micro)->excludes(space);
   auto* const server =
       app.add_flag("--server", o.server, "threads that call at once: latencies and throughput, in turn with oneTBB");
-  auto* const loops = app.add_flag("--loops", o.loops,
-                                   "loops with few long iterations, in rounds, and tiny ones, in turn with oneTBB");
-  auto* const against = app.add_option("--against", o.against, "schedulers against this one, in turn with it");
+  auto* const loops =
+      app.add_flag("--loops", o.loops, "loops: few long iterations, rounds, tiny loops; in turn with oneTBB");
+  auto* const against = app.add_option("--against", o.against, "the schedulers in turn with this one, and over it");
   server->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels);
   loops->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels)->excludes(
       server);
   against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops);
 #if FILCH_HAS_CACTUS
-  app.add_flag("--stealing", o.stealing, "steals of implicit: how many, how fast, and what they cost their victims")
+  app.add_flag("--stealing", o.stealing, "steals of implicit: their number, latency and cost for the victim")
       ->excludes(scheduler)
       ->excludes(micro)
       ->excludes(space)
@@ -132,7 +132,8 @@ options read_options(int argc, char** argv) {
   check_cluster(o);
   check_quick(o);
   check_table(o);
-  if (o.format == "csv" && !measurement(o).empty()) throw bad_request(std::string(measurement(o)) + " has no csv");
+  if (o.format == "csv" && !measurement(o).empty())
+    throw bad_request(std::string(measurement(o)) + " has no CSV output");
   return o;
 }
 

@@ -79,12 +79,12 @@ refused --list --quick
 refused --list --workload nonsense
 refused --scheduler serial --workers 4
 refused --quick --workload fib=10 --repeat 1
-says "--long is for the table" --long --format json
-says "--long is for the table" --long --micro
-says "--json is for the table" --json rows.json --format json
-says "--json is for the table" --json rows.json --loops
-says "--html is for the short table" --html page.html --format csv
-says "--html is for the short table" --html page.html --long
+says "--long applies to the table only" --long --format json
+says "--long applies to the table only" --long --micro
+says "--json applies to the table only" --json rows.json --format json
+says "--json applies to the table only" --json rows.json --loops
+says "--html applies to the short table only" --html page.html --format csv
+says "--html applies to the short table only" --html page.html --long
 says "cannot write /nonexistent/page.html" --html /nonexistent/page.html --workload fib=10
 says "cannot write /nonexistent/rows.json" --json /nonexistent/rows.json --workload fib=10 --long
 says "--html has room for 4 columns" --html page.html --scheduler direct,channel --workers 1,2,3 --workload fib=10
@@ -136,10 +136,10 @@ refused --server --repeat 0
 
 # Of --scheduler cluster (more in cluster/answers.sh); nothing of it needs MPI.
 refused --scheduler cluster,direct
-says "--micro is not for --scheduler cluster" --scheduler cluster --micro
-says "--space is not for --scheduler cluster" --scheduler cluster --space
-says "--against is not for --scheduler cluster" --scheduler cluster --against direct
-says "--server is not for --scheduler cluster" --scheduler cluster --server
+says "--micro does not apply to --scheduler cluster" --scheduler cluster --micro
+says "--space does not apply to --scheduler cluster" --scheduler cluster --space
+says "--against does not apply to --scheduler cluster" --scheduler cluster --against direct
+says "--server does not apply to --scheduler cluster" --scheduler cluster --server
 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 says "2 processes" --workload fib=10 --repeat 1
 PMI_SIZE=2 PMI_RANK=0 says "2 processes" --list
 
@@ -147,8 +147,8 @@ if [ -n "$simulate" ]; then
   by "$simulate" "--tree is required"
   by "$simulate" "uts=T9" --tree T9
   by "$simulate" "--ranks" --tree T1 --ranks 0
-  by "$simulate" "--look wants" --tree T1 --ranks 2 --look 5
-  by "$simulate" "--switch wants" --tree T1 --ranks 2 --switch 5 --processors 2
+  by "$simulate" "--look needs" --tree T1 --ranks 2 --look 5
+  by "$simulate" "--switch needs" --tree T1 --ranks 2 --switch 5 --processors 2
 fi
 
 by "$root/models/check" "no run matches" nonsense

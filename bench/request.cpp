@@ -18,7 +18,7 @@ constexpr std::string_view k_quick_workloads[] = {"fib",    "nqueens", "uts",  "
 workload const& known_workload(std::string_view name) {
   if (workload const* const w = find_workload(name)) return *w;
 #if BENCH_WITH_CLUSTER
-  if (is_cluster_workload(name)) throw bad_request(fmt::format("{} is for --scheduler cluster", name));
+  if (is_cluster_workload(name)) throw bad_request(fmt::format("{} needs --scheduler cluster", name));
 #endif
   throw bad_request(fmt::format("unknown workload {}; --list names them", name));
 }
@@ -101,7 +101,7 @@ std::vector<contender const*> wanted_schedulers(options const& o) {
 
 contender const* wanted_scheduler(std::string const& name, eligible const& which) {
   contender const* const c = known_scheduler(name);
-  if (!c || !which.takes(*c)) throw bad_request(fmt::format("{}, not for {}", which.rule, name));
+  if (!c || !which.takes(*c)) throw bad_request(fmt::format("{}, not {}", which.rule, name));
   return c;
 }
 
@@ -116,7 +116,7 @@ std::vector<contender const*> wanted_schedulers(options const& o, eligible const
       if (which.takes(c) && !c.is_peer) wanted.push_back(&c);
     }
   }
-  if (wanted.empty()) throw bad_request(std::string(which.rule) + ", which this program has not");
+  if (wanted.empty()) throw bad_request(std::string(which.rule) + ": this program was built without them");
   check_named_once(wanted);
   return wanted;
 }
@@ -139,7 +139,7 @@ std::vector<unsigned> wanted_workers_by_powers(options const& o) {
 std::vector<unsigned> wanted_workers_that_steal(options const& o) {
   if (o.workers.empty()) return {std::max(2u, usual_workers())};
   auto const wanted = said_workers(o);
-  if (*std::min_element(wanted.begin(), wanted.end()) < 2) throw bad_request("one worker steals nothing");
+  if (*std::min_element(wanted.begin(), wanted.end()) < 2) throw bad_request("--stealing needs two workers or more");
   return wanted;
 }
 
@@ -148,7 +148,7 @@ unsigned most(std::vector<unsigned> const& workers) { return *std::max_element(w
 void check_has_workers(std::vector<contender const*> const& schedulers, options const& o, unsigned workers) {
   auto const has_workers = [](contender const* c) { return !c || c->has_workers; };
   if (o.workers.empty() || workers == 1 || std::any_of(schedulers.begin(), schedulers.end(), has_workers)) return;
-  throw bad_request(fmt::format("--workers is not for {}, which has one", schedulers[0]->name));
+  throw bad_request(fmt::format("--workers does not apply to {}, which has one worker", schedulers[0]->name));
 }
 
 unsigned wanted_turns(options const& o, unsigned usual) {

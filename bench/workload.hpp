@@ -109,7 +109,7 @@ class two_part_size {
 /// Throws bad_request if two are the same: it would be measured twice, and count twice in a mean.
 inline void check_once(std::vector<std::string> const& names) {
   for (auto name = names.begin(); name != names.end(); ++name) {
-    if (std::find(names.begin(), name, *name) != name) throw bad_request(*name + " is asked for twice");
+    if (std::find(names.begin(), name, *name) != name) throw bad_request(*name + " is named twice: name it once");
   }
 }
 

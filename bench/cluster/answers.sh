@@ -40,7 +40,7 @@ FILCH_NUM_THREADS=nonsense refused
 ends "0 0 1" "$bench" --workload fib=10 --repeat 1
 ends "0 0 1" "$bench" --list
 ends "0 0 1" "$bench" --nonsense
-[[ $("$bench" --workload knapsack-bound=30 2>&1) = *"knapsack-bound is for --scheduler cluster" ]] || { echo "knapsack-bound is unknown" >&2; failed=1; }
+[[ $("$bench" --workload knapsack-bound=30 2>&1) = *"knapsack-bound needs --scheduler cluster" ]] || { echo "knapsack-bound is unknown" >&2; failed=1; }
 
 if [ -n "$examples" ]; then
   ends "1 1 1" "$examples/example-cluster_queens" -1

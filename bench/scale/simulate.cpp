@@ -306,7 +306,7 @@ void check_shared(request const& r, CLI::App const& app) {
   bool const is_shared = r.processors > 0 && *std::max_element(r.ranks.begin(), r.ranks.end()) > r.processors;
   for (char const* const option : {"--switch", "--look"}) {
     if (!is_shared && app.count(option) > 0)
-      throw std::runtime_error(std::string(option) + " wants --processors, and more --ranks than those");
+      throw std::runtime_error(std::string(option) + " needs --processors, and more --ranks than processors");
   }
 }
 

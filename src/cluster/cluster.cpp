@@ -75,7 +75,7 @@ struct cluster_base::parts {
 
 cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_options const& options) {
   if (auto const* const kind = ambiguous_kind()) {
-    throw setup_error("filch: two functions that are spawned have one name: " + std::string(kind->name));
+    throw setup_error("filch: two spawned functions have one name: " + std::string(kind->name) + "; rename one");
   }
   carrier->begin_cluster();
   parts_ = std::make_unique<parts>(std::move(carrier), options);

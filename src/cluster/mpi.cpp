@@ -63,7 +63,7 @@ void enter_mpi() {
   }
   if (level < MPI_THREAD_SERIALIZED) {
     if (!is_initialised) MPI_Finalize();
-    throw setup_error("filch: MPI must be initialised with MPI_THREAD_SERIALIZED");
+    throw setup_error("filch: the program initialised MPI below MPI_THREAD_SERIALIZED: use MPI_Init_thread");
   }
   began_mpi = began_mpi || !is_initialised;
   ++transports;
