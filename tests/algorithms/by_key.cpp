@@ -68,7 +68,7 @@ TYPED_TEST(by_key, group_by_keeps_the_order_of_keys_and_elements) {
   });
 }
 
-TYPED_TEST(by_key, throw_what_the_functions_throw) {
+TYPED_TEST(by_key, throw_exceptions_of_the_functions) {
   in_every_pool<TypeParam>([](std::size_t n) {
     if (n == 0 || n > 1'000) return;
     auto const v = numbers(n);

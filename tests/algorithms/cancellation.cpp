@@ -15,7 +15,7 @@ namespace {
 template <class S> class cancellation : public ::testing::Test {};
 TYPED_TEST_SUITE(cancellation, algorithm_schedulers, scheduler_names);
 
-TYPED_TEST(cancellation, changes_nothing_where_nobody_requests_it) {
+TYPED_TEST(cancellation, changes_nothing_without_a_request) {
   in_every_pool<TypeParam>([](std::size_t n) {
     std::stop_source source;
     for (std::stop_token const& token : {source.get_token(), std::stop_token()}) {

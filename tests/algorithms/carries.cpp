@@ -118,7 +118,7 @@ TYPED_TEST(carries, take_two_passes_over_a_stolen_piece_whose_carry_comes_after)
 }
 
 /// The same without threads: the upper piece runs `ahead` positions before the lower one runs.
-TYPED_TEST(carries, are_right_whenever_the_carry_comes) {
+TYPED_TEST(carries, are_right_at_any_time) {
   using namespace filch::detail;
   constexpr std::size_t n = 6'000, middle = 1'000;
   auto const in = matrices(n);

@@ -55,7 +55,7 @@ struct counting_piece {
   }
 };
 
-TYPED_TEST(engine, splits_to_pieces_of_one_iteration_where_asked_to) {
+TYPED_TEST(engine, splits_to_pieces_of_one_iteration_on_request) {
   typename TypeParam::pool pool({.workers = 2});
   single_pieces const all;
   for_lengths([&](std::size_t n) {

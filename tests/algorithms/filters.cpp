@@ -30,7 +30,7 @@ TYPED_TEST(filters, copy_if_is_std_s) {
   });
 }
 
-TYPED_TEST(filters, copy_if_ends_where_there_is_no_room) {
+TYPED_TEST(filters, copy_if_ends_when_the_output_is_full) {
   in_every_pool<TypeParam>([](std::size_t n) {
     auto const v = numbers(n);
     std::vector<int> expected;

@@ -65,7 +65,7 @@ TYPED_TEST(fronts, of_ranges_are_those_of_iterators) {
   }
 }
 
-TYPED_TEST(fronts, move_what_can_be_moved_only) {
+TYPED_TEST(fronts, move_elements_that_can_only_be_moved) {
   in_every_pool<TypeParam>([](std::size_t n) {
     std::vector<std::unique_ptr<int>> v;
     for (int x : numbers(n)) v.push_back(std::make_unique<int>(x));
@@ -125,7 +125,7 @@ TYPED_TEST(fronts, stable_partition_is_right_without_memory) {
   }
 }
 
-TYPED_TEST(fronts, throw_what_the_predicate_throws) {
+TYPED_TEST(fronts, throw_exceptions_of_the_predicate) {
   in_every_pool<TypeParam>([](std::size_t n) {
     if (n == 0) return;
     std::vector<std::string> v(n, std::string(40, 'x')), out(n);

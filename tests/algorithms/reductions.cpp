@@ -39,7 +39,7 @@ TYPED_TEST(reductions, count_as_the_standards) {
   });
 }
 
-TYPED_TEST(reductions, find_the_extremes_that_the_standard_finds) {
+TYPED_TEST(reductions, find_the_extremes_of_the_standard) {
   in_every_pool<TypeParam>([](std::size_t n) {
     auto const v = numbers(n, 0, static_cast<int>(n / 4));
     EXPECT_EQ(filch::min_element<TypeParam>(v), std::min_element(v.begin(), v.end()));

@@ -13,7 +13,7 @@ namespace {
 template <class S> class reproducible : public ::testing::Test {};
 TYPED_TEST_SUITE(reproducible, algorithm_schedulers, scheduler_names);
 
-TYPED_TEST(reproducible, has_the_same_bits_however_the_loop_is_split) {
+TYPED_TEST(reproducible, has_the_same_bits_for_each_split) {
   in_every_pool<TypeParam>([](std::size_t n) {
     std::vector<double> v(n);
     std::size_t i = 0;

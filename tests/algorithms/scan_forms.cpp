@@ -71,7 +71,7 @@ TYPED_TEST(scan_forms, take_one_pass_where_pieces_come_back_unstolen) {
   EXPECT_EQ(calls, 999);
 }
 
-TYPED_TEST(scan_forms, throw_what_op_throws) {
+TYPED_TEST(scan_forms, throw_exceptions_of_op) {
   in_every_pool<TypeParam>([](std::size_t n) {
     auto const v = numbers(n, 0, 10);
     std::vector<int> out(n);

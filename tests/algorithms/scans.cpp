@@ -54,7 +54,7 @@ TYPED_TEST(scans, exclusive_scan_is_std_s) {
   });
 }
 
-TYPED_TEST(scans, keep_the_order_of_what_does_not_commute) {
+TYPED_TEST(scans, keep_the_order_of_ops_that_do_not_commute) {
   in_every_pool<TypeParam>([](std::size_t n) {
     auto const v = matrices(n);
     std::vector<matrix> expected(n), out(n);

@@ -104,7 +104,7 @@ TEST(short_table_comparison, is_slower_where_one_peer_is_faster) {
   EXPECT_EQ(compare(k_columns, row("fib=40", {1, 1.6, 1.9, 0.5}), 1), comparison::slower);
 }
 
-TEST(short_table_colours, are_only_where_they_are_wanted) {
+TEST(short_table_colours, are_only_on_request) {
   short_table const t = table();
   EXPECT_FALSE(has(bench::short_line(t.columns, t.rows[0], false), "\033"));
   EXPECT_FALSE(has(bench::short_legend(t, false), "\033"));
@@ -113,7 +113,7 @@ TEST(short_table_colours, are_only_where_they_are_wanted) {
   EXPECT_TRUE(has(bench::short_line(t.columns, t.rows[2], true), "\033[31m"));
 }
 
-TEST(short_table_colours, are_not_wanted_in_a_file) {
+TEST(short_table_colours, are_left_out_in_a_file) {
   ::testing::internal::CaptureStdout();  // a file from here on
   bool const wanted = bench::colours_are_wanted();
   ::testing::internal::GetCapturedStdout();

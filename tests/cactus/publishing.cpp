@@ -23,7 +23,7 @@ TEST(publishing, does_not_happen_without_another_worker) {
   EXPECT_EQ(pool.stats().publications, 0u);
 }
 
-TEST(publishing, shows_all_that_is_forked_before_a_function_that_does_not_fork) {
+TEST(publishing, offers_all_tasks_before_a_function_that_does_not_fork) {
   S::pool pool({.workers = 2});
   for (int round = 0; round < 200; ++round) {
     constexpr int k_depth = 10;
@@ -38,7 +38,7 @@ TEST(publishing, shows_all_that_is_forked_before_a_function_that_does_not_fork) 
 }
 
 /// Small stacks have few places: where all is stolen, they are soon used up, and begin anew.
-TEST(publishing, goes_on_in_a_scope_whose_worker_s_places_began_anew) {
+TEST(publishing, continues_in_a_scope_that_restarts_the_places) {
   constexpr long k_spawns = 20'000;
   S::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
   std::atomic<long> ran{0};
@@ -56,7 +56,7 @@ TEST(publishing, goes_on_in_a_scope_whose_worker_s_places_began_anew) {
   EXPECT_GT(pool.stats().steals, static_cast<std::uint64_t>(k_spawns) / 2);
 }
 
-TEST(publishing, goes_on_in_a_scope_after_joins_at_which_its_worker_s_places_began_anew) {
+TEST(publishing, continues_in_a_scope_after_joins_that_restart_the_places) {
   constexpr long k_rounds = 10'000;
   S::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});
   std::atomic<long> ran{0};
@@ -101,7 +101,7 @@ TEST(publishing, reaches_workers_that_sleep) {
   }
 }
 
-TEST(publishing, ends_after_some_joins_whose_tasks_nobody_stole) {
+TEST(publishing, ends_after_some_unstolen_joins) {
   S::pool pool({.workers = 2});
   for (int round = 0; round < 20; ++round) expect_publishing_ends<S>(pool);
 }

@@ -202,7 +202,7 @@ TEST(answers, wait_for_threads_that_have_yet_to_come) {
   }
 }
 
-TEST(answers, that_were_taken_back_go_to_other_thieves) {
+TEST(answers, go_to_other_thieves_after_they_were_taken_back) {
   filch::channel::pool pool({.workers = 3, .amount = steal_amount::half, .early_requests = true});
   gate second_is_held, second_may_ask;
   gate first_may_ask, next_may_begin, next_may_end;
@@ -308,7 +308,7 @@ std::chrono::nanoseconds poll_beside_sleepers(unsigned workers) {
   });
 }
 
-TEST(answers, are_looked_for_once_while_many_sleepers_request_tasks) {
+TEST(answers, cost_one_look_while_many_sleepers_request_tasks) {
   auto const beside_one = poll_beside_sleepers(2);
   auto const beside_many = poll_beside_sleepers(64);
   EXPECT_LT(beside_many, 8 * beside_one);

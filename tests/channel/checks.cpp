@@ -292,7 +292,7 @@ TEST(checks_of_message, find_tasks_of_a_call_that_the_thief_does_not_want) {
   EXPECT_STREQ(broken(s.m, s.t.w), "message.size() == 0 || thief.wanted_root.admits(message.root)");
 }
 
-TEST(checks_of_message, find_a_sender_that_takes_the_thief_for_one_that_wants_any) {
+TEST(checks_of_message, find_a_sender_that_takes_the_thief_for_an_idle_one) {
   message_of_test s;
   s.m.is_for_any_root = true;
   EXPECT_STREQ(broken(s.m, s.t.w), "message.is_for_any_root == thief.wanted_root.is_any()");
@@ -300,13 +300,13 @@ TEST(checks_of_message, find_a_sender_that_takes_the_thief_for_one_that_wants_an
 
 // ---- requests ------------------------------------------------------------------------------------
 
-TEST(checks_of_request, hold_for_each_that_a_thief_sends) {
+TEST(checks_of_request, hold_for_each_request_of_a_thief) {
   worker_of_test t;
   EXPECT_STREQ(broken(request{.thief = k_other, .hops = 2}, k_other, t.w), nullptr);
   EXPECT_STREQ(broken(request{.thief = k_other, .is_broadcast = true}, k_other, t.w), nullptr);
 }
 
-TEST(checks_of_request, find_one_that_is_taken_for_an_empty_slot) {
+TEST(checks_of_request, find_one_that_looks_like_an_empty_slot) {
   worker_of_test t;
   EXPECT_STREQ(broken(request{.thief = k_other, .is_there = 0}, k_other, t.w), "r.is_there == 1");
 }

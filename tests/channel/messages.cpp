@@ -39,7 +39,7 @@ TEST(messages, are_taken_back_whole) {
   EXPECT_TRUE(rest->is_empty());
 }
 
-TEST(messages, are_sent_anew_where_one_was_taken_back) {
+TEST(messages, are_sent_anew_where_a_task_was_taken_back) {
   sent s;
   EXPECT_EQ(s.to_thief.wanted(), std::nullopt);
   EXPECT_NE(s.to_thief.take_back(s.tasks.back(), k_sender), nullptr);
@@ -86,7 +86,7 @@ TEST(messages, are_not_taken_back_once_the_thief_has_looked) {
   EXPECT_EQ(s.to_thief.take_back(s.tasks.back(), k_sender), nullptr);
 }
 
-TEST(messages, are_of_the_call_that_the_thief_wants) {
+TEST(messages, are_of_the_call_of_the_thief_s_request) {
   task_channel to_thief;
   to_thief.open(call);
   ASSERT_EQ(to_thief.wanted(), call);

@@ -9,7 +9,7 @@ namespace {
 
 using S = filch::channel;
 
-TEST(waiting, runs_what_its_thief_forks) {
+TEST(waiting, runs_the_forks_of_its_thief) {
   filch::channel::pool pool({.workers = 2});
   expect_owner_runs_what_thief_forks<S>(pool);
 }
@@ -110,7 +110,7 @@ struct pile {
   }
 };
 
-TEST(waiting, leaves_nothing_with_the_waiter_that_was_not_begun) {
+TEST(waiting, keeps_no_received_task) {
   S::pool pool({.workers = 3, .amount = filch::steal_amount::half});
   pool.run([&] {
     auto const waiter = filch::current_worker<S>();
@@ -162,7 +162,7 @@ TEST(waiting, leaves_nothing_with_the_waiter_that_was_not_begun) {
   });
 }
 
-TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
+TEST(waiting, in_another_pool_s_run_keeps_no_received_task) {
   for (bool const early : {false, true}) {
     S::pool pool({.workers = 2, .amount = filch::steal_amount::half, .early_requests = early});
     S::pool another({.workers = 1});
@@ -170,7 +170,7 @@ TEST(waiting, in_another_pool_s_run_leaves_nothing_that_was_not_begun) {
   }
 }
 
-TEST(waiting, inside_an_outer_pool_s_run_in_place_leaves_nothing_that_was_not_begun) {
+TEST(waiting, inside_an_outer_pool_s_run_in_place_keeps_no_received_task) {
   S::pool outer({.workers = 1});
   S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
   // The worker of both pools gets the tasks while it waits in a join.
@@ -221,7 +221,7 @@ TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
   });
 }
 
-TEST(waiting, runs_its_task_if_that_came_back_during_a_poll_on_top) {
+TEST(waiting, runs_its_task_if_that_came_back_during_a_poll) {
   S::pool pool({.workers = 4, .amount = filch::steal_amount::half});
   S::pool another({.workers = 1});
   gate third_has_begun;
@@ -274,7 +274,7 @@ TEST(waiting, runs_its_task_if_that_came_back_during_a_poll_on_top) {
   });
 }
 
-TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
+TEST(waiting, for_a_mutex_keeps_no_received_task) {
   S::pool pool({.workers = 2, .amount = filch::steal_amount::half});
   filch::mutex m;
   pool.run([&] {
@@ -293,7 +293,7 @@ TEST(waiting, for_a_mutex_leaves_nothing_that_was_not_begun) {
   });
 }
 
-TEST(waiting, in_another_pool_s_run_leaves_no_message_that_an_early_request_brought) {
+TEST(waiting, in_another_pool_s_run_keeps_no_message_of_an_early_request) {
   S::pool pool({.workers = 3, .amount = filch::steal_amount::half, .early_requests = true});
   S::pool another({.workers = 1});
   // No request is passed on to a worker that sleeps: the early requests below come back to their thieves.
@@ -359,7 +359,7 @@ TEST(waiting, piles_up_on_half_of_the_stack) {
 
 /// Two workers sleep in joins. The one that is sent a detached task runs it, though the other one requests tasks,
 /// too.
-TEST(waiting, runs_the_detached_task_that_it_was_sent) {
+TEST(waiting, runs_the_detached_task_that_was_sent_to_it) {
   constexpr stolen_join<S> join_stolen;
   filch::channel::pool pool({.workers = 3});
   for (int round = 0; round < 20; ++round) {

@@ -89,7 +89,7 @@ void gets_in_a_handler(filch::rank& here) {
   EXPECT_FALSE(std::current_exception());
 }
 
-TYPED_TEST(cluster_exceptions, of_a_task_that_is_unwound_are_not_those_of_tasks_on_top) {
+TYPED_TEST(cluster_exceptions, of_an_unwound_task_are_hidden_from_tasks_on_top) {
   on_ranks<TypeParam>(1, 2, 1, [](auto& c) {
     try {
       c.template run<&throws_with_a_future>();
@@ -102,13 +102,13 @@ TYPED_TEST(cluster_exceptions, of_a_task_that_is_unwound_are_not_those_of_tasks_
   EXPECT_EQ(not_clean, 0);
 }
 
-TYPED_TEST(cluster_exceptions, that_a_waiting_task_handles_are_not_those_of_tasks_on_top) {
+TYPED_TEST(cluster_exceptions, of_a_waiting_task_are_hidden_from_tasks_on_top) {
   on_ranks<TypeParam>(1, 2, 1, [](auto& c) { c.template run<&gets_in_a_handler>(); });
   EXPECT_EQ(clean, k_tasks + 1);
   EXPECT_EQ(not_clean, 0);
 }
 
-TYPED_TEST(cluster_exceptions, that_a_caller_of_run_handles_are_not_those_of_the_tasks) {
+TYPED_TEST(cluster_exceptions, of_a_caller_of_run_are_hidden_from_the_tasks) {
   on_ranks<TypeParam>(2, 1, 1, [](auto& c) {
     try {
       throw std::runtime_error("a reason");
@@ -136,7 +136,7 @@ void polls_in_a_handler(filch::rank& here) {
   }
 }
 
-TYPED_TEST(cluster_exceptions, that_a_polling_task_handles_are_not_those_of_what_it_packs) {
+TYPED_TEST(cluster_exceptions, of_a_polling_task_are_hidden_from_packing) {
   on_ranks<TypeParam>(2, 1, 1, [](auto& c) { c.template run<&polls_in_a_handler>(); });
   EXPECT_GE(clean, 4) << "an argument and a result, packed and unpacked";
   EXPECT_EQ(not_clean, 0);

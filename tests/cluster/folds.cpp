@@ -80,7 +80,7 @@ TYPED_TEST(cluster_folds, may_have_an_op_that_forks) {
   }
 }
 
-TYPED_TEST(cluster_folds, that_throw_on_one_rank_throw_on_all_and_the_next_one_is_right) {
+TYPED_TEST(cluster_folds, throw_on_all_ranks_if_they_throw_on_one) {
   for (int ranks : {2, 3, 7}) {
     on_ranks<TypeParam>(ranks, 1, 5, [ranks](auto& c) {
       // Ranks that have others below them in the tree: the first, and the one above the last.
@@ -126,7 +126,7 @@ TYPED_TEST(cluster_folds, of_runs_throw_on_all_ranks_or_on_none) {
 
 brittle gives(filch::rank&, int breaks) { return {1, static_cast<brittle::when>(breaks)}; }
 
-TYPED_TEST(cluster_folds, of_values_that_throw_as_they_are_packed_throw_on_all_ranks) {
+TYPED_TEST(cluster_folds, throw_on_all_ranks_if_packing_throws) {
   using when = brittle::when;
   auto const op = [](brittle const& a, brittle const& b) { return brittle(a.number + b.number, when::never); };
   for (int thrower : {0, 1, 2}) {
@@ -149,7 +149,7 @@ template <class S> digits gets_zero(filch::rank& here) {
   return zero.get();
 }
 
-TYPED_TEST(cluster_folds, ask_op_of_values_whose_packing_has_no_bytes) {
+TYPED_TEST(cluster_folds, call_op_for_values_without_bytes) {
   for (int ranks : {2, 3, 7}) {
     on_ranks<TypeParam>(ranks, 1, 5, [ranks](auto& c) {
       for (int of_zero = 0; of_zero < ranks; ++of_zero) {
@@ -162,7 +162,7 @@ TYPED_TEST(cluster_folds, ask_op_of_values_whose_packing_has_no_bytes) {
   }
 }
 
-TEST(cluster_fold, goes_on_without_a_value_that_an_op_took_and_did_not_return) {
+TEST(cluster_fold, continues_without_a_value_that_an_op_lost) {
   using value = std::unique_ptr<long>;
   bool throws = true;
   auto const op = [&throws](value a, value const& b) {

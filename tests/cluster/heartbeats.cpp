@@ -105,7 +105,7 @@ void tick_elsewhere(ordered_rank& r) {
 
 calls_on_its_way same(filch::rank&, calls_on_its_way c) { return c; }
 
-TEST(cluster_heartbeats, go_on_while_tasks_and_results_are_packed) {
+TEST(cluster_heartbeats, continue_while_tasks_and_results_are_packed) {
   network net(2, 1);
   ordered_rank victim(net, 0);
   ordered_rank thief(net, 1);
@@ -177,7 +177,7 @@ TEST(cluster_heartbeats, are_found_behind_many_messages) {
   EXPECT_EQ(net.last_words(), "rank 0 has not answered for 1 s");
 }
 
-TEST(cluster_heartbeats, are_complete_once_the_farewells_number_has_come) {
+TEST(cluster_heartbeats, are_complete_at_the_number_of_the_farewell) {
   two_ordered_ranks both;
   auto& [net, zero, one, none] = both;
   one.here.newest_first = true;

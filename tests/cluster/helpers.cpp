@@ -53,7 +53,7 @@ long begin(filch::rank& here, int short_tasks) {
   return 1;
 }
 
-TYPED_TEST(cluster_helpers, take_tasks_while_the_main_loop_is_in_a_long_one) {
+TYPED_TEST(cluster_helpers, take_tasks_while_the_main_loop_runs_a_long_one) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   static constexpr int k_tasks = 5;
   now = std::make_unique<scene>();
@@ -121,7 +121,7 @@ struct given : helped {
   }
 };
 
-TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
+TEST(cluster_helper, holds_the_run_from_the_step_that_takes_tasks) {
   given scenery;
   EXPECT_TRUE(scenery.rank.endpoint_.wants_help(2));
   EXPECT_TRUE(scenery.gets(2));
@@ -132,7 +132,7 @@ TEST(cluster_helper, holds_the_run_from_the_step_in_which_it_takes_tasks) {
   scenery.end();
 }
 
-TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
+TEST(cluster_helper, leaves_when_the_main_loop_polls) {
   helped scenery(2);
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::requested);
   scenery.rank.mine.run_newest();
@@ -141,7 +141,7 @@ TEST(cluster_helper, leaves_where_the_main_loop_looks_itself) {
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::leave);
 }
 
-TEST(cluster_helper, leaves_where_another_run_has_begun) {
+TEST(cluster_helper, leaves_when_another_run_has_begun) {
   helped scenery(1);
   stepped& rank = scenery.rank;
   EXPECT_EQ(scenery.help(), helped::endpoint::help_outcome::nothing);

@@ -59,35 +59,35 @@ struct two_ranks {
   }
 };
 
-TEST(cluster_losses, of_a_message_that_arrives_are_said) {
+TEST(cluster_losses, a_lost_arriving_message_is_reported) {
   two_ranks both;
   both.one.here.receives_fail = true;
   EXPECT_THROW(both.one.endpoint_.poll(both.one.mine.tasks, 0), std::bad_alloc);
   both.expect_end("a message");
 }
 
-TEST(cluster_losses, of_a_message_that_is_sent_are_said) {
+TEST(cluster_losses, a_lost_sent_message_is_reported) {
   two_ranks both;
   both.one.here.sends_fail = true;
   EXPECT_THROW(both.one.endpoint_.idle(both.one.mine.tasks, true), std::bad_alloc);
   both.expect_end("a message");
 }
 
-TEST(cluster_losses, of_a_result_are_said) {
+TEST(cluster_losses, a_lost_result_is_reported) {
   two_ranks both;
   both.one.here.sends_fail = true;
   EXPECT_THROW(both.one.endpoint_.send_result(1, nullptr, std::nullopt, {}), std::bad_alloc);
   both.expect_end("a message");
 }
 
-TEST(cluster_losses, of_a_heartbeat_are_said) {
+TEST(cluster_losses, a_lost_heartbeat_is_reported) {
   two_ranks both;
   both.one.here.sends_fail = true;
   EXPECT_THROW(both.one.endpoint_.tick(), std::bad_alloc);
   both.expect_end("a message");
 }
 
-TEST(cluster_losses, of_an_answer_are_said) {
+TEST(cluster_losses, a_lost_answer_is_reported) {
   two_ranks both;
   for (int i = 0; i < 2; ++i) both.one.mine.spawn<&nothing>(nullptr);
   both.two.endpoint_.idle(both.two.mine.tasks, true);  // asks
@@ -151,7 +151,7 @@ long spawns(filch::rank& here) {
   return 1;
 }
 
-TEST(cluster_losses, of_the_main_loops_tasks_are_said) {
+TEST(cluster_losses, lost_tasks_of_the_main_loop_are_reported) {
   network net(1, 1);
   port here(net, 0);
   EXPECT_THROW(

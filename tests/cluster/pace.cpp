@@ -11,7 +11,7 @@ using filch::detail::endpoint;
 using filch::detail::task_deque;
 using namespace std::chrono_literals;
 
-TEST(cluster_pace, is_quick_while_others_ask_and_for_some_looks_more) {
+TEST(cluster_pace, is_quick_while_others_request_and_some_polls_longer) {
   pace::gap g;
   EXPECT_EQ(g.length(), pace::k_between_polls);
   g.looked(100ns, true);
@@ -24,7 +24,7 @@ TEST(cluster_pace, is_quick_while_others_ask_and_for_some_looks_more) {
   EXPECT_EQ(g.length(), pace::k_between_polls);
 }
 
-TEST(cluster_pace, costs_a_few_per_cent_however_long_a_look_takes) {
+TEST(cluster_pace, costs_a_few_per_cent_for_any_length_of_a_poll) {
   pace::gap g;
   for (auto const look : {50ns, 500ns, 1000ns, 1900ns, 5000ns}) {
     g.looked(look, true);
@@ -33,7 +33,7 @@ TEST(cluster_pace, costs_a_few_per_cent_however_long_a_look_takes) {
   }
 }
 
-TEST(cluster_pace, is_slow_where_somebody_else_had_the_processor) {
+TEST(cluster_pace, is_slow_after_another_process_had_the_processor) {
   pace::gap g;
   for (bool const asked : {false, true}) {
     g.looked(pace::k_own_processor + 1us, asked);

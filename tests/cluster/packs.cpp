@@ -79,7 +79,7 @@ struct rank_in_steps {
 
 template <class S> forking<S> one_more(filch::rank&, forking<S> const& f) { return forking<S>(f.number + 1); }
 
-TYPED_TEST(cluster_packs, fork_in_order_where_the_thread_is_no_worker) {
+TYPED_TEST(cluster_packs, fork_in_order_on_a_thread_that_is_no_worker) {
   network net(2, 1);
   rank_in_steps victim(net, 0);
   rank_in_steps thief(net, 1);
@@ -117,7 +117,7 @@ template <class S> long gives_half_away(filch::rank& here) {
   return 0;
 }
 
-TYPED_TEST(cluster_packs, fork_in_order_where_workers_would_take_a_side) {
+TYPED_TEST(cluster_packs, fork_in_order_beside_waiting_workers) {
   forks_now = forks::as_it_is_packed;
   forks_so_far = 0;
   on_ranks<TypeParam>(

@@ -169,7 +169,7 @@ TYPED_TEST(cluster, a_bound_is_the_same_on_all_ranks_after_a_run) {
 
 void raises_to(filch::rank& here, filch::bound b, long value) { here.raise(b, value); }
 
-TYPED_TEST(cluster, a_bound_is_that_of_the_last_run_whoever_is_in_the_next_one) {
+TYPED_TEST(cluster, a_bound_is_that_of_the_last_run_while_ranks_are_in_the_next_one) {
   on_ranks<TypeParam>(3, 1, 7, [](auto& c) {
     filch::bound const b = c.make_bound(0);
     for (long run = 1; run <= 200; ++run) {

@@ -380,7 +380,7 @@ TEST(cluster_steps, bounds_are_sent_by_a_look_and_by_a_tick) {
   EXPECT_EQ(one.endpoint_.bound(0), 6);
 }
 
-TEST(cluster_steps, what_is_under_way_is_counted) {
+TEST(cluster_steps, messages_under_way_are_counted) {
   two_ordered_ranks both;
   auto& [net, zero, one, none] = both;
   zero.endpoint_.raise(0, 5);

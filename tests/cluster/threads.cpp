@@ -72,7 +72,7 @@ TEST(cluster_threads, keep_messages_of_the_next_cluster_until_it_has_begun) {
   EXPECT_EQ(network.under_way(), 0u);
 }
 
-TEST(cluster_threads, go_on_in_their_ranks_cluster_when_a_second_one_takes_its_place) {
+TEST(cluster_threads, stay_in_their_ranks_cluster_when_a_second_one_begins) {
   thread_network network(2);
   thread_transport zero(network, 0);
   zero.begin_cluster();
@@ -155,7 +155,7 @@ void work_while_watched(filch::cluster_options const& options) {
 // Watchdogs and workers use the endpoint at once; for sanitizers.
 TEST(cluster_threads, are_watched_while_they_work) { work_while_watched({.workers = 2}); }
 
-TEST(cluster_threads, have_more_patience_than_there_are_ticks) {
+TEST(cluster_threads, may_have_more_patience_than_there_are_ticks) {
   constexpr unsigned k_two_ticks_modulo_all = 1'288'490'189;
   static_assert(k_two_ticks_modulo_all * filch::detail::endpoint::k_ticks_per_second == 2);
   work_while_watched({.workers = 1, .patience = k_two_ticks_modulo_all});
@@ -176,7 +176,7 @@ TEST(cluster_threads, share_the_processors_of_their_process) {
   }
 }
 
-TEST(cluster_threads, have_a_rank_that_the_network_has) {
+TEST(cluster_threads, have_a_rank_of_the_network) {
   EXPECT_THROW(thread_network(0), filch::setup_error);
   EXPECT_THROW(thread_network(-1), filch::setup_error);
   thread_network network(2);

@@ -16,7 +16,7 @@ struct handle {
 handle one_more(filch::rank&, handle h) { return {h.value + 1}; }
 long twice(filch::rank& here, handle h) { return here.async<&one_more>(h).get().value * 2; }
 
-TEST(cluster_values, whose_address_is_overloaded_are_packed_from_where_they_are) {
+TEST(cluster_values, may_overload_their_address_when_they_are_packed) {
   filch::packer p;
   filch::packing<handle>::pack(p, handle{42});
   filch::packing<std::vector<handle>>::pack(p, {handle{43}});
@@ -28,7 +28,7 @@ TEST(cluster_values, whose_address_is_overloaded_are_packed_from_where_they_are)
   EXPECT_EQ(std::get<0>(filch::packing<std::tuple<handle, std::string>>::unpack(u)).value, 44);
 }
 
-TEST(cluster_values, whose_address_is_overloaded_are_arguments_and_results) {
+TEST(cluster_values, may_overload_their_address_as_arguments_and_results) {
   on_ranks<filch::serial>(1, 1, 1, [](auto& c) {
     EXPECT_EQ(c.reduce([](handle a, handle b) { return handle{a.value + b.value}; }, handle{7}).value, 7);
     EXPECT_EQ((c.template fold<&twice>(std::plus<>(), handle{7})), 16);

@@ -140,7 +140,7 @@ template <class S> long waits_for_a_half(filch::rank& here) {
   return older.get() + 100;
 }
 
-TYPED_TEST(cluster_waits, take_tasks_of_the_ranks_other_shares) {
+TYPED_TEST(cluster_waits, take_tasks_of_the_ranks_other_workers) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   gate begun;
   slow_has_begun = &begun;
@@ -165,7 +165,7 @@ long gets_on_a_thief(filch::rank& here) {
   return sum;
 }
 
-TEST(cluster_waits_of_channel, leave_no_task_with_the_waiter_that_was_not_begun) {
+TEST(cluster_waits_of_channel, leave_no_received_task_with_the_waiter) {
   on_ranks<filch::channel>(1, 1, 1,
                            [](auto& c) { EXPECT_EQ((c.template fold<&gets_on_a_thief>(std::plus<>())), 1); });
 }
@@ -266,7 +266,7 @@ template <class S> long first(filch::rank& here) {
   return child.get() + 1;
 }
 
-TYPED_TEST(cluster_waits, for_a_child_do_not_wait_for_halves_that_began_before) {
+TYPED_TEST(cluster_waits, for_a_child_ignore_halves_that_began_before) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   chain all;
   links = &all;
@@ -313,7 +313,7 @@ template <class S> long leaves_its_last_task_to_another_worker(filch::rank& here
   return 10;
 }
 
-TYPED_TEST(cluster_waits, for_halves_do_not_keep_the_last_task_from_asking_others) {
+TYPED_TEST(cluster_waits, for_halves_let_the_last_task_request) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   gate begun;
   slow_has_begun = &begun;
@@ -343,7 +343,7 @@ template <class S> long gets_in_f_beside_a_g_that_nobody_wanted(filch::rank& her
   return sum + 10;
 }
 
-TYPED_TEST(cluster_waits, for_another_rank_leave_what_lies_below_to_the_ranks_other_workers) {
+TYPED_TEST(cluster_waits, for_another_rank_leave_older_tasks_to_the_ranks_other_workers) {
   if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
   beside all;
   sides = &all;
@@ -378,7 +378,7 @@ long short_ones_before_a_long_one(filch::rank& here) {
   return 0;
 }
 
-TEST(cluster_polls, of_a_long_task_after_many_short_ones_look_at_once) {
+TEST(cluster_polls, look_at_once_in_a_long_task_after_short_ones) {
   network net(1, 1);
   counting_port here(net, 0);
   filch::cluster<filch::direct> ranks(here, {.workers = 1, .patience = 0});

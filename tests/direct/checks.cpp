@@ -175,7 +175,7 @@ TEST(direct_checks, name_a_wait_for_a_private_task) {
   EXPECT_EQ(x.broken_wait(), "&t < w.public_end.get()");
 }
 
-TEST(direct_checks, name_a_wait_for_a_task_that_nobody_has) {
+TEST(direct_checks, name_a_wait_for_a_task_without_a_thief) {
   waiting_worker x;
   x.tasks[0].state.give_back();
   EXPECT_EQ(x.broken_wait(), "state != direct_state::task && state != direct_state::taken");
@@ -186,7 +186,7 @@ TEST(direct_checks, name_a_wait_for_another_thief) {
   EXPECT_EQ(x.broken_wait(k_thief + 1), "!is_stolen(state) || state == stolen_by(thief)");
 }
 
-TEST(direct_checks, name_what_a_call_has_left) {
+TEST(direct_checks, name_a_task_that_a_call_has_left) {
   worker_with_tasks x;
   EXPECT_EQ(x.text(broken_idle(x.w)), "w.top == w.first_task()");
   x.w.top = x.tasks;

@@ -48,7 +48,7 @@ TEST(full_array, still_joins_results_of_every_kind) {
   EXPECT_TRUE(reached);
 }
 
-TEST(full_array, still_runs_g_when_f_throws) {
+TEST(full_array, still_runs_g_after_f_threw) {
   nothing_left_behind const check;
   filch::direct::pool pool(smallest(1));
   pool.run([] {

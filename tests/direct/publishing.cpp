@@ -18,7 +18,7 @@ TEST(publishing, does_not_happen_without_another_worker) {
   EXPECT_EQ(pool.stats().publications, 0u);
 }
 
-TEST(publishing, happens_when_a_thief_asks_and_not_at_every_fork) {
+TEST(publishing, happens_on_request_and_not_at_every_fork) {
   filch::direct::pool pool({.workers = 2});
   pool.run([&] {
     join_stolen([] {},
@@ -32,7 +32,7 @@ TEST(publishing, happens_when_a_thief_asks_and_not_at_every_fork) {
   EXPECT_LT(pool.stats().publications, 100'000u);
 }
 
-TEST(publishing, ends_after_many_public_joins_that_nobody_stole) {
+TEST(publishing, ends_after_many_unstolen_public_joins) {
   filch::direct::pool pool({.workers = 2});
   for (int round = 0; round < 20; ++round) expect_publishing_ends<S>(pool);
 }
@@ -69,7 +69,7 @@ void all_at_once(std::vector<gate>& begun, std::size_t first, std::size_t last) 
   for (auto const& other : begun) ASSERT_TRUE(other.pass()) << "a worker sleeps while a task waits for a worker";
 }
 
-TEST(publishing, shares_long_tasks_at_a_pool_s_first_call_though_there_are_fewer_processors) {
+TEST(publishing, shares_long_tasks_at_a_pool_s_first_call_on_few_processors) {
   for (unsigned workers : {4u, 8u, 2 * std::thread::hardware_concurrency()}) {
     filch::direct::pool pool({.workers = workers});
     std::vector<gate> begun(workers);

@@ -44,7 +44,7 @@ template <class S> class quiet : public ::testing::Test {};
 using those_that_wait_in_joins = ::testing::Types<filch::direct, filch::channel>;
 TYPED_TEST_SUITE(quiet, those_that_wait_in_joins, scheduler_names);
 
-TYPED_TEST(quiet, is_a_pool_of_sixteen_that_has_nothing_to_do) {
+TYPED_TEST(quiet, is_an_idle_pool_of_sixteen) {
   if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
   typename TypeParam::pool pool({.workers = 16});
   pool.run([] { return fib<TypeParam>(18); });
@@ -53,7 +53,7 @@ TYPED_TEST(quiet, is_a_pool_of_sixteen_that_has_nothing_to_do) {
   EXPECT_LT(used, std::chrono::milliseconds(1)) << "more than a thousandth of a processor";
 }
 
-TYPED_TEST(quiet, is_a_pool_in_which_one_works_and_does_not_fork) {
+TYPED_TEST(quiet, is_a_pool_with_one_working_worker_that_does_not_fork) {
   if (!is_measurable()) GTEST_SKIP() << "there are threads that are not the pool's";
   typename TypeParam::pool pool({.workers = 16});
   auto const used = pool.run([] {

@@ -11,7 +11,7 @@ namespace {
 using S = filch::direct;
 constexpr stolen_join<S> join_stolen;
 
-TEST(waiting, runs_what_its_thief_forks) {
+TEST(waiting, runs_the_forks_of_its_thief) {
   filch::direct::pool pool({.workers = 2});
   expect_owner_runs_what_thief_forks<S>(pool);
   EXPECT_GE(pool.stats().steals, 2u);
@@ -23,7 +23,7 @@ TEST(waiting, nests_as_deep_as_the_tasks_do) {
   EXPECT_GE(pool.stats().leapfrogs, 99u);
 }
 
-TEST(waiting, passes_on_what_a_leapfrogged_task_throws) {
+TEST(waiting, passes_exceptions_of_a_leapfrogged_task_on) {
   nothing_left_behind const check;
   filch::direct::pool pool({.workers = 2});
   int thrown = 0;
@@ -88,7 +88,7 @@ TEST(waiting, takes_tasks_of_its_own_thief_only) {
 
 /// Two workers sleep in joins, both for one thief. Another worker offers a task that neither may run. Then the thief
 /// makes two tasks public at once: the worker that is woken first wakes the other one.
-TEST(waiting, ends_for_all_who_may_run_what_the_thief_forks) {
+TEST(waiting, ends_for_all_workers_that_may_run_the_thief_s_forks) {
   filch::direct::pool pool({.workers = 4});
   for (int round = 0; round < 5 && !HasFailure(); ++round) {
     gate all_are_busy;

@@ -43,7 +43,7 @@ TEST(static_destruction, ends_static_pools_used_or_not) {
   expect_quiet_end(run("static-pool-destroyed-unused"), 0, "end of main\n");
 }
 
-TEST(static_destruction, and_initialisation_may_join_whatever_the_order) {
+TEST(static_destruction, and_initialisation_may_join_in_any_order) {
   for (char const* workers : {"1", "2", "5"}) {
     auto const e = run_program(EDGE_STATIC, {}, {{"FILCH_NUM_THREADS", workers}});
     expect_quiet_end(e, 0,

@@ -21,7 +21,7 @@ TEST_F(system_faults, of_any_thread_s_start_refuse_a_pool_and_leave_nothing) {
   expect_quiet_end(run("threads-explicit"), 0, "made 1, refused 3, out of memory 0\n");
 }
 
-TEST_F(system_faults, of_the_default_pool_s_threads_leave_it_fewer_and_one_line) {
+TEST_F(system_faults, of_the_default_pool_s_threads_leave_fewer_and_one_line) {
   for (int call : {1, 2, 3}) {
     auto const e = run("threads-default", call);
     EXPECT_EQ(e.exit_code, 0) << e;
@@ -31,7 +31,7 @@ TEST_F(system_faults, of_the_default_pool_s_threads_leave_it_fewer_and_one_line)
   }
 }
 
-TEST_F(system_faults, of_any_map_refuse_a_pool_whose_stack_size_was_asked_for) {
+TEST_F(system_faults, of_any_map_refuse_a_pool_with_a_stack_size) {
   auto const e = run("maps-explicit-size");
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.err, "") << e;
@@ -39,7 +39,7 @@ TEST_F(system_faults, of_any_map_refuse_a_pool_whose_stack_size_was_asked_for) {
   EXPECT_NE(e.out.find(", refused 8, out of memory 0\n"), std::string::npos) << e;  // two calls a worker
 }
 
-TEST_F(system_faults, of_one_map_are_survived_where_no_stack_size_was_asked_for) {
+TEST_F(system_faults, of_one_map_are_survived_without_a_stack_size) {
   auto const e = run("maps-explicit");
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.err, "") << e;
@@ -63,7 +63,7 @@ TEST_F(system_faults, of_any_allocation_refuse_a_pool_and_leave_nothing) {
   EXPECT_TRUE(begins(e.out, "made ")) << e;
 }
 
-TEST_F(system_faults, of_all_allocations_are_nothing_to_a_run_inside_another_one) {
+TEST_F(system_faults, of_all_allocations_do_not_affect_a_nested_run) {
   expect_quiet_end(run("allocations-nested-never"), 0, "ran, ran, ran, ran, ");
 }
 
@@ -88,7 +88,7 @@ TEST_F(system_faults, of_giving_stack_pages_back_lose_nothing) {
 }
 #endif
 
-TEST_F(system_faults, of_address_space_refuse_stacks_that_were_asked_for) {
+TEST_F(system_faults, of_address_space_refuse_a_stack_size) {
   auto const e = run("address-space-explicit", 100);
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.err, "") << e;
@@ -96,7 +96,7 @@ TEST_F(system_faults, of_address_space_refuse_stacks_that_were_asked_for) {
   EXPECT_NE(e.out.find("\n610\n"), std::string::npos) << e;
 }
 
-TEST_F(system_faults, of_address_space_leave_smaller_stacks_where_none_were_asked_for) {
+TEST_F(system_faults, of_address_space_leave_smaller_stacks_without_a_stack_size) {
   expect_quiet_end(run("address-space-default", 10'000), 0, "610 with all the stack\n");
   expect_quiet_end(run("address-space-default", 400), 0, "610 with less stack\n");
 }

@@ -50,7 +50,7 @@ TEST(foreign_exceptions, of_serial_end_a_join_or_a_scope_in_one_line) {
   }
 }
 
-TEST(foreign_exceptions, of_serial_pass_where_nothing_keeps_them) {
+TEST(foreign_exceptions, of_serial_pass_unless_a_frame_keeps_them) {
   for (char const* where : {"run", "invoke", "for-index", "join-g"}) {
     for (int kind : {0, 1}) {
       auto const e = run("foreign-" + std::string(where) + "-serial", kind);

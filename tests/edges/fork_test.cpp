@@ -34,7 +34,7 @@ TEST(a_child_of_fork, may_exit_inside_a_task_of_a_static_pool) {
   expect_quiet_end(run("fork-in-static-pool-beside-default-and-exit"), 0, "child exited with 5\n");
 }
 
-TEST(a_child_of_fork, may_return_from_the_task_in_which_it_was_born) {
+TEST(a_child_of_fork, may_return_from_the_task_that_forked_it) {
 #if FILCH_HAS_CACTUS
   constexpr bool k_default_moves = std::is_same_v<filch::default_scheduler, filch::cactus> ||
                                    std::is_same_v<filch::default_scheduler, filch::implicit>;
@@ -46,12 +46,12 @@ TEST(a_child_of_fork, may_return_from_the_task_in_which_it_was_born) {
   expect_quiet_end(run("fork-in-spawned-and-return"), 0, "child exited with 5\nparent: 1\n");
 }
 
-TEST(a_child_of_fork, may_return_from_the_stay_in_which_it_was_born) {
+TEST(a_child_of_fork, may_return_from_the_stay_that_forked_it) {
   std::string const one = "child exited with 5\nparent: 10\n";
   expect_quiet_end(run("fork-in-stay"), 0, one + one + one + one);
 }
 
-TEST(a_child_of_fork, may_return_from_the_nested_run_in_which_it_was_born) {
+TEST(a_child_of_fork, may_return_from_the_nested_run_that_forked_it) {
   if (is_thread_sanitized) GTEST_SKIP() << "in the child it ignores what the fiber that forked does: false races";
   std::string const one = "child exited with 5\nparent: 1\n";
   for (std::size_t outer = 0; outer < 4; ++outer) {
@@ -59,7 +59,7 @@ TEST(a_child_of_fork, may_return_from_the_nested_run_in_which_it_was_born) {
   }
 }
 
-TEST(a_child_of_fork, says_so_where_it_waits_for_what_only_its_parent_has) {
+TEST(a_child_of_fork, ends_with_a_line_when_it_waits_for_a_task_of_its_parent) {
   auto const e = run("fork-in-task-and-return-to-stolen");
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.out, "child was killed by 6\n") << e;
@@ -67,7 +67,7 @@ TEST(a_child_of_fork, says_so_where_it_waits_for_what_only_its_parent_has) {
   EXPECT_TRUE(e.says("child of fork()")) << e;
 }
 
-TEST(a_child_of_fork, says_so_where_it_comes_back_to_a_wait) {
+TEST(a_child_of_fork, ends_with_a_line_when_it_returns_to_a_wait) {
   auto const e = run("fork-on-top-of-waits-and-return");
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.out, "child was killed by 6\nchild was killed by 6\n") << e;
@@ -81,13 +81,13 @@ TEST(a_child_of_fork, leaves_detached_tasks_to_its_parent) {
 
 TEST(a_child_of_fork, may_have_children) { expect_quiet_end(run("fork-chain", 6), 0, "all right\n"); }
 
-TEST(a_child_of_fork, is_whole_whatever_the_other_threads_were_doing) {
+TEST(a_child_of_fork, is_whole_beside_any_other_threads) {
   if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
   expect_quiet_end(run("fork-while-busy", scaled(100)), 0, "wrong: 0\n");
 }
 
 #if FILCH_HAS_CACTUS
-TEST(a_child_of_fork, may_return_from_a_scope_of_which_somebody_wanted_tasks) {
+TEST(a_child_of_fork, may_return_from_a_scope_whose_tasks_were_requested) {
   if (FILCH_TEST_FORCED) GTEST_SKIP() << "the tasks are always stolen here";
   if (is_thread_sanitized) GTEST_SKIP() << "in the child it ignores what the fiber that forked does: false races";
   std::string const one = "child exited with 5\nparent: 1\n";

@@ -25,30 +25,32 @@ class stack_overflow : public ::testing::Test {
   }
 };
 
-TEST_F(stack_overflow, on_the_calling_thread_is_told_in_one_line) {
+TEST_F(stack_overflow, on_the_calling_thread_is_reported_in_one_line) {
   expect_report("overflow-on-caller", "worker 0", "KiB");
   expect_report("overflow-by-joins", "worker 0", "KiB");
 }
 
-TEST_F(stack_overflow, on_a_worker_is_told_in_one_line) { expect_report("overflow-on-worker", "worker 1", "KiB"); }
+TEST_F(stack_overflow, on_a_worker_is_reported_in_one_line) {
+  expect_report("overflow-on-worker", "worker 1", "KiB");
+}
 
-TEST_F(stack_overflow, in_a_nested_pool_is_told_of_that_pool) {
+TEST_F(stack_overflow, in_a_nested_pool_names_that_pool) {
   expect_report("overflow-in-nested-pool", "worker 0", "KiB");
 }
 
-TEST_F(stack_overflow, outside_all_tasks_is_not_ours) {
+TEST_F(stack_overflow, outside_all_tasks_is_not_reported) {
   auto const e = run("overflow-outside");
   EXPECT_EQ(e.signal, SIGSEGV) << e;
   EXPECT_EQ(e.err, "") << e;
 }
 
-TEST_F(stack_overflow, is_told_from_other_faults) {
+TEST_F(stack_overflow, is_distinguished_from_other_faults) {
   auto const e = run("null-in-task");
   EXPECT_EQ(e.signal, SIGSEGV) << e;
   EXPECT_EQ(e.err, "") << e;
 }
 
-TEST_F(stack_overflow, is_told_from_faults_that_somebody_sends) {
+TEST_F(stack_overflow, is_distinguished_from_faults_that_were_sent) {
   auto const e = run("fault-is-sent");
   EXPECT_EQ(e.signal, SIGSEGV) << e;
   EXPECT_EQ(e.out + e.err, "") << e;
@@ -60,14 +62,14 @@ TEST_F(stack_overflow, leaves_other_faults_to_the_program_s_handler) {
   expect_quiet_end(e, 3, "the program's own handler\n");
 }
 
-TEST_F(stack_overflow, leaves_other_faults_to_a_handler_that_is_for_one_once) {
+TEST_F(stack_overflow, leaves_other_faults_to_a_one_shot_handler_once) {
   auto const e = run("null-in-task-with-handler-for-one");
   EXPECT_EQ(e.signal, SIGSEGV) << e;
   EXPECT_EQ(e.out, "fault\n") << e;
   EXPECT_EQ(e.err, "") << e;
 }
 
-TEST_F(stack_overflow, leaves_other_faults_to_a_handler_with_the_signals_blocked_that_it_asked_for) {
+TEST_F(stack_overflow, leaves_other_faults_to_a_handler_with_its_mask) {
   expect_quiet_end(run("null-in-task-with-handler-and-mask"), 3, "");
 }
 

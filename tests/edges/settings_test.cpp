@@ -93,7 +93,7 @@ TEST(good_settings, are_used_by_both_kinds_of_pool) {
   }
 }
 
-TEST(good_settings, stand_back_behind_a_pool_s_options) {
+TEST(good_settings, yield_to_a_pool_s_options) {
   auto const e = run("options-beat-the-environment", {{"FILCH_NUM_THREADS", "3"}, {"FILCH_STACK_SIZE", "8m"}});
   expect_quiet_end(e, 0, "5 workers with 1048576 bytes of stack\n");
 }
@@ -124,7 +124,7 @@ TEST(statistics, are_printed_at_exit_for_every_pool) {
   EXPECT_EQ(e.error_lines() - asked, 3 * 4 + 2 + 2 + 3) << e;
 }
 
-TEST(statistics, are_not_printed_unless_asked_for) {
+TEST(statistics, are_printed_on_request_only) {
   expect_quiet_end(run("three-pools", {{"FILCH_NUM_THREADS", "2"}}), 0, "end of main\n");
 }
 

@@ -13,7 +13,7 @@ ending run(char const* scenario, int argument) {
 
 class signals : public ::testing::Test {};
 
-TEST_F(signals, that_are_ignored_or_left_to_their_default_are_so_whatever_the_flags_say) {
+TEST_F(signals, stay_ignored_or_at_their_default_with_any_flags) {
   if (is_sanitized) GTEST_SKIP() << "the sanitizer handles faults itself";
   expect_quiet_end(run("fault-is-sent-and-ignored-with-siginfo"), 0, "went on\n");
   auto const e = run("null-in-task-with-siginfo");
@@ -21,32 +21,32 @@ TEST_F(signals, that_are_ignored_or_left_to_their_default_are_so_whatever_the_fl
   EXPECT_EQ(e.err, "") << e;
 }
 
-TEST_F(signals, leave_no_stack_behind_for_threads_that_have_one_of_their_own) {
+TEST_F(signals, leave_no_stack_to_threads_with_one_of_their_own) {
   if (is_sanitized) GTEST_SKIP() << "the sanitizer's allocations are counted, too";
   expect_quiet_end(run("threads-with-a-signal-stack-of-their-own"), 0, "left behind: 0\n");
 }
 
-TEST_F(signals, find_the_library_s_stack_where_it_is_put_back_at_the_end_of_a_thread) {
+TEST_F(signals, find_the_library_s_stack_at_the_end_of_a_thread) {
   expect_quiet_end(run("signal-stack-is-put-back-at-the-end-of-a-thread"), 0, "handled\n");
 }
 
 #if FILCH_HAS_CACTUS
-TEST_F(signals, of_the_interrupts_kind_are_ignored_whatever_the_flags_say) {
+TEST_F(signals, of_the_program_are_ignored_with_any_flags) {
   expect_quiet_end(run("urgent-ignored-with-siginfo"), 0, "went on\n");
   expect_quiet_end(run("urgent-by-default-with-siginfo"), 0, "went on\n");
 }
 
-TEST_F(signals, of_the_interrupts_kind_get_once_to_a_handler_that_is_for_one) {
+TEST_F(signals, of_the_program_reach_a_one_shot_handler_once) {
   expect_quiet_end(run("urgent-with-handler-for-one"), 0, "handled\n");
 }
 
-TEST_F(signals, of_the_interrupts_kind_get_to_a_handler_with_the_signals_blocked_that_it_asked_for) {
+TEST_F(signals, of_the_program_reach_a_handler_with_its_mask) {
   if (is_thread_sanitized) GTEST_SKIP() << "ThreadSanitizer blocks all signals in handlers";
   expect_quiet_end(run("urgent-with-handler-and-mask"), 0, "1110\n");
   expect_quiet_end(run("urgent-with-handler-that-is-not-deferred"), 0, "0110\n");
 }
 
-TEST_F(signals, of_the_interrupts_kind_get_to_a_handler_on_the_signal_stack) {
+TEST_F(signals, of_the_program_reach_a_handler_on_the_signal_stack) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers are not told of the stack";
   expect_quiet_end(run("urgent-on-signal-stack"), 0, "1\n");
 }
@@ -62,17 +62,17 @@ TEST_F(signals, that_interrupt_a_victim_need_little_of_its_signal_stack) {
   expect_quiet_end(run("interrupt-on-a-small-signal-stack"), 0, "stolen\n");
 }
 
-TEST_F(signals, of_thieves_are_known_also_where_the_kernel_does_not_say_where_they_come_from) {
+TEST_F(signals, of_thieves_are_known_without_a_sender) {
   if (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_quiet_end(run("interrupt-without-its-sender"), 0, "stolen\n");
 }
 
-TEST_F(signals, of_thieves_are_seen_also_where_they_are_one_with_another_that_was_pending) {
+TEST_F(signals, of_thieves_are_seen_when_merged_with_a_pending_one) {
   if (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_quiet_end(run("urgent-while-urgent-is-pending"), 0, "handled\nstolen\n");
 }
 
-TEST_F(signals, that_somebody_else_handles_since_are_not_sent_and_one_line_says_so) {
+TEST_F(signals, with_a_later_handler_are_not_sent_and_one_line_says_so) {
   if (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   if (FILCH_TEST_FORCED) GTEST_SKIP() << "every frame is offered at its fork, and nobody is interrupted";
   auto const e = run("urgent-handler-is-replaced");
@@ -82,13 +82,13 @@ TEST_F(signals, that_somebody_else_handles_since_are_not_sent_and_one_line_says_
   EXPECT_TRUE(e.says("SIGURG")) << e;
 }
 
-TEST_F(signals, that_the_program_takes_from_a_queue_are_its_own_where_interrupts_are_off) {
+TEST_F(signals, taken_from_a_queue_are_the_program_s_with_interrupts_off) {
   expect_quiet_end(run("urgent-is-waited-for"), 0, "took 20, nothing handles it: 1\n");
   expect_quiet_end(run_program(EDGE_PROGRAM, {"urgent-is-waited-for-by-environment"}, {{"FILCH_INTERRUPTS", "0"}}), 0,
                    "took 20, nothing handles it: 1\n");
 }
 
-TEST_F(signals, of_thieves_end_those_waits_early_that_the_manual_lists) {
+TEST_F(signals, of_thieves_end_the_waits_of_the_manual_s_list_early) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers have waits of their own";
   expect_quiet_end(run("waits-that-end-early"), 0,
                    "sleep\nusleep\nnanosleep\nclock_nanosleep\npoll\nselect\npselect\nepoll_wait\nsem_timedwait\n"

@@ -30,7 +30,7 @@ TEST(locked_memory, is_not_filled_by_pools) {
 }
 
 #if FILCH_HAS_CACTUS
-TEST(signals, of_the_kind_that_implicit_sends_get_to_the_program_s_handler_where_the_program_sends_them) {
+TEST(signals, of_the_program_reach_its_handler) {
   expect_quiet_end(run("own-handler-of-the-interrupts-signal"), 0, "arrived\n");
 }
 #endif

@@ -109,7 +109,7 @@ template <class S> long wide(int depth) {
   return a + b;
 }
 
-TYPED_TEST(give_back, takes_nothing_that_is_in_use) {
+TYPED_TEST(give_back, takes_no_page_in_use) {
   for (auto policy : {filch::give_back_policy::madvise, filch::give_back_policy::mmap}) {
     typename TypeParam::pool pool({.workers = 3, .stack_give_back = policy});
     for (std::size_t i = 0; i < scaled(20); ++i) {
@@ -150,7 +150,7 @@ template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a
   if (mine[0] + mine[Bytes - 1] != 2) std::abort();
 }
 
-TYPED_TEST(give_back, is_not_needed_where_fibers_stay_within_a_page) {
+TYPED_TEST(give_back, is_not_needed_if_fibers_stay_within_a_page) {
   if (!is_optimised || is_sanitized || steals_are_forced<TypeParam>) GTEST_SKIP() << "frames are larger";
   constexpr int k_fibers = 200;
   typename TypeParam::pool pool({.workers = 2});
@@ -163,7 +163,7 @@ TYPED_TEST(give_back, is_not_needed_where_fibers_stay_within_a_page) {
 }
 
 // Far more stacks than keep pages without being in use. Whether others touched any is told by page faults.
-TYPED_TEST(give_back, leaves_each_of_many_stacks_its_frames_and_none_when_they_are_free) {
+TYPED_TEST(give_back, leaves_many_waiting_stacks_their_frames_and_free_ones_nothing) {
   if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
   constexpr int k_fibers = 100;
   constexpr std::size_t k_page = 4096;

@@ -45,7 +45,7 @@ TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
   }
 }
 
-TYPED_TEST(requests, stand_with_who_took_a_spawned_task) {
+TYPED_TEST(requests, stand_with_the_thief_of_a_spawned_task) {
   using S = TypeParam;
   typename S::pool pool({.workers = 2});
   for (int round = 0; round < 20; ++round) {

@@ -123,7 +123,7 @@ TEST(costs, keep_no_fork_from_thieves_without_interrupts) {
   });
 }
 
-TEST(costs, let_all_begin_who_sleep_without_interrupts) {
+TEST(costs, let_all_sleepers_begin_without_interrupts) {
   for (unsigned workers : {3u, 4u}) {
     S::pool pool({.workers = workers, .interrupts = false});
     ASSERT_TRUE(eventually([&] { return pool.stats().sleeps == workers - 1; }));
@@ -141,7 +141,7 @@ TEST(costs, let_all_begin_who_sleep_without_interrupts) {
   }
 }
 
-TEST(costs, of_a_worker_that_cannot_answer_are_next_to_nothing) {
+TEST(costs, of_a_worker_that_cannot_answer_are_small) {
   S::pool pool({.workers = 2});
   gate inner;
   auto const before = pool.stats();

@@ -25,7 +25,7 @@ template <class Body> void beside_a_thief(Body body) {
   EXPECT_GT(pool.stats().steals, 0u);
 }
 
-TEST(frames, of_children_that_throw_nothing_are_found) {
+TEST(frames, of_noexcept_children_are_found) {
   beside_a_thief([] {
     gate begun;
     filch::join<S>([&]() noexcept { EXPECT_TRUE(begun.pass()); }, [&]() noexcept { begun.open(); });
@@ -40,7 +40,7 @@ long without_exceptions(int depth) noexcept {
   return a + b;
 }
 
-TEST(frames, of_functions_that_throw_nothing_are_found) {
+TEST(frames, of_noexcept_functions_are_found) {
   S::pool pool({.workers = 3});
   EXPECT_TRUE(eventually([&] {
     EXPECT_EQ(pool.run([] { return without_exceptions(10); }), 1024);
@@ -201,7 +201,7 @@ struct frame_in_a_class : S::frame {
   [[gnu::noinline]] frame_in_a_class() { asm volatile(""); }
 };
 
-TEST(frames, of_scopes_are_older_than_the_joins_in_them_wherever_they_are_constructed) {
+TEST(frames, of_scopes_are_older_than_the_joins_in_them) {
   if constexpr (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   S::pool pool({.workers = 3});
   for (int i = 0; i < 20; ++i) {
@@ -301,7 +301,7 @@ TEST(frames, are_the_same_whether_their_landing_pads_are_read_or_run) {
   std::abort();
 }
 
-TEST(frames, do_not_go_on_without_the_result_of_a_child_that_no_cpp_exception_left) {
+TEST(frames, wait_for_the_result_of_a_child_that_a_foreign_exception_left) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {

@@ -130,7 +130,7 @@ void call_in_blind_frame(std::function<void()> body) {
   call_blindly([](void* p) { (*static_cast<std::function<void()>*>(p))(); }, &body);
 }
 
-TEST(interrupts, are_made_up_for_after_a_stay_or_a_run_in_another_pool) {
+TEST(interrupts, are_answered_after_a_stay_or_a_run_in_another_pool) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_answer_after([](auto const& f) { filch::stay(f); });
   filch::direct::pool direct({.workers = 1});
@@ -141,7 +141,7 @@ TEST(interrupts, are_made_up_for_after_a_stay_or_a_run_in_another_pool) {
   expect_answer_after([&](auto const& f) { larger.run(f); });
 }
 
-TEST(interrupts, that_came_while_an_exception_was_on_its_way_come_again) {
+TEST(interrupts, come_again_after_an_exception_on_its_way) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_answer_after([](auto const& f) {
     struct at_the_end {
@@ -156,12 +156,12 @@ TEST(interrupts, that_came_while_an_exception_was_on_its_way_come_again) {
   });
 }
 
-TEST(interrupts, that_came_where_the_stack_cannot_be_walked_come_again) {
+TEST(interrupts, come_again_after_a_stack_that_cannot_be_walked) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_answer_after([](auto const& f) { call_in_blind_frame(f); });
 }
 
-TEST(interrupts, come_after_a_request_that_was_looked_at_where_the_stack_cannot_be_walked) {
+TEST(interrupts, come_after_a_request_seen_where_the_stack_cannot_be_walked) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_answer_after([](auto const& f) { call_in_blind_frame([&f] { filch::stay(f); }); });
 }
@@ -181,12 +181,12 @@ void call_on_fiber(std::function<void()> const& body) {
   swapcontext(&here, &there);
 }
 
-TEST(interrupts, come_after_a_request_that_was_looked_at_on_another_stack) {
+TEST(interrupts, come_after_a_request_seen_on_another_stack) {
   if constexpr (is_sanitized) GTEST_SKIP() << "sanitizers are not told of the stack";
   expect_answer_after([](auto const& f) { call_on_fiber([&f] { filch::stay(f); }); });
 }
 
-TEST(interrupts, come_after_a_scope_that_hid_what_is_older) {
+TEST(interrupts, come_after_a_scope_that_hid_older_frames) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   expect_steal_after([](S::pool& pool, gate& release, gate const&) {
     std::atomic<std::uint64_t> sleeps{0};
@@ -251,7 +251,7 @@ TEST(interrupts, get_a_continuation_for_each_thief_that_sleeps) {
   }
 }
 
-TEST(interrupts, come_where_the_pool_s_maker_blocks_signals) {
+TEST(interrupts, come_if_the_maker_of_the_pool_blocks_signals) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   S::pool pool = [] {
     no_interrupts const here;
@@ -460,7 +460,7 @@ template <int Depth> [[gnu::noinline]] void nest_functions(auto const& innermost
   }
 }
 
-TEST(interrupts, change_nothing_that_an_unwinder_reads) {
+TEST(interrupts, change_no_word_that_an_unwinder_reads) {
   if constexpr (!are_delivered) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
   if constexpr (steals_are_forced<S>) GTEST_SKIP() << "every frame is offered at its fork";
   constexpr int k_depth = 40;
@@ -541,7 +541,7 @@ TEST(interrupts, offer_no_frame_whose_frame_pointer_assembly_uses) {
   filch::join<S>([=] { interrupt_around_cpuid(process, thread); }, [x, sum = &sum] { *sum += x; });
 }
 
-TEST(interrupts, do_not_take_what_cpuid_returns_for_a_register_of_a_frame) {
+TEST(interrupts, do_not_take_results_of_cpuid_for_registers_of_a_frame) {
   S::pool{{.workers = 2}};
   S::pool pool({.workers = 1});
   long sum = 0;

@@ -39,7 +39,7 @@ struct instruction {
   code bytes;
 };
 
-TEST(a_landing_pad, may_be_run_where_it_only_moves_things) {
+TEST(a_landing_pad, may_be_run_if_it_only_moves) {
   for (instruction const& i : std::initializer_list<instruction>{
            {"nothing", {}},
            {"endbr64", {0xf3, 0x0f, 0x1e, 0xfa}},
@@ -79,7 +79,7 @@ TEST(a_landing_pad, may_be_run_where_it_only_moves_things) {
   }
 }
 
-TEST(a_landing_pad, may_not_be_run_where_it_needs_the_stack_or_goes_elsewhere) {
+TEST(a_landing_pad, may_not_be_run_if_it_uses_the_stack_or_jumps_out) {
   for (instruction const& i : std::initializer_list<instruction>{
            {"call", k_call},
            {"call rax", {0xff, 0xd0}},

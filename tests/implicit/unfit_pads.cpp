@@ -80,7 +80,7 @@ TYPED_TEST(unfit_pads, are_not_taken_for_older_join_frames) {
   }
 }
 
-TYPED_TEST(unfit_pads, handle_what_f_throws) {
+TYPED_TEST(unfit_pads, handle_exceptions_of_f) {
   S::pool pool({.workers = 3});
   for (int i = 0; i < 100; ++i) {
     auto const throwing = [i] {

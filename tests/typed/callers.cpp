@@ -75,7 +75,7 @@ TYPED_TEST(callers, join_while_others_inside_wait_for_their_lock) {
   joins_with_a_lock_held<TypeParam, filch::mutex>();
 }
 
-TYPED_TEST(callers, are_all_inside_at_once_however_few_workers_there_are) {
+TYPED_TEST(callers, are_all_inside_at_once_with_few_workers) {
   for (unsigned workers : {1u, 2u, 3u}) {
     SCOPED_TRACE(workers);
     typename TypeParam::pool pool({.workers = workers});

@@ -80,7 +80,7 @@ TYPED_TEST(entering, tells_a_thief_another_index_than_its_victim) {
   }
 }
 
-TYPED_TEST(entering, runs_on_the_calling_thread_what_nobody_steals) {
+TYPED_TEST(entering, runs_unstolen_tasks_on_the_calling_thread) {
   typename TypeParam::pool pool({.workers = 4});
   auto const caller = std::this_thread::get_id();
   EXPECT_EQ(pool.run([] { return std::this_thread::get_id(); }), caller);

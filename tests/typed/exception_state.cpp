@@ -126,7 +126,7 @@ TYPED_TEST(exception_state, survives_nested_handlers_and_unwinding_together) {
   });
 }
 
-TYPED_TEST(exception_state, around_a_join_is_what_g_sees_after_f_threw) {
+TYPED_TEST(exception_state, around_a_join_is_seen_by_g_after_f_threw) {
   // On one worker, where g runs on the stack of the join. A thief's is its own.
   typename TypeParam::pool pool({.workers = 1});
   std::string seen = "not run";
@@ -171,7 +171,7 @@ template <class S> struct looks_when_destroyed {
   ~looks_when_destroyed() { *seen = what_runs_on_top_of_a_wait_sees<S>(); }
 };
 
-TYPED_TEST(exception_state, of_a_wait_is_not_that_of_a_task_on_top) {
+TYPED_TEST(exception_state, of_a_wait_is_hidden_from_a_task_on_top) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     pool.run([] {

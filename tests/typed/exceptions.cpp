@@ -203,7 +203,7 @@ TYPED_TEST(exceptions, thrown_everywhere_in_a_tree_are_the_same_as_in_the_sequen
   }
 }
 
-TYPED_TEST(exceptions, leave_run_and_the_pool_goes_on) {
+TYPED_TEST(exceptions, leave_run_and_the_pool_works_on) {
   nothing_left_behind const check;
   typename TypeParam::pool pool({.workers = 2});
   EXPECT_EQ(thrown_by([&] { pool.run([] { raise(1); }); }), 1);

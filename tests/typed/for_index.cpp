@@ -227,7 +227,7 @@ TYPED_TEST(for_index, keeps_its_own_index) {
   });
 }
 
-TYPED_TEST(for_index, drops_what_the_body_returns) {
+TYPED_TEST(for_index, drops_the_results_of_the_body) {
   // A warning, were it not cast: an error here.
   struct [[nodiscard]] status {};
   std::atomic<int> calls{0};
@@ -241,7 +241,7 @@ TYPED_TEST(for_index, drops_what_the_body_returns) {
 int free_calls = 0;
 void free_body(int) { ++free_calls; }
 
-TYPED_TEST(for_index, calls_functions_and_what_counts_its_own_calls_in_place) {
+TYPED_TEST(for_index, calls_functions_and_counting_callables_in_place) {
   struct counter {
     int calls = 0;
     void operator()(int) { ++calls; }
@@ -338,7 +338,7 @@ TEST(looks, come_after_every_iteration_once_a_cheap_loop_has_become_slow) {
   EXPECT_EQ(looking::take_longest(), 1);
 }
 
-TEST(looks, come_after_every_iteration_once_a_thief_has_asked_in_a_slow_part) {
+TEST(looks, come_after_every_iteration_once_a_thief_has_requested_in_a_slow_part) {
   looking::take_longest();
   filch::for_index<looking>(0, 20'400, [](int i) {
     ++looking::since_look;

@@ -58,7 +58,7 @@ template <class S> void tree(std::uint64_t seed, unsigned joins, seen& all) {
   ++all.joins;
 }
 
-TYPED_TEST(forced_joins, go_on_at_another_thread) {
+TYPED_TEST(forced_joins, continue_on_another_thread) {
   for (unsigned workers : {2u, 4u}) {
     SCOPED_TRACE(workers);
     typename TypeParam::pool pool({.workers = workers});
@@ -72,7 +72,7 @@ TYPED_TEST(forced_joins, go_on_at_another_thread) {
   }
 }
 
-TYPED_TEST(forced_joins, run_g_on_another_stack_where_there_is_one_worker) {
+TYPED_TEST(forced_joins, run_g_on_another_stack_on_one_worker) {
   typename TypeParam::pool pool({.workers = 1});
   seen all;
   for (std::uint64_t seed = 0; seed < 100; ++seed) pool.run([&] { tree<TypeParam>(seed, 100, all); });
@@ -97,7 +97,7 @@ TYPED_TEST(forced_joins, keep_the_order_of_the_program_on_one_worker) {
   });
 }
 
-TYPED_TEST(forced_joins, go_on_at_another_thread_after_a_scope) {
+TYPED_TEST(forced_joins, continue_on_another_thread_after_a_scope) {
   typename TypeParam::pool pool({.workers = 4});
   unsigned moved = 0;
   for (int i = 0; i < 1'000; ++i) {

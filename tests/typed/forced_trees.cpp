@@ -173,7 +173,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
   EXPECT_GE(stolen, workers > 1 || steals_are_forced<S> ? root.forks / 2 : 0);
 }
 
-TYPED_TEST(forced_trees, come_to_what_the_sequential_program_says) {
+TYPED_TEST(forced_trees, give_the_result_of_the_sequential_program) {
   // Where nobody waits for a thief they are sooner done: 10^5 for both schedulers, once counts are scaled.
   for_each_seed<TypeParam>(8, steals_are_forced<TypeParam> ? 100'000 : 5'000, try_tree<TypeParam>);
 }

@@ -82,7 +82,7 @@ struct only_as_rvalue {
   char operator()() & = delete;
 };
 
-TYPED_TEST(invoke, calls_each_in_the_category_it_came_in) {
+TYPED_TEST(invoke, calls_each_in_its_value_category) {
   everywhere<TypeParam>([] {
     by_category a;
     by_category const b;
@@ -93,7 +93,7 @@ TYPED_TEST(invoke, calls_each_in_the_category_it_came_in) {
   });
 }
 
-TYPED_TEST(invoke, of_one_returns_what_it_returns_even_a_tuple) {
+TYPED_TEST(invoke, of_one_returns_its_result_even_a_tuple) {
   everywhere<TypeParam>([] {
     auto one = filch::invoke<TypeParam>([] { return std::tuple<int>(1); });
     static_assert(std::is_same_v<decltype(one), std::tuple<std::tuple<int>>>);

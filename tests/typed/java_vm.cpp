@@ -115,7 +115,7 @@ template <class S> class java_vm : public ::testing::Test {
 };
 TYPED_TEST_SUITE(java_vm, all_schedulers, scheduler_names);
 
-TYPED_TEST(java_vm, is_asked_by_tasks_through_threads_of_its_own) {
+TYPED_TEST(java_vm, answers_tasks_through_threads_of_its_own) {
   typename TypeParam::pool pool({.workers = 3});
   java_thread first;
   java_thread second;

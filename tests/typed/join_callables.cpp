@@ -130,7 +130,7 @@ struct by_category {
   }
 };
 
-TYPED_TEST(join_callables, are_called_in_the_category_they_came_in) {
+TYPED_TEST(join_callables, are_called_in_their_value_category) {
   as_second<TypeParam>([](auto join) {
     EXPECT_EQ(join(only_as_rvalue{}), 9);
     only_as_rvalue named;
@@ -242,7 +242,7 @@ TYPED_TEST(join_callables, keep_each_of_a_few_captures) {
   });
 }
 
-TYPED_TEST(join_callables, see_by_reference_what_the_caller_sees) {
+TYPED_TEST(join_callables, see_the_caller_s_variables_by_reference) {
   as_second<TypeParam>([](auto join) {
     int here = 1;
     join([&] {

@@ -93,12 +93,12 @@ TYPED_TEST(memory, of_deep_joins_goes_back) {
   this->expect_given_back(filch::give_back_policy::madvise, [] { EXPECT_EQ(joins_down<TypeParam>(100'000), 1); });
 }
 
-TYPED_TEST(memory, of_frames_that_leave_pages_as_they_were_goes_back) {
+TYPED_TEST(memory, of_frames_that_do_not_write_pages_goes_back) {
   this->expect_given_back(filch::give_back_policy::madvise,
                           [] { EXPECT_EQ(go_down_sparsely<20'000>(2'000), 2'001); });
 }
 
-TYPED_TEST(memory, of_workers_stays_where_that_is_asked_for) {
+TYPED_TEST(memory, of_workers_stays_on_request) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = k_workers, .stack_give_back = filch::give_back_policy::none});
     std::size_t const before = *status_bytes("VmRSS");
@@ -121,7 +121,7 @@ TYPED_TEST(memory, of_shallow_calls_costs_no_system_calls) {
   }
 }
 
-TYPED_TEST(memory, goes_back_for_a_small_share_of_the_time_where_deep_calls_follow_each_other) {
+TYPED_TEST(memory, goes_back_in_a_small_share_of_the_time_of_deep_calls) {
   if constexpr (steals<TypeParam> && !migrates<TypeParam>) {
     constexpr int k_calls = 1'000;
     typename TypeParam::pool pool({.workers = 1});

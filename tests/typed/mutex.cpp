@@ -38,7 +38,7 @@ TYPED_TEST(mutex, lets_one_task_in_at_a_time) {
   }
 }
 
-TYPED_TEST(mutex, may_be_held_across_a_join_after_which_the_code_is_on_another_thread) {
+TYPED_TEST(mutex, may_be_held_across_a_join_that_changes_threads) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     filch::mutex m;
@@ -59,7 +59,7 @@ TYPED_TEST(mutex, may_be_held_across_a_join_after_which_the_code_is_on_another_t
   }
 }
 
-TYPED_TEST(mutex, keeps_out_others_while_its_holder_is_suspended_in_a_join) {
+TYPED_TEST(mutex, keeps_others_out_while_its_holder_is_suspended) {
   // Elsewhere a worker that waits in the join may meet the lock that it holds.
   if constexpr (migrates<TypeParam>) {
     for (unsigned workers : {1u, 2u, 4u}) {
@@ -90,7 +90,7 @@ TYPED_TEST(mutex, keeps_out_others_while_its_holder_is_suspended_in_a_join) {
   }
 }
 
-TYPED_TEST(mutex, may_be_waited_for_in_a_scope_which_goes_on_wherever_its_code_is_then) {
+TYPED_TEST(mutex, may_be_waited_for_in_a_scope_that_changes_threads) {
   if constexpr (migrates<TypeParam>) {
     for (unsigned workers : {1u, 2u, 4u}) {
       typename TypeParam::pool pool({.workers = workers});
@@ -186,7 +186,7 @@ TEST(mutex_of_threads, sleeps_while_another_one_holds_it) {
 }
 
 // The last user may destroy it as soon as he has it, while the one before is still in unlock().
-TEST(mutex_of_threads, may_be_destroyed_by_who_got_it_last) {
+TEST(mutex_of_threads, may_be_destroyed_by_its_last_holder) {
   for (std::size_t i = 0; i < scaled(2000); ++i) {
     auto* const m = new filch::mutex;
     m->lock();

@@ -25,7 +25,7 @@ template <class S> long fib(int n) {
   return a + b;
 }
 
-TYPED_TEST(pools, have_the_workers_that_they_were_asked_for) {
+TYPED_TEST(pools, have_the_number_of_workers_of_their_options) {
   for (unsigned workers : {1u, 2u, 3u, 16u}) {
     typename TypeParam::pool const pool({.workers = workers});
     EXPECT_EQ(pool.workers(), steals<TypeParam> ? workers : 1u);
@@ -54,7 +54,7 @@ template <class S> std::string refusal_of(filch::pool_options options) {
   return {};
 }
 
-TYPED_TEST(pools, refuse_options_that_make_no_sense_in_one_line) {
+TYPED_TEST(pools, refuse_invalid_options_in_one_line) {
   if constexpr (!has_stacks<TypeParam>) {
     GTEST_SKIP() << "its pool has nothing to set";
   } else {
@@ -78,7 +78,7 @@ TYPED_TEST(pools, run_with_the_smallest_stack) {
   EXPECT_EQ(pool.run([] { return fib<TypeParam>(12); }), 144);
 }
 
-TYPED_TEST(pools, run_with_the_smallest_stack_wherever_it_lies) {
+TYPED_TEST(pools, run_with_the_smallest_stack_at_any_address) {
   constexpr std::size_t k_page = 4096;
   std::vector<void*> pages;  // each moves what is mapped next; a stack's end is aligned to a mebibyte
   while (pages.size() < 512) {
@@ -129,7 +129,7 @@ TYPED_TEST(pools, give_their_address_space_back) {
   EXPECT_LT(*after, *before + (std::size_t{128} << 20));
 }
 
-TYPED_TEST(pools, may_be_destroyed_once_everybody_sleeps) {
+TYPED_TEST(pools, may_be_destroyed_once_all_workers_sleep) {
   for (unsigned workers : {1u, 2u, 8u}) {
     auto pool = std::make_unique<typename TypeParam::pool>(filch::pool_options{.workers = workers});
     pool->run([] { return fib<TypeParam>(10); });
@@ -161,7 +161,7 @@ TYPED_TEST(pools, may_be_made_and_used_by_a_task_of_another) {
   EXPECT_EQ(sum, 288);
 }
 
-TYPED_TEST(pools, that_wait_for_a_run_under_way_end_after_it) {
+TYPED_TEST(pools, end_after_a_run_under_way) {
   if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "its pool waits for nobody";
   } else {

@@ -90,7 +90,7 @@ TYPED_TEST(sanitized_program, reuses_stacks_of_stolen_tasks_that_threw) {
   }
 }
 
-TYPED_TEST(sanitized_program, throws_where_its_frame_waited) {
+TYPED_TEST(sanitized_program, throws_after_its_frame_waited) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     for (std::size_t i = 0; i < scaled(1000); ++i) {
@@ -121,7 +121,7 @@ TYPED_TEST(sanitized_program, throws_in_a_pool_in_a_pool) {
 }
 
 /// Each pool may get the memory of the one before.
-TYPED_TEST(sanitized_program, makes_pools_where_others_were) {
+TYPED_TEST(sanitized_program, makes_pools_at_the_addresses_of_others) {
   for (std::size_t i = 0; i < scaled(400); ++i) {
     typename TypeParam::pool pool({.workers = 2, .stack_size = std::size_t{1} << 16});
     EXPECT_THROW(pool.run([] {

@@ -44,7 +44,7 @@ TYPED_TEST(scope, runs_every_spawned_task_once_before_it_returns) {
   });
 }
 
-TYPED_TEST(scope, returns_what_its_body_returns) {
+TYPED_TEST(scope, returns_the_result_of_its_body) {
   on_one_and_two_workers<TypeParam>([] {
     int x = 0;
     auto const spawns = [&](auto& s) { s.spawn([&x] { ++x; }); };
@@ -70,7 +70,7 @@ TYPED_TEST(scope, returns_what_its_body_returns) {
   });
 }
 
-TYPED_TEST(scope, sees_at_sync_what_the_tasks_did_and_spawns_again) {
+TYPED_TEST(scope, sees_the_tasks_writes_at_sync_and_spawns_again) {
   on_one_and_two_workers<TypeParam>([] {
     std::vector<int> results(64);
     filch::scope<TypeParam>([&](auto& s) {
@@ -83,7 +83,7 @@ TYPED_TEST(scope, sees_at_sync_what_the_tasks_did_and_spawns_again) {
   });
 }
 
-TYPED_TEST(scope, takes_callables_away_whatever_they_are) {
+TYPED_TEST(scope, moves_or_copies_callables_of_every_kind) {
   nothing_left_behind const check;
   on_one_and_two_workers<TypeParam>([] {
     std::atomic<int> sum{0};
@@ -203,7 +203,7 @@ TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
   });
 }
 
-TYPED_TEST(scope, may_be_spawned_into_inside_a_join_whose_task_was_stolen) {
+TYPED_TEST(scope, takes_spawns_inside_a_join_whose_task_was_stolen) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     for (int round = 0; round < 20; ++round) {
@@ -258,7 +258,7 @@ TYPED_TEST(scope, throws_the_exception_of_the_earliest_spawned_task) {
   });
 }
 
-TYPED_TEST(scope, throws_at_each_sync_what_was_spawned_before_it) {
+TYPED_TEST(scope, throws_at_each_sync_exceptions_of_earlier_spawns) {
   on_one_and_two_workers<TypeParam>([] {
     filch::scope<TypeParam>([](auto& s) {
       for (int round = 0; round < 10; ++round) {
@@ -309,7 +309,7 @@ TYPED_TEST(scope, destroys_its_result_when_a_task_threw) {
   });
 }
 
-TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_is_destroyed_in_parallel) {
+TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_forks) {
   // The closure owns something whose destructor forks.
   struct owner {
     std::unique_ptr<int> value = std::make_unique<int>(1);
@@ -337,7 +337,7 @@ TYPED_TEST(scope, keeps_a_task_s_exception_while_its_closure_is_destroyed_in_par
   });
 }
 
-TYPED_TEST(scope, runs_in_place_what_is_spawned_by_another_fiber) {
+TYPED_TEST(scope, runs_spawns_of_another_fiber_in_place) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     std::atomic<int> ran{0};
@@ -434,7 +434,7 @@ TYPED_TEST(scope, runs_tasks_in_the_order_of_their_spawns_on_one_worker) {
   }
 }
 
-TYPED_TEST(scope, runs_in_order_what_no_thief_takes) {
+TYPED_TEST(scope, runs_untaken_tasks_in_order) {
   if constexpr (steals<TypeParam>) {
     if (steals_are_forced<TypeParam>) GTEST_SKIP() << "tasks change workers";
     typename TypeParam::pool pool({.workers = 2});
@@ -462,7 +462,7 @@ TYPED_TEST(scope, runs_in_order_what_no_thief_takes) {
   }
 }
 
-TYPED_TEST(scope, gives_thieves_the_tasks_behind_those_that_it_has_run) {
+TYPED_TEST(scope, gives_thieves_the_tasks_behind_its_own) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     pool.run([] {
@@ -580,7 +580,7 @@ TYPED_TEST(scope, gives_spawned_tasks_to_other_workers) {
   }
 }
 
-TYPED_TEST(scope, gives_tasks_away_for_as_long_as_it_spawns) {
+TYPED_TEST(scope, gives_tasks_away_while_it_spawns) {
   if constexpr (steals<TypeParam>) {
     constexpr int k_more_than_it_holds = 5000;
     typename TypeParam::pool pool({.workers = 2});
@@ -599,7 +599,7 @@ TYPED_TEST(scope, gives_tasks_away_for_as_long_as_it_spawns) {
   }
 }
 
-TYPED_TEST(scope, runs_in_place_what_is_spawned_from_elsewhere) {
+TYPED_TEST(scope, runs_spawns_from_elsewhere_in_place) {
   typename TypeParam::pool pool({.workers = 3});
   for (std::size_t i = 0; i < scaled(50); ++i) {
     std::atomic<int> ran{0};
@@ -629,7 +629,7 @@ TYPED_TEST(scope, runs_in_place_what_is_spawned_from_elsewhere) {
   }
 }
 
-TYPED_TEST(scope, runs_all_that_a_task_spawned_before_it_threw) {
+TYPED_TEST(scope, runs_all_spawns_of_a_task_that_threw) {
   typename TypeParam::pool pool({.workers = 2});
   for (std::size_t i = 0; i < scaled(50); ++i) {
     std::atomic<int> ran{0};
@@ -649,7 +649,7 @@ TYPED_TEST(scope, runs_all_that_a_task_spawned_before_it_threw) {
   }
 }
 
-TYPED_TEST(scope, around_another_one_gets_what_its_tasks_spawn_before_they_throw) {
+TYPED_TEST(scope, around_another_one_gets_spawns_of_tasks_that_throw) {
   for (unsigned const workers : {1u, 2u}) {
     typename TypeParam::pool pool({.workers = workers});
     for (std::size_t i = 0; i < scaled(50); ++i) {
@@ -675,7 +675,7 @@ TYPED_TEST(scope, around_another_one_gets_what_its_tasks_spawn_before_they_throw
   }
 }
 
-TYPED_TEST(scope, throws_the_exception_of_the_earliest_task_also_if_one_that_it_spawned_threw_before) {
+TYPED_TEST(scope, throws_the_exception_of_the_earliest_task_before_those_of_its_spawns) {
   typename TypeParam::pool pool({.workers = 1});
   pool.run([] {
     try {

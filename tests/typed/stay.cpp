@@ -163,7 +163,7 @@ TYPED_TEST(stay, may_be_on_either_side_of_a_stolen_join) {
   }
 }
 
-TYPED_TEST(stay, leaves_what_was_forked_before_to_those_who_ask) {
+TYPED_TEST(stay, leaves_earlier_forks_to_thieves) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     pool.run([] {

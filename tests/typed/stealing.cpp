@@ -41,7 +41,7 @@ TYPED_TEST(stealing, does_not_happen_on_one_worker) {
   EXPECT_EQ(steals_of<TypeParam>(pool), steals_are_forced<TypeParam> ? 986u : 0u);  // fib(15) forks fib(16) - 1 times
 }
 
-TYPED_TEST(stealing, gets_at_a_poll_what_was_forked_when_nobody_asked) {
+TYPED_TEST(stealing, gets_unrequested_forks_at_a_poll) {
   typename TypeParam::pool pool({.workers = 2});
   gate g_has_run;
   auto const polls = [&] {
@@ -82,13 +82,13 @@ template <class S> void nest(unsigned parts, auto const& part) {
   filch::join<S>([&] { nest<S>(parts - 1, part); }, [&] { part(); });
 }
 
-TYPED_TEST(stealing, begins_with_all_who_sleep_where_the_oldest_fork_is_the_outermost) {
+TYPED_TEST(stealing, begins_on_all_sleepers_at_the_outermost_fork) {
   if constexpr (steals<TypeParam>) {
     expect_all_begin<TypeParam>([](unsigned parts, auto const& part) { nest<TypeParam>(parts, part); });
   }
 }
 
-TYPED_TEST(stealing, begins_with_those_who_were_woken_for_what_is_done_before_they_come) {
+TYPED_TEST(stealing, begins_on_workers_that_were_woken_too_late) {
   // A part in a channel's task answers nobody, and the tree before it answered whoever had asked.
   constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
   if constexpr (steals<TypeParam> && !answers_late) {
@@ -111,7 +111,7 @@ TYPED_TEST(stealing, begins_with_those_who_were_woken_for_what_is_done_before_th
   }
 }
 
-TYPED_TEST(stealing, begins_with_the_thief_of_the_join_before) {
+TYPED_TEST(stealing, begins_on_the_thief_of_the_join_before) {
   // Which is done when the join is, and asks only then; its own request was answered in the tree.
   constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
   if constexpr (steals<TypeParam> && !answers_late) {
@@ -145,7 +145,7 @@ TYPED_TEST(stealing, begins_with_the_thief_of_the_join_before) {
   }
 }
 
-TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_scope) {
+TYPED_TEST(stealing, begins_on_all_sleepers_in_a_scope) {
   if constexpr (steals<TypeParam>) {
     expect_all_begin<TypeParam>([](unsigned parts, auto const& part) {
       filch::scope<TypeParam>([&](auto& s) {
@@ -155,14 +155,14 @@ TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_scope) {
   }
 }
 
-TYPED_TEST(stealing, begins_with_all_who_sleep_in_a_loop) {
+TYPED_TEST(stealing, begins_on_all_sleepers_in_a_loop) {
   if constexpr (steals<TypeParam>) {
     expect_all_begin<TypeParam>(
         [](unsigned parts, auto const& part) { filch::for_index<TypeParam>(0u, parts, [&](unsigned) { part(); }); });
   }
 }
 
-TYPED_TEST(stealing, gets_what_a_scope_spawns_after_joins_whose_thieves_came_last) {
+TYPED_TEST(stealing, gets_spawns_after_joins_whose_thieves_came_last) {
   if constexpr (steals<TypeParam>) {
     typename TypeParam::pool pool({.workers = 2});
     pool.run([] {
@@ -205,7 +205,7 @@ TYPED_TEST(stealing, reaches_every_worker_of_a_pool) {
   }
 }
 
-TYPED_TEST(stealing, is_asked_for_while_a_worker_waits) {
+TYPED_TEST(stealing, is_requested_while_a_worker_waits) {
   typename TypeParam::pool pool({.workers = 2});
   EXPECT_FALSE(TypeParam::wanted()) << "outside all pools";
   pool.run([] { EXPECT_TRUE(eventually([] { return TypeParam::wanted(); })); });

@@ -164,11 +164,11 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
   EXPECT_EQ(r.ran(), should_run) << "a task ran twice or never";
 }
 
-TYPED_TEST(trees, come_to_what_the_sequential_program_says) {
+TYPED_TEST(trees, give_the_result_of_the_sequential_program) {
   for_each_seed<TypeParam>(16, 20'000, try_tree<TypeParam>);
 }
 
-TYPED_TEST(trees, come_to_the_same_from_eight_callers_at_once) {
+TYPED_TEST(trees, give_the_same_result_from_eight_callers_at_once) {
   for_each_seed_from_callers<TypeParam>(4, 4'000, try_tree<TypeParam>);
 }
 

@@ -46,7 +46,7 @@ template <class S> long use_in_tree(filch::worker_local<lone>& values, int depth
   return a + b + 2;
 }
 
-TYPED_TEST(worker_local, sums_what_all_workers_added) {
+TYPED_TEST(worker_local, sums_the_values_of_all_workers) {
   for (unsigned workers : {1u, 2u, 4u}) {
     typename TypeParam::pool pool({.workers = workers});
     filch::worker_local<long> sum;
@@ -56,7 +56,7 @@ TYPED_TEST(worker_local, sums_what_all_workers_added) {
   }
 }
 
-TYPED_TEST(worker_local, is_had_by_one_task_at_a_time) {
+TYPED_TEST(worker_local, is_used_by_one_task_at_a_time) {
   int const depth = is_sanitized || is_emulated ? 10 : 16;
   for (unsigned workers : {1u, 2u, 4u}) {
     typename TypeParam::pool pool({.workers = workers});
