@@ -96,7 +96,7 @@ std::vector<channels_row> measure_channels(meter& m, sized_workload const& w, ch
   for (bool polls : {false, true}) {
     if (polls && !polling_job) break;
     for (amount const& a : k_amounts) {
-      if (workers == 1 && a.value != filch::steal_amount::adaptive) continue;  // nobody asks
+      if (workers == 1 && a.value != filch::steal_amount::adaptive) continue;  // no thief requests
       filch::channel_options const options{
           .workers = workers, .amount = a.value, .victims = c.victims, .early_requests = c.early_requests};
       ways.push_back(std::make_unique<way>(fmt::format("channel {}{}", a.name, polls ? ", polls" : ""),

@@ -33,16 +33,16 @@ class running_pool {
   /// comes before the fork, `inside` is the first half.
   virtual void nest(unsigned joins, std::function<void()> const& before, std::function<void()> const& inside,
                     std::function<void()> const& second) = 0;
-  /// Makes the call from the calling thread, in the usual way: on the pool, or, for a peer whose every thread may
-  /// fork, without one. Returns its answer. Several threads may call at once.
+  /// Makes the call on the calling thread, in the usual way: through the pool, or without one for a peer whose every
+  /// thread may fork. Returns its answer. Several threads may call at once.
   virtual std::uint64_t serve(server_call const& c) = 0;
-  /// A parallel loop that adds 1 to each number. From inside or outside, in the usual way: on the default pool then,
-  /// or, for a peer whose every thread may fork, without one.
+  /// A parallel loop that adds 1 to each number, from inside or outside. Outside it uses the default pool, or none
+  /// for a peer whose every thread may fork.
   virtual void loop(std::size_t n, float* numbers) = 0;
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;
-  /// What the pool's stacks hold, of schedulers whose fibers have stacks of their own.
+  /// Bytes in use of the pool's stacks; empty for schedulers without stacks for fibers.
   virtual std::optional<std::size_t> written_stack_bytes() const = 0;
 };
 
@@ -50,7 +50,7 @@ struct contender {
   std::string_view name;
   std::string_view about;
   bool is_peer;
-  bool has_workers;  // else one, whatever is asked for
+  bool has_workers;  // else it has one worker
   bool has_fibers;   // with stacks of their own
   std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
 };
@@ -73,9 +73,9 @@ contender const* find_contender(std::string_view name);
 
 struct fork_count {
   std::uint64_t forks = 0;
-  std::uint64_t depth = 0;  // of the most deeply nested one
+  std::uint64_t depth = 0;  // depth of the most deeply nested fork
 };
-/// Of the workload, by a serial run.
+/// The forks of the workload, counted in a serial run.
 fork_count count_forks(std::string_view workload, job& j);
 
 }  // namespace bench

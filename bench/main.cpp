@@ -94,7 +94,7 @@ void show_long_table(options const& o) {
   write(json, o.json, json_text(rows));
 }
 
-/// The short table where it has room for what is asked for, and unless another form is.
+/// The short table, if the request fits into it and names no other form.
 void show_table(options const& o) {
   auto const workers = wanted_workers(o);
   check_has_workers(wanted_schedulers(o), o, most(workers));
@@ -108,7 +108,7 @@ void show_table(options const& o) {
   show_long_table(o);
 }
 
-/// Of Filch's own schedulers that have workers.
+/// Small measurements of Filch's own schedulers that have workers.
 void show_micro(options const& o) {
   auto const measured = wanted_schedulers(o, {[](contender const& c) { return c.has_workers && !c.is_peer; },
                                               "--micro takes Filch's own schedulers that have workers"});
@@ -118,7 +118,7 @@ void show_micro(options const& o) {
   run_micro(each, o.as_json());
 }
 
-/// Pages of stack, of the schedulers whose fibers have stacks of their own. False if the bound does not hold.
+/// Pages of stack under the schedulers whose fibers have stacks of their own. False if the bound does not hold.
 bool show_space(options const& o) {
   auto const workloads = wanted_workloads(o);
   auto const measured =
@@ -162,7 +162,7 @@ std::vector<sized_workload> wanted_channels_workloads(options o) {
   return wanted;
 }
 
-/// What the pools of `channel` are told.
+/// The options of `channel`'s pools.
 channels_contenders wanted_channels_contenders(options const& o, unsigned workers) {
   std::map<std::string_view, filch::victim_order> const orders = {{"last", filch::victim_order::last},
                                                                   {"random", filch::victim_order::random},
@@ -231,7 +231,7 @@ void show_against(options const& o) {
   }
 }
 
-/// oneTBB, where it is built in, last: first what is asked for.
+/// The schedulers of the request, then oneTBB if it is built in.
 contender const* add_onetbb(std::vector<contender const*>& to) {
   contender const* const onetbb = find_contender("onetbb");
   if (onetbb && std::find(to.begin(), to.end(), onetbb) == to.end()) to.push_back(onetbb);

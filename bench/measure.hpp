@@ -74,7 +74,7 @@ class meter {
   baseline baseline_;
 };
 
-/// What the pool counted in so many runs, and what follows from it; r has its times.
+/// Adds the pool's counters of so many runs, and figures that follow from them; r has the times.
 void add_counters(row& r, filch::pool_stats const& before, filch::pool_stats const& after, unsigned runs);
 
 /// The workers of a pool that isn't told: FILCH_NUM_THREADS, else the processors that are left to this process.

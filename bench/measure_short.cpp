@@ -22,7 +22,7 @@ struct peer {
 };
 constexpr peer k_peers[] = {{"onetbb", "oneTBB"}, {"openmp-gcc", "OpenMP"}};
 
-/// Of --scheduler all. A peer that this program was built without has an empty column.
+/// The columns of --scheduler all. A peer that this program was built without has an empty column.
 std::vector<short_column> usual_columns(std::vector<unsigned> const& workers) {
   std::vector<short_column> columns;
   for (unsigned const p : workers)
@@ -89,7 +89,7 @@ class lane {
 
   std::size_t index() const noexcept { return index_; }
   bool is_peer() const noexcept { return who_.is_peer; }
-  /// Of all runs.
+  /// Seconds of all runs.
   double spent() const { return std::accumulate(seconds_.begin(), seconds_.end(), 0.0); }
 
   /// Once unmeasured: threads start, pages are touched.
@@ -120,7 +120,7 @@ class lane {
   }
 
  private:
-  std::size_t index_;  // of the column
+  std::size_t index_;  // index of the column
   unsigned workers_;
   contender const& who_;
   std::unique_ptr<running_pool> pool_;

@@ -10,7 +10,7 @@
 namespace bench {
 
 /// Filch's schedulers on each number of workers, then peers on the most. `all` is the default scheduler, oneTBB and
-/// OpenMP. Nothing where the short table has no room for what is asked for: the long one is for it.
+/// OpenMP. Empty if the request does not fit into the short table: it gets the long one.
 std::optional<std::vector<short_column>> short_columns(options const& o, std::vector<unsigned> const& workers);
 
 /// Also writes the files that the options name.

@@ -167,7 +167,7 @@ double processor_time() {
 double idle(contender const& c) {
   auto const pool = c.make(with_workers(16));
   for (int i = 0; i < 100; ++i) pool->nest(8, [] {}, [] {}, [] { static_cast<void>(stress::leaf(opaque(1000L))); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // what is measured is the rest after work
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the measured rest comes after work
   double const before = processor_time();
   auto const begin = clock::now();
   std::this_thread::sleep_for(std::chrono::seconds(2));

@@ -29,7 +29,7 @@ struct options {
   bool loops = false;
   std::string channels;  // the figure
   std::string against;   // the scheduler
-  std::string help;      // what to print
+  std::string help;      // text of --help, else empty
   // of --channels
   std::string victims = "last";
   bool early_requests = false;

@@ -14,7 +14,7 @@ namespace bench {
 struct sized_workload {
   workload const* what;
   std::string size;
-  std::string peer_size;  // of peers in the short table, which estimates their times from it; empty: the same
+  std::string peer_size;  // size for peers in the short table, which estimates their times from it; empty: the same
 };
 
 class program {

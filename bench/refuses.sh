@@ -10,7 +10,7 @@ by() {
   local program=$1 text=$2 out err
   shift 2
   err=$(mktemp)
-  # What is not refused may run for long.
+  # A request that is not refused may run for long.
   if out=$(timeout 60 "$program" "$@" 2>"$err") || [ -n "$out" ] || [ "$(wc -l <"$err")" -ne 1 ] || ! grep -qF -- "$text" "$err"; then
     echo "not refused as it should be: $(basename "$program") $*: $(head -n 3 "$err")" >&2
     failed=1
@@ -74,7 +74,7 @@ refused --workload all,fib
 refused --scheduler direct,direct
 refused --workers 1,1
 
-# What a measurement would ignore.
+# Options that a measurement would ignore.
 refused --list --quick
 refused --list --workload nonsense
 refused --scheduler serial --workers 4
@@ -134,7 +134,7 @@ refused --server --against direct
 refused --server --micro
 refused --server --repeat 0
 
-# Of --scheduler cluster (more in cluster/answers.sh); nothing of it needs MPI.
+# Options of --scheduler cluster (more in cluster/answers.sh). None of these needs MPI.
 refused --scheduler cluster,direct
 says "--micro does not apply to --scheduler cluster" --scheduler cluster --micro
 says "--space does not apply to --scheduler cluster" --scheduler cluster --space

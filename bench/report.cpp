@@ -134,7 +134,7 @@ void print_csv(std::vector<row> const& rows) {
 void print_error(std::exception const& e) {
   std::string line = e.what();
   std::replace(line.begin(), line.end(), '\n', ' ');
-  // The library says who speaks, too.
+  // The library's messages begin with a name, too.
   if (std::string_view const library = "filch: "; line.starts_with(library)) line.erase(0, library.size());
   fmt::print(stderr, "filch-bench: {}\n", line);
 }

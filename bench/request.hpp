@@ -1,5 +1,4 @@
-// What the command line asks for, checked: what throws bad_request here does so before anything is measured or
-// printed.
+// Checks the requests of the command line. They throw bad_request before anything is measured or printed.
 #pragma once
 
 #include "contender.hpp"
@@ -14,10 +13,10 @@ namespace bench {
 
 std::vector<sized_workload> wanted_workloads(options const& o);
 
-/// Which schedulers a measurement takes; what it does not take is refused where it is named, and left out of all.
+/// The schedulers that a measurement takes. Others are refused if they are named, and left out of "all".
 struct eligible {
   bool (*takes)(contender const& c);
-  std::string_view rule;  // one line: for whom the measurement is
+  std::string_view rule;  // one line: the schedulers that the measurement takes
 };
 /// For the table, which takes all. Null: the other program's.
 std::vector<contender const*> wanted_schedulers(options const& o);

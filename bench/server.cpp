@@ -41,7 +41,7 @@ void sleep_until(clock::time_point t) {
   }
 }
 
-/// What one run came to.
+/// The results of one run.
 struct server_run {
   std::vector<double> latencies;  // seconds
   std::size_t calls = 0;
@@ -197,7 +197,7 @@ bool has_limit_of_p50(server_row const& r) {
   return r.scene.long_callers > 0 && r.scene.call_microseconds * 1e-6 < k_most_p50_beside_long;
 }
 
-/// Which bounds do not hold. A scene without arrivals is for its throughput alone.
+/// The limits that do not hold. A scene without arrivals is for its throughput alone.
 std::vector<std::string> broken_limits(server_row const& r) {
   std::vector<std::string> broken;
   if (!r.is_held_to_limits) return broken;

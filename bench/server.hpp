@@ -11,14 +11,14 @@
 
 namespace bench {
 
-/// What is measured: how many threads call, what, and beside what.
+/// A row of the measurement: the number of calling threads, their calls, and the load beside them.
 struct server_scene {
-  double call_microseconds = 0;  // of work
+  double call_microseconds = 0;  // work of a call
   unsigned callers = 1;
   unsigned long_callers = 0;  // threads beside them, each with one long call after the other
-  unsigned workers = 1;       // of the pool
+  unsigned workers = 1;       // workers of the pool
   double load = 0;     // the callers' work, as a part of what the workers can do; zero: each calls again at once
-  double seconds = 0;  // of one run
+  double seconds = 0;  // duration of one run
 
   bool is_open() const noexcept { return load > 0; }
 };

@@ -13,7 +13,7 @@ class server_call {
     for (unsigned i = 0; i < leaves_; ++i) answer_ += leaf_.result_of(i);
   }
   template <class S> std::uint64_t run() const { return tree<S>(0, leaves_); }
-  /// What run() returns.
+  /// The result of run().
   std::uint64_t answer() const noexcept { return answer_; }
 
  private:

@@ -35,7 +35,7 @@ std::string coloured(std::string const& text, comparison c) {
   return text;
 }
 
-/// Of the rows where both columns are measured.
+/// Numbers of the rows in which both columns are measured.
 struct counts {
   unsigned all = 0;
   unsigned faster = 0;

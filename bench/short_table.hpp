@@ -53,9 +53,9 @@ std::string workers_text(unsigned workers);
 std::string short_head(std::vector<short_column> const& columns);
 /// One line of at most 100 characters. With colours, faster is green and slower is red.
 std::string short_line(std::vector<short_column> const& columns, short_row const& r, bool with_colours);
-/// What the signs in the table mean.
+/// The meaning of the signs in the table.
 std::string short_legend(short_table const& t, bool with_colours);
-/// What the rows say, in sentences, a line each.
+/// The conclusions from the rows, in sentences, a line each.
 std::string short_conclusion(short_table const& t);
 
 /// Standard output is a terminal, and NO_COLOR is not set.

@@ -19,9 +19,9 @@ struct space_row {
   std::uint64_t serial_pages = 0;     // S1: that a run on one worker touches, which gives nothing back
   std::uint64_t kept_pages = 0;       // H
   std::uint64_t peak_pages = 0;       // the most that were seen at once, by samples while it ran and at each end
-  std::uint64_t ungiven_pages = 0;    // of as many runs that give nothing back: all pages they ever touched
+  std::uint64_t ungiven_pages = 0;    // all pages that as many runs touched without giving any back
   std::uint64_t stacks_peak = 0;      // stacks at once
-  std::int64_t rss_growth_bytes = 0;  // of the process, from the second run to the last
+  std::int64_t rss_growth_bytes = 0;  // growth of the process from the second run to the last
   std::uint64_t runs = 0;
   double steals = 0, suspensions = 0, give_backs = 0, page_faults = 0;  // a run
 

@@ -63,7 +63,7 @@ class counting_cycles {
 };
 #endif
 
-/// What the runs of one way came to.
+/// The sum of the runs of one way.
 struct sum {
   std::vector<double> seconds;
   filch::pool_stats all;
@@ -168,7 +168,7 @@ steal_latency measure_steal_latency(contender const& c) {
   std::atomic<std::size_t> begun{0};
   std::atomic<std::size_t> ended{0};
   std::uint64_t polled = 0;
-  std::size_t first = 0;  // of those that are stolen from there on
+  std::size_t first = 0;  // the first that is stolen
   auto const second = [&] {
     std::uint64_t const now = cycles();
     std::size_t const i = begun.fetch_add(1);
@@ -178,8 +178,8 @@ steal_latency measure_steal_latency(contender const& c) {
   };
 
   auto const pool = c.make({.workers = 2});
-  // Returns how many of those steals there were: fewer where thieves had nearly everything before, because who does
-  // not fork for long is interrupted, or because a request was standing on the way down.
+  // Returns the number of these steals. It is smaller if thieves had nearly all tasks before: a worker that does not
+  // fork for long is interrupted, or a request stood on the way down.
   auto const nest = [&](std::size_t steals, auto&& wait) {
     begun = 0;
     ended = 0;

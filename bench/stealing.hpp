@@ -20,7 +20,7 @@ struct stealing_row {
   double steals = 0;
   double failed_steals = 0;
   double walks = 0;
-  double walk_ns = 0;               // of one walk
+  double walk_ns = 0;               // time of one walk
   double victim_cycles = 0;         // for a steal, with the barrier: several frames are offered at a request
   double victim_cycles_by_one = 0;  // for a steal, without: each steal asks its victim anew
 
@@ -40,7 +40,7 @@ void print_stealing_row(stealing_row const& r);
 struct steal_latency {
   double asked_ns = 0;            // median: the thief had asked, and looks all the time
   std::optional<double> next_ns;  // median: from the end of what it stole to the next that was offered with it
-  double asleep_ns = 0;           // median: the thief sleeps, somebody forks
+  double asleep_ns = 0;           // median: the thief sleeps, its victim forks
 };
 steal_latency measure_steal_latency(contender const& c);
 nlohmann::ordered_json to_json(steal_latency const& l);

@@ -1,4 +1,4 @@
-// What a workload is, and how it is run without knowing its types.
+// A workload, as the rest of the program sees it: it runs without knowing its types.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@ namespace {
 template <class W>
 concept pollable = requires { W::k_can_poll; };
 
-/// As job_of<W> would; whose input is large can tell its size without making it.
+/// Checks a size as job_of<W> would. A workload with a large input can tell its size without making it.
 template <class W> void check_size(std::string_view size) {
   if constexpr (requires { W::size_of(size); }) {
     W::size_of(size);

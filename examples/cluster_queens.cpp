@@ -16,7 +16,7 @@ struct board {
   }
 };
 
-// Of the columns of `free`.
+// The number of solutions with the next queen in a column of `free`.
 static long solutions(board b, unsigned free) {
   if (b.rows == 0) return 1;
   if (free == 0) return 0;

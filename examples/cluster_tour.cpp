@@ -1,5 +1,5 @@
-// The shortest tour of some cities, by branch and bound on all ranks: who finds a shorter one raises a bound that the
-// others see soon.
+// The shortest tour of some cities, by branch and bound on all ranks. A rank that finds a shorter tour raises a
+// bound, which the others see soon.
 //   mpirun -n 4 example-cluster_tour [cities, from 2 to 16]
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Tasks that nobody joins, and the barrier that waits for all of them: which cells of a maze can be reached.
+// Detached tasks, and the barrier that waits for all of them: the cells of a maze that can be reached.
 //   example-reachable [side]
 #include <atomic>
 #include <cstddef>

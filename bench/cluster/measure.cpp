@@ -128,9 +128,9 @@ struct cluster_row {
   double serial = 0;
   double speedup = 0;
   double ceiling = 1;   // speed-up of as many serial programs side by side as there are workers in all
-  interval of_ceiling;  // of pairs
-  std::uint64_t answers = 0, tasks_given = 0, requests = 0, messages = 0;  // of one run, all ranks
-  std::int64_t answer = 0;                                                 // of each run
+  interval of_ceiling;  // median and interval of the pairs' ratios
+  std::uint64_t answers = 0, tasks_given = 0, requests = 0, messages = 0;  // sums of one run over all ranks
+  std::int64_t answer = 0;                                                 // the answer of each run
 };
 
 /// All of one row, on all ranks; what it returns matters on rank 0.
@@ -189,7 +189,7 @@ class cluster_meter {
   }
   bool everywhere(bool right) { return ranks_.reduce(std::logical_and<>(), right); }
 
-  /// Of the slowest rank, all having begun together; throws on all ranks if one had a wrong answer.
+  /// Time of the slowest rank, all having begun together; throws on all ranks if one had a wrong answer.
   template <class F> double time(F f) {
     everywhere(true);
     auto const begin = clock::now();

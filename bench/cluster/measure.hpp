@@ -10,7 +10,7 @@ namespace bench {
 
 struct cluster_request {
   std::vector<std::string> workloads;  // NAME, NAME=SIZE, or all
-  unsigned workers = 0;                // of each rank; 0: the processors of its own
+  unsigned workers = 0;                // workers of each rank; 0: its processors
   unsigned pairs = 15;
   bool as_json = false;
 };

@@ -23,7 +23,7 @@ inline long visit(filch::rank& here, std::int32_t tree, std::int32_t children, u
   return 1 + leaves;
 }
 
-/// What the first task counts.
+/// Number of children of the root, which the first task counts.
 inline std::int32_t children_of_root(std::int32_t tree) {
   uts::tree const& t = uts::k_trees[static_cast<std::size_t>(tree)];
   return uts::children(t, uts::root_of(t));

@@ -1,4 +1,4 @@
-// What makes a contender of a scheduler: all workloads, compiled for it.
+// Makes a contender of a scheduler: all workloads, compiled for it.
 #pragma once
 
 #include "../contender.hpp"
@@ -15,11 +15,11 @@
 
 namespace bench {
 
-/// Whose fibers have stacks of their own.
+/// Pools whose fibers have stacks of their own.
 template <class Pool>
 concept pool_of_fibers = requires(Pool const& p) { p.written_stack_bytes(); };
 
-/// Whose every thread may fork, without a pool.
+/// Schedulers whose every thread may fork, without a pool.
 template <class S>
 concept forks_anywhere = requires { requires S::k_forks_anywhere; };
 

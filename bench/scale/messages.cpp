@@ -1,4 +1,4 @@
-// What messages cost between two ranks: the figures that scale-simulate is fed with, as its options.
+// The cost of messages between two ranks: the input of scale-simulate, as its options.
 //   mpirun -n 2 scale-messages
 #include "../workloads/uts.hpp"
 
@@ -75,14 +75,14 @@ class one_processor {
   cpu_set_t before_;
 };
 
-/// What a processor takes to go from one rank to the other, each yielding to the other.
+/// Time of a processor to go from one rank to the other, each yielding to the other.
 double switch_cost(filch::mpi_transport& mpi) {
   constexpr int k_yields = 20'000;
   one_processor const both(mpi);
   return ns_each(k_yields, [] { sched_yield(); }) / 2;
 }
 
-/// What an idle rank's look between two sleeps takes from who works on the same processor. On rank 0.
+/// Time that an idle rank's poll between two sleeps takes from a rank that works on the same processor. On rank 0.
 double look_cost(filch::mpi_transport& mpi) {
   constexpr int k_rounds = 100;  // of which the middle half counts: a round differs by more than looks take
   constexpr int k_batches = 1000;
@@ -133,7 +133,7 @@ int main() {
   if (mpi.rank() == 0) await(mpi);
   double const short_trip = trip(mpi, k_short);
   double const long_trip = trip(mpi, k_long);
-  // What the sender's processor spends; the receiver takes them out meanwhile.
+  // Time of the sender's processor; the receiver takes the messages out meanwhile.
   double each = 0;
   constexpr int k_burst = 500;
   for (int round = 0; round < 2; ++round) {

@@ -26,13 +26,13 @@ struct costs {
   double node = 150;      // serial program, a node
   double task = 8;        // a task's way through the deque
   double poll = 150;      // a look that finds nothing
-  double send = 300;      // of the sender's time, a message
-  double receive = 300;   // of the receiver's time, a message
+  double send = 300;      // ns of the sender, a message
+  double receive = 300;   // ns of the receiver, a message
   double latency = 1000;  // from the send to where a look finds it
   double byte = 0.1;      // more latency, a byte
   double between_polls = 0;
-  double change = 1300;  // of a processor, from one rank to another
-  double look = 30'000;  // what an idle rank's look between two sleeps takes from who works there
+  double change = 1300;  // ns of a processor to go from one rank to another
+  double look = 30'000;  // ns that an idle rank's poll between two sleeps takes from a rank that works there
 };
 
 /// A rank's place in the simulated network.
@@ -67,7 +67,7 @@ class simulated_transport final : public filch::detail::any_transport {
   std::optional<time_ns> next_arrival() const { return box_.empty() ? std::nullopt : std::optional(box_.top().at); }
 
   time_ns now = 0;             // the rank's clock, while it has an event
-  std::vector<int> receivers;  // of what it sent in this event
+  std::vector<int> receivers;  // the receivers of its messages in this event
 
  private:
   network& all_;
@@ -110,7 +110,7 @@ struct simulated_rank {
   // as rank_worker::poll
   pace::gap aim;
   time_ns gap = k_shortest_gap;
-  time_ns last_end = 0;  // of its last turn
+  time_ns last_end = 0;  // end of its last turn
   // of the model
   time_ns scheduled = INFINITY;  // its next event
   std::uint64_t turn = 0;        // an older event of it is void
@@ -154,7 +154,7 @@ class simulation {
       r.scheduled = INFINITY;
       bool const was_busy = on && on->free_at > e.at;
       time_ns const until = step(r, begin, was_busy);
-      if (was_busy) {  // whom it interrupted goes on later
+      if (was_busy) {  // the interrupted rank continues later
         on->free_at += std::max(costs_.look, until - e.at);
       } else if (on) {
         *on = {until, e.rank};
@@ -191,7 +191,7 @@ class simulation {
     time_ns at;
     int rank;
     std::uint64_t turn;  // increases
-    bool waits = false;  // for a processor: it goes before who had it
+    bool waits = false;  // for a processor: it goes before the rank that had it
     bool operator>(event const& b) const {
       if (at != b.at) return at > b.at;
       return waits != b.waits ? b.waits : turn > b.turn;
@@ -298,10 +298,10 @@ struct request {
   std::vector<int> ranks{1, 2, 4, 8};
   int processors = 0;
   costs c;
-  std::string help;  // what to print instead
+  std::string help;  // text of --help, else empty
 };
 
-/// Throws where the simulation would ignore an option.
+/// Throws if the simulation would ignore an option.
 void check_shared(request const& r, CLI::App const& app) {
   bool const is_shared = r.processors > 0 && *std::max_element(r.ranks.begin(), r.ranks.end()) > r.processors;
   for (char const* const option : {"--switch", "--look"}) {
@@ -332,7 +332,7 @@ request read_request(int argc, char** argv) {
   app.add_option("--between-polls", c.between_polls, "ns of tasks between two looks; 0: as ranks do")
       ->check(CLI::NonNegativeNumber);
   cost("--switch", c.change, "ns, a processor's way from one rank to another");
-  cost("--look", c.look, "ns that an idle rank's look between two sleeps takes from who works there");
+  cost("--look", c.look, "ns that an idle rank's poll between two sleeps takes from a rank that works there");
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const&) {

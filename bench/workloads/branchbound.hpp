@@ -32,9 +32,9 @@ struct branchbound {
   struct problem {
     unsigned cities = 0;
     std::array<city, k_most_cities> at;
-    int length = 0;  // of the shortest trip, by dynamic programming
+    int length = 0;  // length of the shortest trip, by dynamic programming
   };
-  /// What the search shares. Nodes are counted by each worker for itself.
+  /// The shared state of the search. Each worker counts nodes for itself.
   struct search {
     struct alignas(64) count {
       std::atomic<long> nodes{0};

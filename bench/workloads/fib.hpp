@@ -1,5 +1,5 @@
 // fib: every call forks, no cut-off. The finest-grained workload of all: a fork for a few instructions of work.
-// Published by: everybody; K.-F. Faxen (ICPP 2010), figure 1. Answer: fib(39) = 63,245,986.
+// Published by: many; K.-F. Faxen (ICPP 2010), figure 1. Answer: fib(39) = 63,245,986.
 #pragma once
 
 #include "../workload.hpp"

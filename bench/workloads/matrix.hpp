@@ -1,6 +1,6 @@
 // matmul and strassen in doubles: C = A B of n x n matrices, n a power of two. Cut-offs, published with the Cilk-5
-// examples: the recursion ends at blocks of k_block, which a plain triple loop multiplies; strassen goes over to
-// the eight-way recursion below k_strassen_below.
+// examples: the recursion ends at blocks of k_block, which a plain triple loop multiplies; strassen becomes the
+// eight-way recursion below k_strassen_below.
 // Answer: entries are small integers, so every product is exact; checked by Freivalds' test with ten vectors.
 #pragma once
 

@@ -42,8 +42,8 @@ struct quicksort {
       *place = x;
     }
   }
-  // Of the median of three elements: no element of [low, result) is greater than one of [result, high). Not inlined:
-  // every contender runs the same code, at the same place.
+  // Partitions by the median of three elements: no element of [low, result) is greater than one of [result, high).
+  // Not inlined: every contender runs the same code, at the same address.
   [[gnu::noinline]] static int* partition(int* low, int* high) {
     int const a = *low;
     int const b = low[(high - low) / 2];

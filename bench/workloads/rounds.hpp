@@ -20,15 +20,15 @@ struct rounds {
   }
 
   static constexpr double k_serial_microseconds = 10;
-  static constexpr double k_microseconds = 50'000;  // of a run
-  static constexpr std::size_t k_lengths = 100;     // of iterations
+  static constexpr double k_microseconds = 50'000;  // work of a run
+  static constexpr std::size_t k_lengths = 100;     // different lengths of iterations
 
   struct input {
-    std::size_t number;  // of rounds
+    std::size_t number;  // number of rounds
     bool joins;
     timed_work serial;
     std::vector<timed_work> lengths;
-    std::vector<std::uint64_t> results;  // of iterations
+    std::vector<std::uint64_t> results;  // results of iterations
 
     std::size_t length_of(std::size_t round, std::size_t i) const { return hash(round + i) % k_lengths; }
     /// Adds, so that an iteration that ran twice shows.

@@ -18,7 +18,7 @@ struct rows {
 
   static constexpr std::size_t k_rows = 100'000;
   static constexpr std::size_t k_first_together = 20'000;
-  static constexpr long k_microseconds = 400'000;  // of all long rows
+  static constexpr long k_microseconds = 400'000;  // work of all long rows
 
   struct input {
     timed_work work;

@@ -17,7 +17,7 @@ struct saxpy {
   static constexpr std::string_view quick_size = "100000";
   static std::vector<std::string_view> sizes() { return {"100000", "1000000", "10000000"}; }
 
-  static constexpr std::size_t k_iterations = 1u << 29;  // of a run
+  static constexpr std::size_t k_iterations = 1u << 29;  // iterations of a run
   static constexpr std::size_t k_different = 8;          // x is 0 to 7, again and again
   static constexpr float k_factor = 2;
 

@@ -20,12 +20,12 @@ struct server {
   static std::vector<std::string_view> sizes() { return {"8:200", "8:20", "64:200"}; }
 
   static constexpr unsigned k_leaves = 10;
-  static constexpr long k_microseconds = 200'000;  // of all calls
+  static constexpr long k_microseconds = 200'000;  // work of all calls
 
   struct input {
     std::size_t callers;
     server_call call;
-    std::vector<std::uint64_t> results;  // of the calls
+    std::vector<std::uint64_t> results;  // results of the calls
   };
   using answer = bool;
   static input prepare(std::string_view size) {

@@ -1,4 +1,4 @@
-// SHA-1 (FIPS 180-4) of messages of one block: what the random numbers of Unbalanced Tree Search are made of.
+// SHA-1 (FIPS 180-4) of messages of one block: the random numbers of Unbalanced Tree Search.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What is to be sorted: a shuffle of 0..n-1, so that element i of the answer is i.
+// The input of sorts: a shuffle of 0..n-1, so that element i of the answer is i.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ class timed_work {
     }
     return after(x, left);
   }
-  /// What run(x) returns, by squaring the step.
+  /// The result of run(x), by squaring the step.
   std::uint64_t result_of(std::uint64_t x) const {
     std::uint64_t factor = k_factor;
     std::uint64_t summand = k_summand;

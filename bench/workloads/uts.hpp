@@ -1,5 +1,5 @@
-// uts: Unbalanced Tree Search (Olivier et al., LCPC 2006): counts the nodes of a tree whose shape only a chain of
-// SHA-1 digests knows. A node's random state is the digest of its parent's and its number among its siblings.
+// uts: Unbalanced Tree Search (Olivier et al., LCPC 2006): counts the nodes of a tree whose shape depends on a chain
+// of SHA-1 digests. A node's random state is the digest of its parent's and its number among its siblings.
 // Sizes are the published trees with their published numbers of nodes. Every child is forked, no cut-off: the
 // children of a node are halved by joins, which costs a fork less than there are children.
 #pragma once
