@@ -26,7 +26,7 @@ inline void work_for(std::chrono::microseconds time) {
   }
 }
 
-/// Closed at first; who passes waits until somebody opens it.
+/// Closed at first. pass() waits until another thread opens it.
 class gate {
  public:
   void open() noexcept { open_.store(true, std::memory_order_release); }

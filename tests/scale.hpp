@@ -34,7 +34,7 @@ namespace filch_test {
 inline constexpr bool is_address_sanitized = FILCH_TEST_ASAN;
 inline constexpr bool is_thread_sanitized = FILCH_TEST_TSAN;
 inline constexpr bool is_sanitized = is_address_sanitized || is_thread_sanitized;
-/// Built for another machine, whose processor is emulated.
+/// Is the processor emulated? The tests were built for another machine.
 inline constexpr bool is_emulated = FILCH_TEST_EMULATED;
 
 #if defined(__OPTIMIZE__)

@@ -24,7 +24,7 @@ using algorithm_schedulers = ::testing::Types<FILCH_TEST_ALGORITHMS>;
 using algorithm_schedulers = all_schedulers;
 #endif
 
-/// Those whose code may continue on another thread after a join.
+/// The schedulers whose code may continue on another thread after a join.
 #if FILCH_HAS_CACTUS
 using moving_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 static_assert(filch::detail::k_cactus_tag != filch::detail::k_implicit_tag);
@@ -34,7 +34,7 @@ static_assert(filch::detail::k_cactus_tag != filch::detail::k_implicit_tag);
 template <class S> inline constexpr bool steals = true;
 template <> inline constexpr bool steals<filch::serial> = false;
 
-/// Is every side of a join that nobody took run as a stolen one?
+/// Does every unstolen side of a join run as a stolen one?
 template <class S> inline constexpr bool steals_are_forced = false;
 #if FILCH_HAS_CACTUS
 template <> inline constexpr bool steals_are_forced<filch::cactus> = FILCH_TEST_FORCED;

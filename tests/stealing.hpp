@@ -66,7 +66,7 @@ template <class S, class Body> auto while_the_owner_sleeps(typename S::pool& poo
   gate counted_before;
   return stolen_join<S>{}(
              [&] {
-               // The thief is busy with what follows: from here on nobody but this worker can go to sleep.
+               // The thief is busy with the rest: from here on only this worker can go to sleep.
                before = pool.stats().sleeps;
                counted_before.open();
              },
@@ -140,9 +140,9 @@ template <class S> void answer_until_open(gate const& g) {
   }));
 }
 
-/// Joins f and g, which is forked while nobody asks. When f begins, the other worker has nothing to do from then on.
+/// Joins f and g, which is forked while no thief requests. When f begins, the other worker has nothing to do.
 /// For pools of two.
-template <class S> void join_that_nobody_wanted(auto const& f, auto const& g) {
+template <class S> void join_without_request(auto const& f, auto const& g) {
   gate other_is_busy;
   gate other_may_end;
   filch::join<S>(
@@ -165,8 +165,8 @@ template <class S> void join_that_nobody_wanted(auto const& f, auto const& g) {
       });
 }
 
-/// Keeps a thief busy, in a task of that scope, until `end` is open. Where nobody asks afterwards, the next tasks
-/// stay with their owner until it answers somebody.
+/// Keeps a thief busy, in a task of that scope, until `end` is open. If no thief requests afterwards, the next tasks
+/// stay with their owner until it answers.
 template <class S> void hold_thief(auto& scope, gate const& end) {
   auto const begun = std::make_shared<gate>();
   wait_for_thief<S>();
@@ -227,7 +227,8 @@ template <class S> void inside_full_scopes(auto const& task, auto const& body, i
   });
 }
 
-/// Its joins answer a thief all the same. For pools of two with small stacks, whose arrays are small.
+/// Joins of a worker with a full array answer a thief all the same. For pools of two with small stacks, whose arrays
+/// are small.
 template <class S> void expect_joins_answer_in_full_array(typename S::pool& pool) {
   constexpr int k_scopes = 9;
   std::atomic<int> ran{0};
@@ -265,7 +266,7 @@ template <class S> void expect_publishing_ends(typename S::pool& pool) {
         [&] {
           for (int i = 0; i < 1'000; ++i) filch::join<S>([] {}, [] {});
           auto const before = pool.stats().publications;
-          // Nobody asks: nothing is published, however much is forked.
+          // No thief requests: no fork is published.
           for (int i = 0; i < 100'000; ++i) filch::join<S>([] {}, [] {});
           EXPECT_EQ(pool.stats().publications, before);
           release.open();

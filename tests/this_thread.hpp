@@ -1,4 +1,4 @@
-// What the system knows of threads.
+// The system's facts about threads.
 #pragma once
 
 #include <signal.h>

@@ -171,7 +171,7 @@ TEST(html_page, has_a_bar_for_each_cell_that_was_measured) {
 }
 
 TEST(html_page, draws_bars_in_proportion) {
-  std::string const page = bench::html_page(table());  // of the row of fib the limit, 1.9, has the full width
+  std::string const page = bench::html_page(table());  // in the row of fib the limit, 1.9, has the full width
   EXPECT_TRUE(
       has(page, "width:84.2%\"></div><div class=\"limit\" style=\"left:100.0%\"></div></div><span>1.60x, 125 ms"));
   EXPECT_TRUE(has(page, "<span>0.004x, ~50 s</span>"));

@@ -197,7 +197,7 @@ TEST(waiting, without_room_for_others_does_not_sleep_on_detached_tasks) {
     gate detached_ran;
     filch::scope<S>([&](auto& s) {
       hold_thief<S>(s, may_ask);
-      // On a stack of `inner`, whose size the pool does not know: a wait runs nothing on top there.
+      // This runs on a stack of `inner`, whose size the pool does not know: a wait runs nothing on top there.
       inner.run([&] {
         pool.run([&] {
           wait_for_thief<S>();

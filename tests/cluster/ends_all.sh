@@ -43,7 +43,7 @@ failed() { echo "$1; exit code $status after $took ms"; echo "$output"; exit 1; 
 [ -z "$remaining" ] || failed "processes are left: $remaining"
 [ $status -ne 0 ] || failed "it did not end with an error"
 [ $took -le 10000 ] || failed "it took too long"
-grep -qiE "rank $rank( |\b)" <<<"$output" || failed "nobody names rank $rank"
+grep -qiE "rank $rank( |\b)" <<<"$output" || failed "no line names rank $rank"
 if [ "$signal" = STOP ] || [ "$signal" = FAREWELL ]; then
   grep -q "^filch: rank .*: rank $rank has not answered for 5 s; ending all ranks" <<<"$output" || failed "no line of ours"
 fi

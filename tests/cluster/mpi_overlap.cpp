@@ -2,7 +2,8 @@
 //     Two clusters at once, with a transport each; the one that began MPI ends first. Exit code 0 if no two threads
 //     were in MPI at the same time, which MPI_THREAD_SERIALIZED does not allow.
 //   mpi_overlap unreachable
-//     A message to nobody ends the program with a line of ours, though it has asked MPI to go on after errors.
+//     A message without a receiver ends the program with a line of ours, though the program lets MPI continue after
+//     errors.
 #include "network.hpp"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What the tests start with mpirun.
+// The program that the tests start with mpirun.
 //   mpi_program trees SEED RUNS       exit code 0 if all ranks counted right
 //   mpi_program clusters SEED TIMES   exit code 0 if all of so many clusters, one after the other, counted right
 //   mpi_program again                 exit code 0 if a transport after the end of MPI is refused

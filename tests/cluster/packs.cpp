@@ -22,7 +22,7 @@ template <class S> void fork_at(forks least) noexcept {
   auto const first = [&] {
     EXPECT_EQ(this_thread(), thread);
     EXPECT_EQ(filch::current_worker<S>(), worker);
-    // If somebody would take the other side, then now.
+    // Another worker would take the other side now, if it could.
     for (int i = 0; i < 20; ++i) filch::join<S>([] {}, [] {});
     first_ran = true;
   };

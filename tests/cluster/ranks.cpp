@@ -1,4 +1,4 @@
-// Clusters whose ranks are threads of this process, over a network that delivers in any order.
+// Clusters of threads of this process, over a network that delivers in any order.
 #include "network.hpp"
 #include "schedulers.hpp"
 

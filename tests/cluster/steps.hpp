@@ -93,7 +93,7 @@ class ordered_port {
   void end_all(std::string_view text) { net_.end_all(text); }
 
   std::function<void()> while_sending;
-  int heartbeats = 0;  // that it sent
+  int heartbeats = 0;  // heartbeats that it sent
   bool newest_first = false;
   unsigned most = ~0u - 1;  // messages at a look
 

@@ -213,7 +213,7 @@ class holding_port : public port {
   static constexpr std::byte k_request{0};
   static constexpr std::byte k_tasks{1};
 
-  /// One that nobody had a task for: the rank asks again when it has it back.
+  /// A refused request: the rank requests again when it has it back.
   bool is_own_request(filch::message const& m) const {
     std::int32_t thief = -1;
     if (m.at(0) == k_request) std::memcpy(&thief, &m.at(1), sizeof thief);
@@ -339,7 +339,7 @@ template <class S> long gets_in_f_beside_a_g_that_nobody_wanted(filch::rank& her
   auto child = here.async<&ends_after_g>();
   answer_until(here, sides->child_began);
   long sum = 0;
-  join_that_nobody_wanted<S>([&] { sum = child.get(); }, [] { sides->g_has_run.open(); });
+  join_without_request<S>([&] { sum = child.get(); }, [] { sides->g_has_run.open(); });
   return sum + 10;
 }
 

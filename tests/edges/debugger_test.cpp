@@ -6,7 +6,7 @@
 namespace filch_test {
 namespace {
 
-/// What gdb says at the program's first stop, and at its second.
+/// gdb's backtraces at the program's first stop, and at its second.
 std::vector<std::string> backtraces(ending const& e) {
   std::vector<std::string> all;
   for (std::size_t at = e.out.find("#0 "); at != std::string::npos;) {
@@ -70,7 +70,7 @@ TEST_P(a_debugger, sees_the_frames_below_both_sides_of_a_stolen_join) {
   EXPECT_TRUE(has(e.out, "exited normally")) << e;
 }
 
-/// Those whose joins are stolen.
+/// The schedulers whose joins are stolen.
 template <class... S> std::vector<std::string> names_of(::testing::Types<S...>) {
   std::vector<std::string> names{std::string(S::name)...};
   std::erase(names, filch::serial::name);

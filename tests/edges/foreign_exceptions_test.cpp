@@ -1,4 +1,4 @@
-// What leaves a task and is no C++ exception ends the process, in one line.
+// A task that is left by no C++ exception ends the process, in one line.
 #include "edges/process.hpp"
 
 #include <filch/filch.hpp>

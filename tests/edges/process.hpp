@@ -27,7 +27,7 @@ using variables = std::vector<std::pair<std::string, std::string>>;
 
 struct ending {
   int exit_code = -1;  // if it ended by itself
-  int signal = 0;      // that killed it
+  int signal = 0;      // the signal that killed it
   bool hung = false;
   std::string out;
   std::string err;

@@ -115,7 +115,7 @@ TEST(statistics, are_printed_at_exit_for_every_pool) {
         "give-backs", "stacks at the peak", "page faults", "pool 1 ", "pool 2 ", "pool 3 ", "3 workers"}) {
     EXPECT_TRUE(e.says(word)) << word << "; " << e;
   }
-  // Under channel there is a line more for each pool in which a worker asked for tasks.
+  // Under channel there is one line more for each pool in which a worker requested tasks.
   std::ptrdiff_t asked = 0;
   for (auto at = e.err.find("steal requests"); at != std::string::npos; at = e.err.find("steal requests", at + 1)) {
     ++asked;

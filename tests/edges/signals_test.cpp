@@ -74,7 +74,7 @@ TEST_F(signals, of_thieves_are_seen_when_merged_with_a_pending_one) {
 
 TEST_F(signals, with_a_later_handler_are_not_sent_and_one_line_says_so) {
   if (is_thread_sanitized) GTEST_SKIP() << "no interrupts under ThreadSanitizer";
-  if (FILCH_TEST_FORCED) GTEST_SKIP() << "every frame is offered at its fork, and nobody is interrupted";
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "every frame is offered at its fork, and no worker is interrupted";
   auto const e = run("urgent-handler-is-replaced");
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.out, "1 1, handled 0\n");

@@ -99,7 +99,7 @@ TEST(a_fiber_that_gives_way_where_steals_are_not_forced, is_named) {
 
 /// A pool of stacks for one worker: all with slack, and one without. Two are in use: `stack`, and a newer one.
 struct some_stacks {
-  static constexpr unsigned k_with_slack = 4;  // of one worker
+  static constexpr unsigned k_with_slack = 4;  // stacks of one worker that keep pages
   r::fiber_stack_pool pool{std::size_t{1} << 16, 0, 1, filch::give_back_policy::none, [](void*) {}, nullptr};
   r::fiber_stack* stack = nullptr;
 

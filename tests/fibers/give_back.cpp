@@ -26,7 +26,7 @@ template <class S> class give_back : public ::testing::Test {
   static bool has_suspended(pool_type const& p) {
     return eventually([&] { return p.stats().suspensions > 0; });
   }
-  /// What a stack holds that has been 4 MiB deep and now waits in a join.
+  /// Looks at a stack that has been 4 MiB deep and now waits in a join.
   template <class Look> static void while_suspended(filch::give_back_policy policy, Look look) {
     pool_type pool({.workers = 2, .stack_give_back = policy});
     pool.run([&] {
@@ -122,7 +122,7 @@ TYPED_TEST(give_back, takes_no_page_in_use) {
   }
 }
 
-/// Without giving the processor away: a thief whose request stands for long interrupts, and a handler needs a page.
+/// Does not give the processor away: a thief whose request stands for long interrupts, and a handler needs a page.
 template <class S> void spin_for_thief() {
   auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!S::wanted() && std::chrono::steady_clock::now() < until) {

@@ -1,4 +1,4 @@
-// When thieves ask, and owners answer: early enough that nobody looks in vain.
+// Thieves request, and owners answer, early enough that no thief searches in vain.
 #include "stealing.hpp"
 #include "this_thread.hpp"
 
@@ -10,7 +10,7 @@ template <class S> class requests : public ::testing::Test {};
 using fiber_schedulers = ::testing::Types<filch::cactus, filch::implicit>;
 TYPED_TEST_SUITE(requests, fiber_schedulers, scheduler_names);
 
-/// A request that stands on the calling worker, perhaps, stands no more. Where nobody else asks.
+/// Answers a request that may stand on the calling worker. No other worker requests meanwhile.
 template <class S> void answer_all() {
   for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});
 }
@@ -52,7 +52,7 @@ TYPED_TEST(requests, stand_with_the_thief_of_a_spawned_task) {
     bool asked = false;
     pool.run([&] {
       pay_thieves();
-      // The caller always has something to do, and asks nobody.
+      // The caller always has something to do, and requests nothing.
       filch::scope<S>([&](auto& s) {
         gate quiet;
         gate taken;
@@ -94,7 +94,7 @@ TYPED_TEST(requests, are_answered_between_the_tasks_of_a_scope) {
         });
         EXPECT_TRUE(busy.pass());
         answer_all<S>();
-        // Nobody asks while these are spawned. The owner runs the oldest first.
+        // No thief requests while these are spawned. The owner runs the oldest first.
         s.spawn([&] {
           release.open();
           wait_for_thief<S>();

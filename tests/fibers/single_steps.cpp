@@ -132,7 +132,7 @@ void on_trap(int, siginfo_t*, void* p) {
       incomplete.fetch_add(1, std::memory_order_relaxed);
       one_incomplete.store(here << 16 | offset, std::memory_order_relaxed);
     }
-    // Of switches, those that a fiber in the known function leaves by, and comes back by.
+    // Of switches only those by which a fiber in the known function leaves and comes back.
     if (here != switch_stack || (c.is_known && c.is_fiber))
       seen[here].at(offset).store(true, std::memory_order_relaxed);
   }
@@ -199,7 +199,7 @@ template <class S> class single_steps : public ::testing::Test {
   static unsigned char const* instruction(place p, std::size_t offset) {
     return reinterpret_cast<unsigned char const*>(start_of(p)) + offset;
   }
-  /// Of a function without branches: then all between was seen, too.
+  /// For a function without branches: then all instructions between were seen, too.
   static bool saw_first_and_last(place p, std::basic_string_view<unsigned char> last) {
     if (!seen[p][0].load()) return false;
     for (std::size_t i = k_most_bytes; i-- > 0;) {

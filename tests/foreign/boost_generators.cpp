@@ -43,7 +43,7 @@ template <class S> long tree(int depth) {
   return a + b;
 }
 
-/// What is thrown on a generator's stack, in a join, and caught there.
+/// Throws in a join on a generator's stack, and catches it there.
 template <class S> bool throws_on_its_stack() {
   bool was_caught = false;
   context::fiber f([&](context::fiber&& caller) {

@@ -1,4 +1,4 @@
-// What the programs with foreign runtimes share: a scheduler by its name, and what must hold.
+// Shared by the programs with foreign runtimes: a scheduler by its name, and the checks.
 #pragma once
 
 #include <filch/filch.hpp>

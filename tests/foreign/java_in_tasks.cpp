@@ -1,5 +1,5 @@
 // A Java virtual machine beside tasks: it has handlers, signal stacks and threads of its own, and stops its threads
-// to collect garbage. Java code wants the stack that a thread began with, so tasks hand their calls to a thread of
+// to collect garbage. Java code needs the stack that a thread began with, so tasks hand their calls to a thread of
 // the program's, and wait in the system.
 #include "foreign.hpp"
 

@@ -30,7 +30,7 @@ template <class T> class broken_word {
   T right_;
 };
 
-/// What a check says while the word is wrong. Then nothing is broken any more.
+/// The condition that a check names while the word is wrong. Afterwards nothing is broken any more.
 template <class T, class Check> std::string named(Check const& check, T& word, std::type_identity_t<T> wrong) {
   EXPECT_EQ(check(), nullptr) << "before";
   char const* broken = nullptr;

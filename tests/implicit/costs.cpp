@@ -1,5 +1,4 @@
-// What thieves may cost their victim (protocol.md, "What a thief may cost its victim"). The steps are counted, not
-// timed.
+// The limits of protocol.md, "What a thief may cost its victim". The steps are counted, not timed.
 #include "blind.hpp"
 #include "scale.hpp"
 #include "schedulers/implicit/worker.hpp"

@@ -360,7 +360,7 @@ TEST(interrupts, may_come_at_any_moment) {
         EXPECT_EQ(pool.run([&] { return tree(9, seed); }), nodes(9)) << "seed " << seed;
       }
       auto const stats = pool.stats();
-      // A single worker is asked by nobody: where a signal comes it offers what it has.
+      // A single worker gets no requests: when a signal comes, it offers what it has.
       bool const has_come = !are_delivered || stats.publications >= scaled(20);
       return seed >= scaled(200) && has_come && (workers == 1 || stats.steals >= scaled(20));
     })) << pool.stats().publications

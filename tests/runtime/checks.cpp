@@ -14,7 +14,7 @@ namespace {
 namespace r = filch::runtime;
 using checks = r::team_checks;
 
-/// A pool of two workers: a caller is at place 0, whose memory is there.
+/// A pool of two workers: a caller is at place 0, which has memory.
 struct a_place {
   r::places p{2};
   unsigned place = p.enter();

@@ -201,7 +201,7 @@ TYPED_TEST(callers, take_no_tasks_of_another_call) {
       pool.run([&] {
         filch::join<S>(
             [&] {
-              // Whoever asks now gets the task.
+              // The next thief that requests gets the task.
               filch::join<S>([&] { others_task_is_there.open(); }, [] {});
               EXPECT_TRUE(first_returned.pass()) << "the first call waits for the second";
             },

@@ -199,7 +199,7 @@ bool sleeps(pid_t thread) {
 }
 
 TYPED_TEST(entering, is_done_before_the_pool_ends) {
-  if (is_emulated) GTEST_SKIP() << "the emulator does not say who sleeps";
+  if (is_emulated) GTEST_SKIP() << "the emulator does not say which threads sleep";
   if constexpr (steals<TypeParam>) {
     auto const ending = static_cast<pid_t>(syscall(SYS_gettid));
     for (std::size_t i = 0; i < scaled(300); ++i) {
@@ -228,10 +228,10 @@ TYPED_TEST(entering, is_done_before_the_pool_ends) {
       first.join();
       second.join();
       opens.join();
-      if (!has_waited) GTEST_SKIP() << "the system does not say who sleeps";
+      if (!has_waited) GTEST_SKIP() << "the system does not say which threads sleep";
     }
   } else {
-    GTEST_SKIP() << "its pool waits for nobody";
+    GTEST_SKIP() << "its pool waits for no caller";
   }
 }
 

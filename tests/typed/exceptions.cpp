@@ -17,7 +17,7 @@ namespace {
 template <class S> class exceptions : public ::testing::Test {};
 TYPED_TEST_SUITE(exceptions, all_schedulers, scheduler_names);
 
-/// What was thrown by f(): its number, or 0.
+/// The number that f() threw, or 0.
 template <class F> int thrown_by(F f) {
   try {
     f();

@@ -1,4 +1,4 @@
-// What a library that is built with FILCH_FORCE_STEAL promises: that code moves wherever it may.
+// The promise of a library that is built with FILCH_FORCE_STEAL: code moves wherever it may.
 #include "schedulers.hpp"
 #include "seeds.hpp"
 
@@ -29,7 +29,7 @@ struct seen {
   std::atomic<unsigned> joins{0};
   std::atomic<unsigned> moved{0};  // the join's frame
   std::atomic<unsigned> without_join_in_f{0};
-  std::atomic<unsigned> g_elsewhere{0};       // of these: on another thread than f
+  std::atomic<unsigned> g_elsewhere{0};       // those of them on another thread than f
   std::atomic<unsigned> g_on_other_stack{0};  // than f
 };
 

@@ -1,6 +1,6 @@
-// Random trees in which nearly every fork is stolen: where the library does not force it, f goes on only when g has
-// begun on another worker. As in typed.trees, FILCH_TEST_SEED=n repeats one tree, FILCH_TEST_TREES=n sets how many
-// there are.
+// Random trees in which nearly every fork is stolen. If the library does not force steals, f continues only when g
+// has begun on another worker. As in typed.trees, FILCH_TEST_SEED=n repeats one tree, FILCH_TEST_TREES=n sets how
+// many there are.
 #include "seeds.hpp"
 #include "stealing.hpp"
 
@@ -14,8 +14,8 @@ TYPED_TEST_SUITE(forced_trees, moving_schedulers, scheduler_names);
 
 constexpr unsigned k_fewest_forks = 200;
 
-/// A subtree of so many forks. Who waits for a thief needs a worker that does not wait: no more than `chains` forks
-/// of a subtree wait at a time.
+/// A subtree of so many forks. A fork that waits for a thief needs a worker that does not wait: no more than `chains`
+/// forks of a subtree wait at a time.
 struct node {
   std::uint64_t seed;
   unsigned forks;
@@ -41,7 +41,7 @@ struct node {
       unsigned const f_chains = 1 + static_cast<unsigned>(roll(5) % (chains - 1));
       return {static_cast<unsigned>(roll(6) % (below + 1)), f_chains, chains - f_chains};
     }
-    // A chain goes on in one side; the other one is a twig.
+    // A chain continues in one side; the other one is a twig.
     unsigned const twig = std::min(below, roll(7) % 8 == 0 ? static_cast<unsigned>(roll(8) % 6) : 0);
     if (roll(9) % 2 == 0) return {twig, 0, 1};
     return {below - twig, 1, 0};
@@ -54,7 +54,7 @@ struct tree_error {
   std::uint64_t value;
 };
 
-/// What a subtree comes to: a value, or an exception with one.
+/// The result of a subtree: a value, or an exception with one.
 struct outcome {
   bool threw;
   std::uint64_t value;
@@ -174,7 +174,7 @@ template <class S> void try_tree(typename S::pool& pool, std::uint64_t seed) {
 }
 
 TYPED_TEST(forced_trees, give_the_result_of_the_sequential_program) {
-  // Where nobody waits for a thief they are sooner done: 10^5 for both schedulers, once counts are scaled.
+  // Trees without waits for a thief take less time: 10^5 for both schedulers, once counts are scaled.
   for_each_seed<TypeParam>(8, steals_are_forced<TypeParam> ? 100'000 : 5'000, try_tree<TypeParam>);
 }
 

@@ -1,4 +1,4 @@
-// What can be handed to a join, stolen or not.
+// Callables of a join, stolen or not.
 #include "counted.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"
@@ -20,8 +20,8 @@ TYPED_TEST_SUITE(join_callables, all_schedulers, scheduler_names);
 gate unused;
 gate* the_gate = &unused;  // opened by the callable under test, wherever it runs
 
-/// Joins a waiting first half with `g` as the caller hands it over, category and all: with nobody to steal
-/// it, and stolen. g has to call the_gate->open() first.
+/// Joins a waiting first half with `g` in the caller's value category: once without a thief, once stolen. g has to
+/// call the_gate->open() first.
 template <class S, class MakeAndJoin> void as_second(MakeAndJoin body) {
   typename S::pool alone({.workers = 1});
   alone.run([&] { body([](auto&& g) { return filch::join<S>([] {}, std::forward<decltype(g)>(g)).second; }); });
@@ -288,7 +288,7 @@ TYPED_TEST(join_callables, are_neither_copied_nor_left_behind) {
 }  // namespace
 }  // namespace filch_test
 
-/// Somebody else's namespace: functions there that take everything, by names that Filch uses for its own.
+/// A user's namespace: its functions take everything, and have names that Filch uses, too.
 namespace elsewhere {
 
 template <class F> void call(F&&) { ADD_FAILURE(); }

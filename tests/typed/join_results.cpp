@@ -1,4 +1,4 @@
-// What a join returns, for results of every kind, stolen or not.
+// Results of a join, of every kind, stolen or not.
 #include "counted.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"

@@ -1,5 +1,5 @@
 // Filch's headers behind C headers that define macros with short names, I of <complex.h> for one; and behind macros
-// for all that may be taken for somebody's, a letter say, as X11's headers have them.
+// for every name that is not reserved, a letter say, as X11's headers have them.
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t k_mebibyte = std::size_t{1} << 20;
 constexpr std::size_t k_deep = 20 * k_mebibyte;
-// Of each worker: stack and tasks, and what the allocator and the test keep.
+// Bytes for each worker: stack and tasks, and those that the allocator and the test keep.
 constexpr std::size_t k_kept = 2 * k_mebibyte;
 constexpr unsigned k_workers = 4;
 

@@ -149,7 +149,7 @@ TEST(mutex_of_threads, is_unlocked_by_another_one) {
   EXPECT_EQ(value, 2 * static_cast<long>(scaled(200)));
 }
 
-// More threads than processors, and a lock that is held for longer than anybody spins: all ways of sleep and wake.
+// More threads than processors, and a lock that is held for longer than threads spin: all ways of sleep and wake.
 TEST(mutex_of_threads, wakes_all_that_sleep) {
   filch::mutex m;
   long count = 0;

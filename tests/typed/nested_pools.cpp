@@ -91,7 +91,7 @@ TYPED_TEST(nested_pools, serve_scopes_and_loops_on_both_sides_of_the_wall) {
       for (int i = 0; i < 20; ++i) {
         outer.spawn([&] {
           b.run([&] {
-            // Of this scope's fiber, but from another pool: it runs in place.
+            // A spawn by this scope's fiber, but from another pool: it runs in place.
             filch::for_index<TypeParam>(0, 10, [&](int) { ++sum; });
             filch::scope<TypeParam>([&](auto& s) {
               for (int k = 0; k < 10; ++k) s.spawn([&] { ++sum; });

@@ -44,7 +44,7 @@ TYPED_TEST(pools, are_made_from_braces) {
   static_assert(!std::is_constructible_v<pool, int> && !std::is_convertible_v<filch::pool_options, pool>);
 }
 
-/// What the pool says when it can't be made with these options; empty if it can.
+/// The error of a pool that can't be made with these options; empty if it can.
 template <class S> std::string refusal_of(filch::pool_options options) {
   try {
     typename S::pool const pool(options);
@@ -163,7 +163,7 @@ TYPED_TEST(pools, may_be_made_and_used_by_a_task_of_another) {
 
 TYPED_TEST(pools, end_after_a_run_under_way) {
   if constexpr (!steals<TypeParam>) {
-    GTEST_SKIP() << "its pool waits for nobody";
+    GTEST_SKIP() << "its pool waits for no caller";
   } else {
     for (unsigned workers : {1u, 2u}) {
       gate running;

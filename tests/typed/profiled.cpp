@@ -159,7 +159,7 @@ class profiler {
   ~profiler() {
     is_over_.store(true);
     sampler_.join();
-    signal(SIGPROF, SIG_IGN);  // what is still pending
+    signal(SIGPROF, SIG_IGN);  // signals may still be pending
     sigaction(SIGPROF, &before_, nullptr);
   }
 
@@ -182,7 +182,8 @@ TYPED_TEST(profiled, tasks_are_traced_to_where_their_threads_begin) {
     typename TypeParam::pool pool({.workers = 3});
     profiler const at_work;
     EXPECT_TRUE(eventually([&] {
-      // Many short calls: fibers begin, are stolen, wait and go on. Nothing of gtest, which has no frame pointers.
+      // Many short calls: fibers begin, are stolen, wait and continue. They call nothing of gtest, which has no frame
+      // pointers.
       long sum = 0;
       long calls = 0;
       in_known_frame([&] {

@@ -97,7 +97,7 @@ TYPED_TEST(sanitized_program, throws_after_its_frame_waited) {
       pool.run([] {
         std::array<char, 64> local;
         escape(local.data());
-        join_with_late_thief<TypeParam>();  // whose code may continue on another thread
+        join_with_late_thief<TypeParam>();  // its code may continue on another thread
         std::memset(local.data(), 0, local.size());
         EXPECT_THROW(throw_from(10), std::runtime_error);
         write_below();

@@ -695,7 +695,7 @@ TYPED_TEST(scope, throws_the_exception_of_the_earliest_task_before_those_of_its_
   });
 }
 
-/// Whose copies spawn.
+/// A callable whose copies spawn.
 template <class Spawner> struct spawns_when_copied {
   Spawner& s;
   std::atomic<int>& by_copies;

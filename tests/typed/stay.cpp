@@ -142,7 +142,7 @@ TYPED_TEST(stay, ends_with_an_exception_as_well) {
       EXPECT_EQ(this_thread(), thread);
     }
     EXPECT_TRUE(g_ran);
-    // In a pool of two this hangs where the stay has not ended: nobody would take the task.
+    // In a pool of two this hangs if the stay has not ended: no thief would take the task.
     auto const [a, b] = join([] { return 1; }, [] { return 2; });
     EXPECT_EQ(a + b, 3);
   });
@@ -172,7 +172,7 @@ TYPED_TEST(stay, leaves_earlier_forks_to_thieves) {
         filch::join<TypeParam>(
             [&] {
               wait_for_thief<TypeParam>();
-              filch::stay([&] { EXPECT_TRUE(begun.pass()) << "nobody took it"; });
+              filch::stay([&] { EXPECT_TRUE(begun.pass()) << "no thief took it"; });
             },
             [&] { begun.open(); });
       }

@@ -50,7 +50,7 @@ TYPED_TEST(stealing, gets_unrequested_forks_at_a_poll) {
       return g_has_run.is_open();
     }));
   };
-  pool.run([&] { join_that_nobody_wanted<TypeParam>(polls, [&] { g_has_run.open(); }); });
+  pool.run([&] { join_without_request<TypeParam>(polls, [&] { g_has_run.open(); }); });
 }
 
 /// Parts that wait for each other, as many as there are workers, begun by fork(part) while all but the caller sleep.
@@ -89,10 +89,10 @@ TYPED_TEST(stealing, begins_on_all_sleepers_at_the_outermost_fork) {
 }
 
 TYPED_TEST(stealing, begins_on_workers_that_were_woken_too_late) {
-  // A part in a channel's task answers nobody, and the tree before it answered whoever had asked.
+  // A part in a channel's task answers no thief, and the tree before it answered all that had requested.
   constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
   if constexpr (steals<TypeParam> && !answers_late) {
-    // No more than there are processors: else who was woken may come at any time, and owners do not wait for it.
+    // No more workers than processors: else a woken worker may come at any time, and owners do not wait for it.
     unsigned const workers = typename TypeParam::pool().workers();
     if (workers < 2) GTEST_SKIP() << "needs two processors";
     if (is_sanitized || is_emulated || !is_optimised)
@@ -106,7 +106,7 @@ TYPED_TEST(stealing, begins_on_workers_that_were_woken_too_late) {
       };
       late += !all_begin<TypeParam>(workers, fork, std::chrono::milliseconds(500));
     }
-    // Whoever ran a part of the tree, and lost its processor before it could look for more, comes when it comes.
+    // A worker that ran a part of the tree and lost its processor before it could search comes at any time.
     EXPECT_LE(late, rounds / 2) << "of " << rounds;
   }
 }

@@ -36,7 +36,7 @@ struct tree_error {
   std::uint64_t value;
 };
 
-/// What a node comes to: a value, or an exception with one. And the sum over all nodes that ran.
+/// The result of a node: a value, or an exception with one. And the sum over all nodes that ran.
 struct outcome {
   bool threw = false;
   std::uint64_t value = 0;

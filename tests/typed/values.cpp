@@ -170,7 +170,7 @@ struct named_view {
   return begin;
 }
 
-/// What temporaries return, of which compilers know nothing: each is to be read in the full expression.
+/// Results of temporaries that compilers know nothing of: each is to be read in the full expression.
 template <class Join> void expect_views_to_be_good(Join const& join) {
   text t{"abcdefg"};
   text u{"hijklmn"};
@@ -206,7 +206,7 @@ TYPED_TEST(values, may_be_views_of_a_capture_until_the_expression_s_end) {
 }  // namespace
 }  // namespace filch_test
 
-/// Types of users whose operators do what they like: nothing may use them.
+/// Users' types with operators that nothing may use.
 namespace guarded {
 
 template <class T> void operator&(T&&) = delete;

@@ -20,7 +20,7 @@ template <class F> void below(int depth, F f) {
   filch_test_below(depth, [](void* p) { (*static_cast<F*>(p))(); }, &f);
 }
 
-/// On a thread, whose stack may lie above or below those of workers.
+/// Stops on a thread whose stack may lie above or below those of workers.
 template <class S> void stop_on_both_sides(int) {
   typename S::pool pool({.workers = 2});
   std::thread([&] {

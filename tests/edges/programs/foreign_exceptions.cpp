@@ -1,5 +1,4 @@
-// What leaves a task and is no C++ exception. The number says what: 0, another language's exception; 1,
-// pthread_exit().
+// Tasks that are left by no C++ exception. The number 0 is another language's exception; 1 is pthread_exit().
 #include "programs/scenario.hpp"
 
 #include <pthread.h>
@@ -22,7 +21,7 @@ std::string leaves() {
   std::memcpy(&foreign.exception_class, "LUAJIT2\0", 8);
   foreign.exception_cleanup = [](_Unwind_Reason_Code, _Unwind_Exception*) {};
   _Unwind_RaiseException(&foreign);
-  std::fputs("nobody catches it\n", stderr);
+  std::fputs("no handler catches it\n", stderr);
   _exit(3);
 }
 std::string returns() { return "a value"; }

@@ -85,7 +85,7 @@ scenario const asked_for{"fork-in-first-asked-for", [](int) {
                            };
                            auto const g = [&] { ++ran; };
                            pool.run([&] {
-                             // Nobody asks while the tasks below are forked.
+                             // No thief requests while the tasks below are forked.
                              channel::detach([&] {
                                is_held = true;
                                while (!may_ask) std::this_thread::yield();
@@ -315,7 +315,7 @@ template <class S> void fork_in_asked_scope() {
       publications = pool.stats().publications;
     });
   });
-  // In the child, under `implicit`, nobody is offered anything.
+  // In the child, `implicit` offers nothing.
   bool const offers_nothing = !std::is_same_v<S, filch::implicit> || pool.stats().publications == publications;
   if (child == 0) std::exit(right(ran == 12 && offers_nothing));
   wait_for(child);
@@ -389,7 +389,7 @@ scenario const comes_back_to_a_wait{"fork-on-top-of-waits-and-return", [](int) {
                                       returns_to_a_wait<filch::direct>();
                                     }};
 
-// What was detached is the parent's.
+// Detached tasks are the parent's.
 scenario const detached{"fork-beside-detached-and-return", [](int) {
                           using filch::channel;
                           channel::pool pool({.workers = 1});
@@ -496,7 +496,7 @@ scenario const several_threads{"fork-and-enter-from-several-threads", [](int rou
                                      }
                                      start.open();
                                      for (auto& t : threads) t.join();
-                                     // This thread, the pool's worker and the default pool's: whoever came first made
+                                     // This thread, the pool's worker and the default pool's: the first caller made
                                      // each, once.
                                      bool const once = is_sanitized || eventually([] { return thread_count() == 3; });
                                      std::_Exit(right_ones == 4 && once ? 0 : 1);

@@ -14,7 +14,7 @@ template <class S> long fib_in_own_pool(long n) {
   return pool.run([=] { return fib<S>(n); });
 }
 
-// Of every scheduler.
+// Joins of every scheduler.
 long const at_first = fib_in_own_pool<filch::direct>(10) + fib_in_own_pool<filch::channel>(10)
 #if FILCH_HAS_CACTUS
                       + fib_in_own_pool<filch::cactus>(10) + fib_in_own_pool<filch::implicit>(10) - 110

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     if (dlclose(library) != 0) std::puts(dlerror());
     unloaded = true;
     user.join();
-    raise(SIGURG);  // which nobody minds
+    raise(SIGURG);  // without any effect
   }
   std::puts("done");
 }

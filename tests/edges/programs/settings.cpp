@@ -1,4 +1,4 @@
-// What the environment asks for.
+// Pools with the settings of the environment.
 #include "programs/scenario.hpp"
 
 #include <sched.h>

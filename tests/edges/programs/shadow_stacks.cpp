@@ -20,7 +20,7 @@ constexpr long k_shadow_stack_status = 0x5005;  // ARCH_SHSTK_STATUS
 std::atomic<bool> are_on{false};
 
 using system_call = long (*)(long, ...);
-// Found without a guard: who waits at one calls syscall().
+// Found without a guard: a thread that waits at one calls syscall().
 constinit std::atomic<system_call> next{nullptr};
 
 }  // namespace

@@ -78,7 +78,7 @@ scenario const own_signal_stack{"threads-with-a-signal-stack-of-their-own", [](i
                                   std::printf("left behind: %d\n", mapped() - before > 1024);
                                 }};
 
-/// Who takes a signal stack away that somebody else needs once more finds it.
+/// Checks that the library's signal stack is found again after a destructor put it back.
 pthread_key_t at_end;
 scenario const restored_signal_stack{"signal-stack-is-put-back-at-the-end-of-a-thread", [](int) {
                                        static stack_t before{};
