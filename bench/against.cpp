@@ -1,3 +1,5 @@
+// filch-bench --against: runs the schedulers in turn with a base, and prints ratios within each turn (against.hpp).
+// main.cpp calls it.
 #include "against.hpp"
 
 #include <fmt/format.h>

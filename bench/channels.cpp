@@ -1,3 +1,4 @@
+// filch-bench --channels: the runs and tables of channels.hpp. main.cpp calls it.
 #include "channels.hpp"
 
 #include "statistics.hpp"

@@ -1,3 +1,5 @@
+// filch-bench --loops: the tables of rows and rounds (loops.hpp); tiny_loops.cpp has the third one. main.cpp calls
+// it.
 #include "loops.hpp"
 
 #include "program.hpp"

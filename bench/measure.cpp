@@ -1,3 +1,4 @@
+// Measures a row of the long table (measure.hpp): turns, ratios within a turn, counters. main.cpp calls it.
 #include "measure.hpp"
 
 #include <barrier>

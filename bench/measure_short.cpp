@@ -1,3 +1,4 @@
+// Measures the short table (measure_short.hpp) and prints each row when it is done. main.cpp calls it.
 #include "measure_short.hpp"
 
 #include "html_page.hpp"

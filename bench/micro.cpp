@@ -1,3 +1,4 @@
+// filch-bench --micro: the figures of micro.hpp. main.cpp calls it.
 #include "micro.hpp"
 
 #include "statistics.hpp"

@@ -1,3 +1,5 @@
+// Parses the command line, and refuses combinations of options that no measurement takes (options.hpp). main.cpp
+// calls it.
 #include "options.hpp"
 
 #include "workload.hpp"

@@ -1,3 +1,4 @@
+// Starts the other program of other_program.hpp and reads its rows, as JSON. main.cpp calls it.
 #include "other_program.hpp"
 
 #include "report.hpp"

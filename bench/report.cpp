@@ -1,3 +1,4 @@
+// Prints rows as a table, as JSON or as CSV (report.hpp). main.cpp calls it.
 #include "report.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checks names, sizes and numbers of the command line (request.hpp). main.cpp calls it.
 #include "request.hpp"
 
 #include "other_program.hpp"

@@ -1,3 +1,4 @@
+// filch-bench --server: makes arrivals, runs the callers, and prints latencies (server.hpp). main.cpp calls it.
 #include "server.hpp"
 
 #include "measure.hpp"

@@ -1,3 +1,4 @@
+// The text of the short table: heads, cells, legend and conclusion (short_table.hpp). measure_short.cpp calls it.
 #include "short_table.hpp"
 
 #include "statistics.hpp"

@@ -1,3 +1,4 @@
+// filch-bench --space: samples the pages of stacks during runs (space.hpp). main.cpp calls it.
 #include "space.hpp"
 
 #include "program.hpp"

@@ -1,3 +1,4 @@
+// filch-bench --stealing: times single steals, and counts those of workloads (stealing.hpp). main.cpp calls it.
 #include "stealing.hpp"
 
 #include "program.hpp"

@@ -1,3 +1,4 @@
+// The third table of filch-bench --loops: the cost of calls of tiny loops (loops.hpp). main.cpp calls it.
 #include "loops.hpp"
 #include "measure.hpp"
 #include "statistics.hpp"

@@ -1,3 +1,5 @@
+// The measurement of measure.hpp: each turn runs the serial program on rank 0, a copy for each worker, and the
+// cluster. main.cpp calls it.
 #include "measure.hpp"
 
 #include "../report.hpp"

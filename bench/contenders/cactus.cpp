@@ -1,3 +1,4 @@
+// All workloads, compiled for filch::cactus. bench/contenders.cpp lists the contenders.
 #include "contender_of.hpp"
 
 #include <filch/cactus.hpp>

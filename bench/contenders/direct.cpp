@@ -1,3 +1,4 @@
+// All workloads, compiled for filch::direct. bench/contenders.cpp lists the contenders.
 #include "contender_of.hpp"
 
 #include <filch/direct.hpp>

@@ -1,3 +1,4 @@
+// All workloads, compiled for filch::implicit. bench/contenders.cpp lists the contenders.
 #include "contender_of.hpp"
 
 #include <filch/implicit.hpp>

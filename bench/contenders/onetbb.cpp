@@ -1,3 +1,4 @@
+// All workloads, compiled for oneTBB (peers/onetbb.hpp). bench/contenders.cpp lists the contenders.
 #include "../peers/onetbb.hpp"
 #include "contender_of.hpp"
 

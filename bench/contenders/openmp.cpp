@@ -1,3 +1,4 @@
+// All workloads, compiled for OpenMP tasks (peers/openmp.hpp). bench/contenders.cpp lists the contenders.
 #include "../peers/openmp.hpp"
 #include "contender_of.hpp"
 

@@ -1,3 +1,4 @@
+// The source of two libraries (library.hpp): trees of joins under cactus and implicit. typed.libraries loads them.
 #include "library.hpp"
 
 #include <filch/filch.hpp>
