@@ -1,4 +1,5 @@
-// Writes the page of html_page.hpp: text and bars as HTML, with a style of its own and no scripts. main.cpp calls it.
+// Writes the page of html_page.hpp: text and bars as HTML, with a style of its own and no scripts. measure_short.cpp
+// calls it.
 #include "html_page.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// frame: many spawned tasks, one join counter.
+// Scopes: many spawned tasks, one join counter, and tickets that keep the order of spawns. User code calls it through
+// cactus_frame.hpp. Protocol: protocol.md, cactus-5.
 #include "runtime/pools.hpp"
 #include "schedulers/cactus/checks.hpp"
 

@@ -1,4 +1,5 @@
-// The owner's side: the slow paths of fork and join.
+// The owner: the slow paths of fork and join. It publishes tasks, takes them back, or waits on another stack. User
+// code calls it through cactus_join.hpp. Protocol: protocol.md, "Steps" and cactus-4.
 #include "schedulers/cactus/checks.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The pool: its members, the way in, and the default pool.
+// The pool: its members, the way in, and the default pool. pool_of.hpp and the fiber team call it. Protocol:
+// src/runtime/idle.md for callers, default-1 for the default pool.
 #include "runtime/pool_of.hpp"
 #include "schedulers/cactus/checks.hpp"
 

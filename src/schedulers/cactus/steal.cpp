@@ -1,4 +1,5 @@
-// The thief's side.
+// The thief: takes the oldest public task, or requests one, and passes wake-ups on. The fiber team's loop calls the
+// hooks. Protocol: protocol.md, "Steps" and cactus-1 to cactus-4.
 #include "schedulers/cactus/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
