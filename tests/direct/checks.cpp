@@ -2,6 +2,8 @@
 // wrong, and the check names it.
 #include "schedulers/direct/checks.hpp"
 
+#include "broken.hpp"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +16,6 @@ using filch::detail::direct_member;
 using filch::detail::direct_run_nothing;
 using filch::detail::direct_state;
 using filch::detail::direct_task;
-using filch::runtime::broken_condition;
 
 constexpr unsigned k_thief = 3;
 
@@ -39,101 +40,57 @@ struct worker_with_tasks {
     w.split.answer(tasks + 2);
   }
   std::string broken() const { return text(filch::detail::broken_worker(w, w.top)); }
-  static std::string text(broken_condition condition) { return condition ? condition : ""; }
 };
 
-TEST(direct_checks, find_nothing_in_a_worker_as_it_should_be) {
+TEST(direct_checks, find_nothing_in_a_requested_worker) {
   worker_with_tasks x;
-  EXPECT_EQ(x.broken(), "");
   x.w.split.request();
   EXPECT_EQ(x.broken(), "");
 }
 
-TEST(direct_checks, name_a_bot_below_the_array) {
-  worker_with_tasks x;
-  x.w.bot.start_at(x.tasks - 1);
-  EXPECT_EQ(x.broken(), "base <= bot");
+TEST(direct_checks, name_each_broken_word_of_a_worker) {
+  expect_named<worker_with_tasks>({
+      {"base <= bot", [](auto& x) { x.w.bot.start_at(x.tasks - 1); }},
+      {"bot <= public_end", [](auto& x) { x.w.bot.start_at(x.tasks + 3); }},
+      {"public_end <= w.end", [](auto& x) { x.w.public_end.start_at(x.tasks + 9); }},
+      {"bot <= top", [](auto& x) { x.w.top = x.tasks; }},
+      {"top <= w.end", [](auto& x) { x.w.top = x.tasks + 9; }},
+      {"w.split.is_at(public_end) || w.split.is_requested()",
+       [](auto& x) {
+         x.tasks[2].state.publish();
+         x.w.public_end.raise(x.tasks + 3);
+       }},
+      {"bot == base || bot[-1].state.unordered() != direct_state::task",
+       [](auto& x) { x.tasks[0].state.give_back(); }},
+      {"public_end == w.end || public_end->state.unordered() == direct_state::empty",
+       [](auto& x) { x.tasks[2].state.publish(); }},
+      {"top == w.end || top->state.unordered() == direct_state::empty", [](auto& x) { x.tasks[4].state.pass(); }},
+      {"w.inlined_in_a_row < k_inlined_until_private",
+       [](auto& x) { x.w.inlined_in_a_row = filch::detail::k_inlined_until_private; }},
+  });
 }
 
-TEST(direct_checks, name_a_bot_above_public_tasks) {
+TEST(direct_checks, name_each_broken_word_of_a_task) {
   worker_with_tasks x;
-  x.w.bot.start_at(x.tasks + 3);
-  EXPECT_EQ(x.broken(), "bot <= public_end");
-}
-
-TEST(direct_checks, name_public_tasks_above_the_array) {
-  worker_with_tasks x;
-  x.w.public_end.start_at(x.tasks + 9);
-  EXPECT_EQ(x.broken(), "public_end <= w.end");
-}
-
-TEST(direct_checks, name_a_top_below_stolen_tasks) {
-  worker_with_tasks x;
-  x.w.top = x.tasks;
-  EXPECT_EQ(x.broken(), "bot <= top");
-}
-
-TEST(direct_checks, name_a_top_above_the_array) {
-  worker_with_tasks x;
-  x.w.top = x.tasks + 9;
-  EXPECT_EQ(x.broken(), "top <= w.end");
-}
-
-TEST(direct_checks, name_a_split_that_stayed_when_public_end_moved) {
-  worker_with_tasks x;
-  x.tasks[2].state.publish();
-  x.w.public_end.raise(x.tasks + 3);
-  EXPECT_EQ(x.broken(), "w.split.is_at(public_end) || w.split.is_requested()");
-}
-
-TEST(direct_checks, name_a_task_that_thieves_have_passed_by) {
-  worker_with_tasks x;
-  x.tasks[0].state.give_back();
-  EXPECT_EQ(x.broken(), "bot == base || bot[-1].state.unordered() != direct_state::task");
-}
-
-TEST(direct_checks, name_a_private_task_with_a_state) {
-  worker_with_tasks x;
-  x.tasks[2].state.publish();
-  EXPECT_EQ(x.broken(), "public_end == w.end || public_end->state.unordered() == direct_state::empty");
-  EXPECT_EQ(x.text(broken_private(x.w, x.tasks[2])), "t.state.unordered() == direct_state::empty");
-}
-
-TEST(direct_checks, name_a_free_descriptor_with_a_state) {
-  worker_with_tasks x;
-  x.tasks[4].state.pass();
-  EXPECT_EQ(x.broken(), "top == w.end || top->state.unordered() == direct_state::empty");
-}
-
-TEST(direct_checks, name_places_that_should_be_private_again) {
-  worker_with_tasks x;
-  x.w.inlined_in_a_row = filch::detail::k_inlined_until_private;
-  EXPECT_EQ(x.broken(), "w.inlined_in_a_row < k_inlined_until_private");
-}
-
-TEST(direct_checks, name_a_task_that_is_not_in_its_owner_s_array) {
-  worker_with_tasks const x;
   worker_with_tasks const other;
-  EXPECT_EQ(x.text(broken_task(x.w, x.tasks[1])), "");
-  EXPECT_EQ(x.text(broken_task(x.w, other.tasks[1])), "w.first_task() <= &t && &t < w.end");
-}
-
-TEST(direct_checks, name_a_task_that_runs_nothing_known) {
-  worker_with_tasks const x;
-  EXPECT_EQ(x.text(broken_task(x.w, x.tasks[4])), "t.run != nullptr");
-  EXPECT_EQ(x.text(broken_private(x.w, x.tasks[4])), "t.run != nullptr");
+  EXPECT_EQ(text(broken_task(x.w, x.tasks[1])), "");
+  EXPECT_EQ(text(broken_task(x.w, other.tasks[1])), "w.first_task() <= &t && &t < w.end");
+  EXPECT_EQ(text(broken_task(x.w, x.tasks[4])), "t.run != nullptr");
+  EXPECT_EQ(text(broken_private(x.w, x.tasks[4])), "t.run != nullptr");
+  x.tasks[2].state.publish();
+  EXPECT_EQ(text(broken_private(x.w, x.tasks[2])), "t.state.unordered() == direct_state::empty");
 }
 
 TEST(direct_checks, name_a_stolen_task_that_another_worker_has) {
   worker_with_tasks x;
   direct_task& t = x.tasks[0];
-  EXPECT_EQ(x.text(broken_stolen(t, k_thief)), "");
+  EXPECT_EQ(text(broken_stolen(t, k_thief)), "");
   EXPECT_NE(t.state.take_back(), direct_state::task);
-  EXPECT_EQ(x.text(broken_stolen(t, k_thief)), "");
+  EXPECT_EQ(text(broken_stolen(t, k_thief)), "");
   static_cast<void>(t.state.wait());
-  EXPECT_EQ(x.text(broken_stolen(t, k_thief)), "");
+  EXPECT_EQ(text(broken_stolen(t, k_thief)), "");
   t.state.give_back();
-  EXPECT_EQ(x.text(broken_stolen(t, k_thief)),
+  EXPECT_EQ(text(broken_stolen(t, k_thief)),
             "state == stolen_by(thief) || state == direct_state::empty || state == direct_state::waited");
 }
 
@@ -145,54 +102,36 @@ struct waiting_worker : worker_with_tasks {
     w.split.answer(tasks + 1);
     tasks[1].state.clear();
   }
-  std::string broken_wait(unsigned thief = k_thief) const { return text(broken_waiting(w, tasks[0], thief)); }
+  unsigned thief = k_thief;
+
+  std::string broken() const { return text(broken_waiting(w, tasks[0], thief)); }
 };
 
-TEST(direct_checks, find_nothing_in_a_wait_as_it_should_be) {
+TEST(direct_checks, find_nothing_in_a_wait_that_goes_on) {
   waiting_worker x;
-  EXPECT_EQ(x.broken_wait(), "");
   EXPECT_NE(x.tasks[0].state.take_back(), direct_state::task);
-  EXPECT_EQ(x.broken_wait(), "");
+  EXPECT_EQ(x.broken(), "");
   x.tasks[0].state.pass();
-  EXPECT_EQ(x.broken_wait(), "");
+  EXPECT_EQ(x.broken(), "");
 }
 
-TEST(direct_checks, name_a_worker_that_waits_for_itself) {
-  waiting_worker x;
-  x.w.index = k_thief;
-  EXPECT_EQ(x.broken_wait(), "thief != w.index");
-}
-
-TEST(direct_checks, name_a_thief_above_the_task_that_is_waited_for) {
-  waiting_worker x;
-  x.w.bot.start_at(x.tasks + 2);
-  EXPECT_EQ(x.broken_wait(), "w.bot.look() <= &t + 1");
-}
-
-TEST(direct_checks, name_a_wait_for_a_private_task) {
-  waiting_worker x;
-  x.w.public_end.start_at(x.tasks);
-  EXPECT_EQ(x.broken_wait(), "&t < w.public_end.get()");
-}
-
-TEST(direct_checks, name_a_wait_for_a_task_without_a_thief) {
-  waiting_worker x;
-  x.tasks[0].state.give_back();
-  EXPECT_EQ(x.broken_wait(), "state != direct_state::task && state != direct_state::taken");
-}
-
-TEST(direct_checks, name_a_wait_for_another_thief) {
-  waiting_worker const x;
-  EXPECT_EQ(x.broken_wait(k_thief + 1), "!is_stolen(state) || state == stolen_by(thief)");
+TEST(direct_checks, name_each_broken_word_of_a_wait) {
+  expect_named<waiting_worker>({
+      {"thief != w.index", [](auto& x) { x.w.index = k_thief; }},
+      {"w.bot.look() <= &t + 1", [](auto& x) { x.w.bot.start_at(x.tasks + 2); }},
+      {"&t < w.public_end.get()", [](auto& x) { x.w.public_end.start_at(x.tasks); }},
+      {"state != direct_state::task && state != direct_state::taken", [](auto& x) { x.tasks[0].state.give_back(); }},
+      {"!is_stolen(state) || state == stolen_by(thief)", [](auto& x) { ++x.thief; }},
+  });
 }
 
 TEST(direct_checks, name_a_task_that_a_call_has_left) {
   worker_with_tasks x;
-  EXPECT_EQ(x.text(broken_idle(x.w)), "w.top == w.first_task()");
+  EXPECT_EQ(text(broken_idle(x.w)), "w.top == w.first_task()");
   x.w.top = x.tasks;
-  EXPECT_EQ(x.text(broken_idle(x.w)), "w.bot.look() == w.first_task()");
+  EXPECT_EQ(text(broken_idle(x.w)), "w.bot.look() == w.first_task()");
   x.w.bot.start_at(x.tasks);
-  EXPECT_EQ(x.text(broken_idle(x.w)), "");
+  EXPECT_EQ(text(broken_idle(x.w)), "");
 }
 
 }  // namespace
