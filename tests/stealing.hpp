@@ -16,6 +16,18 @@ template <class S> void wait_for_thief() {
   }
 }
 
+/// Calls body() in a pool of one worker, and in one of two whose thief waits for work.
+template <class S, class Body> void on_one_and_two_workers(Body body) {
+  for (unsigned workers : {1u, 2u}) {
+    SCOPED_TRACE(workers);
+    typename S::pool pool({.workers = workers});
+    pool.run([&] {
+      if (workers > 1) wait_for_thief<S>();
+      body();
+    });
+  }
+}
+
 /// A join as any other.
 template <class S> struct plain_join {
   static constexpr bool is_stolen = false;
