@@ -37,19 +37,19 @@ class way {
     r.of_ideal = median(of_ideal_);
     r.to_direct = median(to_direct_);
     r.steals = each(before_.steals, after.steals);
-    r.requests = each(before_.requests, after.requests);
-    r.forwards = each(before_.forwards, after.forwards);
-    r.returns = each(before_.returns, after.returns);
-    r.updates = each(before_.updates, after.updates);
+    r.requests = each(before_.channel.requests, after.channel.requests);
+    r.forwards = each(before_.channel.forwards, after.channel.forwards);
+    r.returns = each(before_.channel.returns, after.channel.returns);
+    r.updates = each(before_.channel.updates, after.channel.updates);
     double const answers = each(before_.publications, after.publications);
-    if (answers > 0) r.tasks_per_answer = each(before_.tasks_sent, after.tasks_sent) / answers;
+    if (answers > 0) r.tasks_per_answer = each(before_.channel.tasks_sent, after.channel.tasks_sent) / answers;
   }
 
  private:
   std::string name_;
   program& job_;
   std::unique_ptr<running_pool> pool_;
-  filch::pool_stats before_;
+  pool_counts before_;
   std::vector<double> seconds_;
   std::vector<double> speedups_;
   std::vector<double> of_ideal_;

@@ -5,8 +5,9 @@
 #include "workload.hpp"
 
 #include <filch/channel_options.hpp>
+#include <filch/channel_stats.hpp>
+#include <filch/implicit_stats.hpp>
 #include <filch/pool_options.hpp>
-#include <filch/pool_stats.hpp>
 
 #include <functional>
 #include <memory>
@@ -15,6 +16,11 @@
 #include <vector>
 
 namespace bench {
+
+/// The counters of a pool of any scheduler. Those that the scheduler does not have stay 0.
+struct pool_counts : filch::implicit_stats {
+  filch::channel_stats channel;
+};
 
 /// A pool of some scheduler, made once a row.
 class running_pool {
@@ -41,7 +47,7 @@ class running_pool {
   virtual void loop(std::size_t n, float* numbers) = 0;
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
-  virtual std::optional<filch::pool_stats> stats() const = 0;
+  virtual std::optional<pool_counts> stats() const = 0;
   /// Bytes in use of the pool's stacks; empty for schedulers without stacks for fibers.
   virtual std::optional<std::size_t> written_stack_bytes() const = 0;
 };

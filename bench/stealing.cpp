@@ -67,7 +67,7 @@ class counting_cycles {
 /// The sum of the runs of one way.
 struct sum {
   std::vector<double> seconds;
-  filch::pool_stats all;
+  pool_counts all;
   std::uint64_t walk_cycles = 0;
   std::uint64_t victim_cycles = 0;
 

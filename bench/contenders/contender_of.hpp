@@ -51,8 +51,16 @@ template <class S> class pool_of final : public running_pool {
     parallel_loop<S>(0, n, [numbers](std::size_t i) { numbers[i] += 1; });
   }
   bool wanted() const override { return S::wanted(); }
-  std::optional<filch::pool_stats> stats() const override {
-    if constexpr (requires { pool_.stats(); }) return pool_.stats();
+  std::optional<pool_counts> stats() const override {
+    if constexpr (requires { pool_.stats(); }) {
+      auto const counted = pool_.stats();
+      pool_counts all;
+      static_cast<filch::pool_stats&>(all) = counted;
+      if constexpr (requires { counted.stacks_peak; }) static_cast<filch::fiber_stats&>(all) = counted;
+      if constexpr (requires { counted.walks; }) all.walks = counted.walks;
+      if constexpr (requires { counted.requests; }) all.channel = counted;
+      return all;
+    }
     return std::nullopt;
   }
   std::optional<std::size_t> written_stack_bytes() const override {

@@ -1,17 +1,21 @@
 // filch::cactus: continuation stealing on cactus stacks. Linux on x86-64. Code may move to another thread at a join.
 #pragma once
 
-#include <cstdint>
 #include <filch/detail/cactus_frame.hpp>
 #include <filch/detail/cactus_join.hpp>
 #include <filch/detail/pool_of.hpp>
+#include <filch/fiber_stats.hpp>
 #include <filch/scheduler.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
 class cactus_team;
+template <> struct stats_of_team<cactus_team> {
+  using type = fiber_stats;
+};
 extern template class FILCH_API pool_of<cactus_team>;
 }  // namespace detail
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/channel_options.hpp>
+#include <filch/channel_stats.hpp>
 #include <filch/detail/channel_task.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/detail/task_frame.hpp>
@@ -13,6 +14,9 @@ namespace detail {
 class channel_team;
 template <> struct options_of_team<channel_team> {
   using type = channel_options;
+};
+template <> struct stats_of_team<channel_team> {
+  using type = channel_stats;
 };
 extern template class FILCH_API pool_of<channel_team>;
 extern template void task_frame<channel_stack>::drain() noexcept;

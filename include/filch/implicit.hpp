@@ -6,6 +6,7 @@
 #include <filch/detail/implicit/join.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/implicit_options.hpp>
+#include <filch/implicit_stats.hpp>
 #include <filch/scheduler.hpp>
 
 #include <atomic>
@@ -16,6 +17,9 @@ namespace detail {
 class implicit_team;
 template <> struct options_of_team<implicit_team> {
   using type = implicit_options;
+};
+template <> struct stats_of_team<implicit_team> {
+  using type = implicit_stats;
 };
 extern template class FILCH_API pool_of<implicit_team>;
 }  // namespace detail

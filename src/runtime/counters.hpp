@@ -1,4 +1,5 @@
-// The counters of a worker: it alone writes them, any thread reads them.
+// The counters that a worker has under each scheduler: it alone writes them, any thread reads them. A scheduler's own
+// counters are in its folder.
 #pragma once
 
 #include <filch/pool_stats.hpp>
@@ -30,12 +31,6 @@ struct alignas(64) counters {
   counter wakeups;
   counter suspensions;
   counter give_backs;
-  counter walks;
-  counter requests;
-  counter forwards;
-  counter returns;
-  counter updates;
-  counter tasks_sent;
 
   void add_to(pool_stats& sum) const noexcept {
     sum.steals += steals.read();
@@ -47,12 +42,6 @@ struct alignas(64) counters {
     sum.wakeups += wakeups.read();
     sum.suspensions += suspensions.read();
     sum.give_backs += give_backs.read();
-    sum.walks += walks.read();
-    sum.requests += requests.read();
-    sum.forwards += forwards.read();
-    sum.returns += returns.read();
-    sum.updates += updates.read();
-    sum.tasks_sent += tasks_sent.read();
   }
 };
 static_assert(sizeof(counters) == 128);

@@ -62,7 +62,12 @@ template <class Team> unsigned pool_of<Team>::workers() const noexcept { return 
 
 template <class Team> unsigned pool_of<Team>::places() const noexcept { return team().all_places(); }
 
-template <class Team> pool_stats pool_of<Team>::stats() const noexcept { return team().stats(); }
+template <class Team> auto pool_of<Team>::stats() const noexcept -> statistics {
+  statistics all;
+  static_cast<pool_stats&>(all) = team().stats();
+  if constexpr (requires { team().add_to(all); }) team().add_to(all);
+  return all;
+}
 
 /// In a child of fork() another thread may have made it.
 template <class Team> Team& pool_of<Team>::team() const noexcept { return *made(team_); }

@@ -22,6 +22,7 @@ struct section {
   std::string title;
   std::vector<std::pair<unsigned, pool_stats>> workers;  // by place
   pool_stats whole;
+  std::string own;  // the scheduler's counters
 };
 
 struct registry {
@@ -45,6 +46,7 @@ section figures_of(team const& t, unsigned number) {
     if (t.was_used(i)) s.workers.emplace_back(i, t.stats_of(i));
   }
   s.whole = t.stats();
+  s.own = t.own_figures();
   return s;
 }
 
@@ -62,15 +64,8 @@ void print_section(section const& s) {
                "publications", "sleeps", "wake-ups", "suspensions", "give-backs");
   for (auto const& [place, counted] : s.workers) print_row(std::to_string(place).c_str(), counted);
   print_row("all", s.whole);
-  if (s.whole.requests) {
-    std::fprintf(stderr,
-                 "%8s %" PRIu64 " steal requests, passed on %" PRIu64 " times, %" PRIu64 " came back; %" PRIu64
-                 " tasks in %" PRIu64 " answers; %" PRIu64 " updates\n",
-                 "", s.whole.requests, s.whole.forwards, s.whole.returns, s.whole.tasks_sent, s.whole.publications,
-                 s.whole.updates);
-  }
-  std::fprintf(stderr, "%8s %zu stacks at the peak, %zu in use; %" PRIu64 " page faults of the process\n", "",
-               s.whole.stacks_peak, s.whole.stacks_in_use, s.whole.page_faults);
+  if (!s.own.empty()) std::fprintf(stderr, "%8s %s\n", "", s.own.c_str());
+  std::fprintf(stderr, "%8s %" PRIu64 " page faults of the process\n", "", s.whole.page_faults);
 }
 
 void print_at_exit() {

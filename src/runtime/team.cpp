@@ -127,7 +127,6 @@ pool_stats team::stats() const noexcept {
     counters_[i].add_to(sum);
     sum.forks += forks_of(i);
   }
-  add_to(sum);
   sum.page_faults = os::page_faults() - page_faults_before_;
   sum.stack_bytes = stack_size_;
   return sum;

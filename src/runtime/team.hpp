@@ -25,6 +25,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -70,6 +71,8 @@ class team {
   bool wait_for_callers() noexcept;
   /// The scheduler's name, for the table at exit.
   virtual char const* scheduler_name() const noexcept = 0;
+  /// The scheduler's own counters, a line of the table at exit; empty: none. Throws std::bad_alloc.
+  virtual std::string own_figures() const { return {}; }
 
  protected:
   /// Where no size of stacks is asked for, they get smaller until each worker can have so much address space beside
@@ -96,8 +99,6 @@ class team {
   virtual void ask_everybody(unsigned me) noexcept = 0;
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
-  /// Adds the pool's own counters, which no worker keeps.
-  virtual void add_to(pool_stats&) const noexcept {}
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// The worker has searched in vain for half the time after which it sleeps; or it is announced, and has requested
   /// from all workers. Returns how long it may sleep at most: then it has to request again.

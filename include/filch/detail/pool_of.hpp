@@ -19,6 +19,11 @@ template <class Team> struct options_of_team {
   using type = pool_options;
 };
 
+/// The counters of a team's pools. A scheduler with counters of its own specialises it.
+template <class Team> struct stats_of_team {
+  using type = pool_stats;
+};
+
 /// Options of a scheduler with these common settings, and the other way.
 template <class To, class From> To options_as(From const& from) {
   To to;
@@ -38,6 +43,8 @@ template <class Team> class pool_of {
  public:
   /// pool_options, or the scheduler's own: these have the same fields, and more.
   using options = typename options_of_team<Team>::type;
+  /// pool_stats, or the scheduler's own: these have the same fields, and more.
+  using statistics = typename stats_of_team<Team>::type;
 
   /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
   /// the system refuses a thread or the address space; nothing is left behind then.
@@ -74,7 +81,7 @@ template <class Team> class pool_of {
   /// and for those that work while others are in filch::blocking. Fixed; for arrays with an element for each worker.
   unsigned places() const noexcept;
   /// The workers' counters so far.
-  pool_stats stats() const noexcept;
+  statistics stats() const noexcept;
 
  protected:
   Team& team() const noexcept;

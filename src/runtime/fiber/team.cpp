@@ -27,12 +27,18 @@ fiber_team::fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*
 }
 
 // In a child of fork() the holder of the stacks' lock may not exist: the child says nothing of its parent's stacks.
-void fiber_team::add_to(pool_stats& sum) const noexcept {
+void fiber_team::add_to(fiber_stats& all) const noexcept {
   if (!alive()) return;
   auto const stacks = stacks_.count();
-  sum.stacks_in_use = stacks.in_use;
-  sum.stacks_peak = stacks.made;
-  sum.kept_stack_pages = fiber_stack_pool::k_kept_pages;
+  all.stacks_in_use = stacks.in_use;
+  all.stacks_peak = stacks.made;
+  all.kept_stack_pages = fiber_stack_pool::k_kept_pages;
+}
+
+std::string fiber_team::own_figures() const {
+  fiber_stats all;
+  add_to(all);
+  return std::to_string(all.stacks_peak) + " stacks at the peak, " + std::to_string(all.stacks_in_use) + " in use";
 }
 
 std::size_t fiber_team::written_stack_bytes() const noexcept { return alive() ? stacks_.written_bytes() : 0; }

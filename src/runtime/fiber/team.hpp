@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/detail/fiber.hpp>
+#include <filch/fiber_stats.hpp>
 
 #include "runtime/fiber/forced_steals.hpp"
 #include "runtime/fiber/stack_pool.hpp"
@@ -10,6 +11,7 @@
 #include "runtime/team.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace filch::runtime {
@@ -70,6 +72,9 @@ class fiber_team : public team {
   /// For pool_of::enter.
   void enter_or_nest(void (*call)(void*), void* argument);
   std::size_t written_stack_bytes() const noexcept;
+  /// For pool_of::stats.
+  void add_to(fiber_stats& all) const noexcept;
+  std::string own_figures() const override;
   /// Before a task of this team enters another pool, or stays.
   virtual void serve_thieves(fiber_member&) noexcept = 0;
   /// Before its worker waits in the system: offers all that it can.
@@ -80,8 +85,6 @@ class fiber_team : public team {
   fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t));
   /// From the scheduler's make_place().
   void add(fiber_member& m, unsigned place) noexcept;
-
-  void add_to(pool_stats& sum) const noexcept override;
 
   fiber_member& member(unsigned i) const noexcept { return *members_[i]; }
   /// After an offer by its owner.

@@ -80,7 +80,7 @@ bool channel_team::run_detached(channel_member& w) noexcept {
 void channel_team::add_to_call(channel_member& w) noexcept {
   if (!w.root.is_of_call()) return;
   channels_.to(w.root.place()).add(w.root);
-  counted(w.index).updates.bump();
+  w.counts.updates.bump();
 }
 
 /// edge channel-6: the look whether the caller sleeps comes after the count.

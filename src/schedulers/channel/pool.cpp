@@ -48,6 +48,22 @@ channel_team::~channel_team() { stop(); }
 
 std::uint64_t channel_team::forks_of(unsigned worker) const noexcept { return counted_forks(*members_[worker]); }
 
+void channel_team::add_to(channel_stats& all) const noexcept {
+  for (unsigned i = 0; i < all_places(); ++i) {
+    if (was_used(i)) members_[i]->counts.add_to(all);
+  }
+}
+
+std::string channel_team::own_figures() const {
+  channel_stats all;
+  static_cast<pool_stats&>(all) = stats();
+  add_to(all);
+  if (all.requests == 0) return {};
+  return std::to_string(all.requests) + " steal requests, passed on " + std::to_string(all.forwards) + " times, " +
+         std::to_string(all.returns) + " came back; " + std::to_string(all.tasks_sent) + " tasks in " +
+         std::to_string(all.publications) + " answers; " + std::to_string(all.updates) + " updates";
+}
+
 std::byte* channel_team::unused_above(unsigned me) noexcept { return reinterpret_cast<std::byte*>(self(me).top); }
 
 channel_member* channel_team::place_of_caller() const noexcept { return channel_places::place_of_caller(*this); }

@@ -70,7 +70,7 @@ channel_team::answer_result channel_team::answer(channel_member& w, request r) n
   batch b = take_oldest(w, r);
   b.is_for_any_root = claimed->is_any();
   if (!b.detached.is_empty()) add_to_call(w);
-  counted(w.index).tasks_sent.add(b.size());
+  w.counts.tasks_sent.add(b.size());
   thief.send(b);
   subtract_if_last(w);
   counted(w.index).publications.bump();
@@ -105,7 +105,7 @@ batch channel_team::take_oldest(channel_member& w, request r) noexcept {
 void channel_team::pass_on(channel_member& w, request r) noexcept {
   unsigned const next = ++r.hops < all().in_use() ? choose_victim(w, r) : k_no_victim;
   channels_.to(next == k_no_victim ? r.thief : next).pass_on(r);
-  counted(w.index).forwards.bump();
+  w.counts.forwards.bump();
 }
 
 /// May the worker at that place have tasks for a thief that wants this root? A caller has tasks of its own call only.

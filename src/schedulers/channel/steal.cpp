@@ -11,7 +11,7 @@ void channel_team::request_tasks(channel_member& w, unsigned first) noexcept {
   constexpr unsigned k_searches_until_all = 32;  // some microseconds
   if (w.is_requesting) {
     bool const came_back = w.own->requests.take(w.index).has_value();
-    if (came_back) counted(w.index).returns.bump();
+    if (came_back) w.counts.returns.bump();
     if (came_back || ++w.searches >= k_searches_until_all) request_from_all(w);
     return;
   }
@@ -26,7 +26,7 @@ bool channel_team::request_from_one(channel_member& w, unsigned first) noexcept 
   begin_request(w);
   unsigned const victim = first != k_no_victim && channels_.to(first).is_open() ? first : choose_victim(w, w.mine);
   if (victim == k_no_victim) return false;
-  counted(w.index).requests.bump();
+  w.counts.requests.bump();
   channels_.to(victim).leave(w.mine);
   return true;
 }
@@ -40,7 +40,7 @@ void channel_team::request_from_all(channel_member& w) noexcept {
   if (w.mine.is_broadcast) return;
   w.mine.is_broadcast = true;
   w.own->requests.close();
-  counted(w.index).requests.bump();
+  w.counts.requests.bump();
   // Also to places where no thread works now: a caller or a stand-in may come.
   for (unsigned i = 0; i < all_places(); ++i) {
     if (i != w.index && may_have(i, w.wanted_root)) channels_.to(i).leave(w.mine);

@@ -5,18 +5,37 @@
 #include <filch/channel.hpp>
 
 #include "runtime/account.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/random.hpp"
 #include "runtime/task_places.hpp"
 #include "runtime/team.hpp"
 #include "schedulers/channel/words.hpp"
 
 #include <chrono>
+#include <string>
 
 namespace filch::inline FILCH_ABI::detail {
 
 class channel_team;
 
 inline constexpr unsigned k_no_victim = ~0u;
+
+/// The counters that only workers of channel have. The worker writes them, any thread reads them.
+struct channel_counters {
+  runtime::counter requests;
+  runtime::counter forwards;
+  runtime::counter returns;
+  runtime::counter updates;
+  runtime::counter tasks_sent;
+
+  void add_to(channel_stats& all) const noexcept {
+    all.requests += requests.read();
+    all.forwards += forwards.read();
+    all.returns += returns.read();
+    all.updates += updates.read();
+    all.tasks_sent += tasks_sent.read();
+  }
+};
 
 /// A worker; every field is its own. Its task array begins right behind it. checks.hpp holds the invariants.
 struct alignas(k_cache_line) channel_member : channel_worker {
@@ -53,6 +72,8 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   std::chrono::steady_clock::time_point requested_at;  // time of the last adaptive request
   std::chrono::steady_clock::time_point answered_at;   // time of the last message
 
+  alignas(k_cache_line) channel_counters counts;  // apart: stats() reads them
+
   channel_task const* tasks_begin() const noexcept { return reinterpret_cast<channel_task const*>(this + 1); }
   bool has_no_task() const noexcept { return received.is_empty() && top <= bottom && detached.is_empty(); }
 };
@@ -80,6 +101,8 @@ class channel_team final : public runtime::team {
   void enter_or_nest(void (*call)(void*), void* argument);
 
   char const* scheduler_name() const noexcept override { return "channel"; }
+  void add_to(channel_stats& all) const noexcept;
+  std::string own_figures() const override;
 
  private:
   enum class [[nodiscard]] answer_result { given, not_wanted, nothing_to_give, other_root };

@@ -72,7 +72,7 @@ std::uint32_t implicit_team::make_oldest(implicit_member& w, implicit_stack& s, 
   std::uint32_t const first = s.number_of_records();
   oldest_join_frames& found = w.found;
   {
-    counted(w.index).walks.bump();
+    w.walks.bump();
     probes::timed_walk const t;
     found.find(walk);
   }

@@ -48,6 +48,19 @@ implicit_team::implicit_team(runtime::settings s, implicit_options const& own, b
 
 implicit_team::~implicit_team() { stop(); }
 
+void implicit_team::add_to(implicit_stats& all) const noexcept {
+  fiber_team::add_to(all);
+  for (unsigned i = 0; i < all_places(); ++i) {
+    if (was_used(i)) all.walks += static_cast<implicit_member const&>(member(i)).walks.read();
+  }
+}
+
+std::string implicit_team::own_figures() const {
+  implicit_stats all;
+  add_to(all);
+  return fiber_team::own_figures() + "; " + std::to_string(all.walks) + " walks";
+}
+
 void implicit_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   // The pool's own threads begin with the signal mask of the thread that made the pool. A caller keeps its own mask.
   if (interrupts_ && !all().is_callers(me)) os::admit_interrupts();

@@ -5,6 +5,7 @@
 #include <filch/implicit.hpp>
 
 #include "runtime/account.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/fiber/team.hpp"
 #include "schedulers/implicit/record.hpp"
@@ -12,6 +13,7 @@
 #include "schedulers/implicit/words.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -37,6 +39,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // its thread's
   std::uint64_t walk_cost = k_first_walk_cost;                // 1024ths of a cycle for each byte of a stack
+  runtime::counter walks;                                     // stats() reads it
 
   /// The time stamp from which on thieves may request.
   runtime::cycles may_be_requested_at() const noexcept { return std::max(account.paid_at(), put_off_until.get()); }
@@ -79,6 +82,9 @@ class implicit_team final : public runtime::fiber_team {
   std::uint32_t places() const noexcept { return places_; }
 
   char const* scheduler_name() const noexcept override { return "implicit"; }
+  /// For pool_of::stats.
+  void add_to(implicit_stats& all) const noexcept;
+  std::string own_figures() const override;
 
  private:
   // The pool.
