@@ -1,4 +1,4 @@
-// A value that knows how many of its kind there are: what is leaked or destroyed twice shows.
+// A value that counts its objects: leaks and double destructions show.
 #pragma once
 
 #include <gtest/gtest.h>

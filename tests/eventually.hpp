@@ -1,4 +1,4 @@
-// Waiting for what must happen, not for time to pass.
+// Waits for a condition, not for time to pass.
 #pragma once
 
 #include <atomic>

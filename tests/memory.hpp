@@ -1,4 +1,4 @@
-// How much memory this process has in use, from /proc.
+// The memory that this process has in use, from /proc.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class memory_peak {
     std::ofstream("/proc/self/clear_refs") << "5";
     start_ = status_bytes("VmHWM");
   }
-  /// How far it rose; nothing where the system does not tell.
+  /// The rise since then; empty if the system does not tell.
   std::optional<std::size_t> growth() const {
     auto const now = status_bytes("VmHWM");
     if (!start_ || !now) return std::nullopt;

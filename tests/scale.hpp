@@ -1,4 +1,4 @@
-// How much of a long test to run where the code runs slowly.
+// The size of long tests in builds that run slowly.
 #pragma once
 
 #include <algorithm>

@@ -11,13 +11,13 @@
 
 namespace filch_test {
 
-#if defined(FILCH_TEST_SCHEDULERS)  // the build says which
+#if defined(FILCH_TEST_SCHEDULERS)  // the build names them
 using all_schedulers = ::testing::Types<FILCH_TEST_SCHEDULERS>;
 #else
 using all_schedulers = ::testing::Types<FILCH_SCHEDULERS>;
 #endif
 
-/// Those that the algorithms are tried on.
+/// The schedulers for tests of algorithms.
 #if defined(FILCH_TEST_ALGORITHMS)
 using algorithm_schedulers = ::testing::Types<FILCH_TEST_ALGORITHMS>;
 #else
@@ -67,7 +67,7 @@ struct scheduler_names {
   template <class S> static std::string GetName(int) { return std::string(S::name); }
 };
 
-/// Tasks that changed worker so far.
+/// Steals of the pool so far.
 template <class S> std::uint64_t steals_of(typename S::pool const& pool) {
   if constexpr (steals<S>) {
     return pool.stats().steals;

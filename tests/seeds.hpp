@@ -1,4 +1,4 @@
-// Random trees that exist nowhere: everything about a node follows from its seed.
+// Random trees that are not stored: everything about a node follows from its seed.
 #pragma once
 
 #include "scale.hpp"
@@ -29,7 +29,7 @@ inline std::uint64_t mix(std::uint64_t x) {  // splitmix64
 
 inline std::uint64_t combine(std::uint64_t a, std::uint64_t b) { return mix(a * 31 + b); }
 
-/// From the environment.
+/// A number from the environment.
 inline std::uint64_t number_from(char const* name, std::uint64_t otherwise) {
   char const* const text = std::getenv(name);
   return text ? std::strtoull(text, nullptr, 0) : otherwise;
@@ -42,7 +42,7 @@ template <class S, class Try> void for_each_seed(unsigned most_workers, std::siz
   bool const is_one = std::getenv("FILCH_TEST_SEED") != nullptr;
   std::uint64_t const first = number_from("FILCH_TEST_SEED", std::random_device{}());
   for (unsigned workers = 1; workers <= most_workers; ++workers) {
-    // Where every join changes threads, most of the time would go into stacks that are trimmed at each.
+    // If every join changes threads, trimming stacks at each join would take most of the time.
     auto const give_back = workers % 4 == 2 ? filch::give_back_policy::madvise : filch::give_back_policy::none;
     typename S::pool pool({.workers = workers, .stack_give_back = give_back});
     for (std::size_t i = 0; i < (count + most_workers - 1) / most_workers; ++i) {

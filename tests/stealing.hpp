@@ -28,7 +28,7 @@ template <class S, class Body> void on_one_and_two_workers(Body body) {
   }
 }
 
-/// A join as any other.
+/// An ordinary join.
 template <class S> struct plain_join {
   static constexpr bool is_stolen = false;
   template <class F, class G> auto operator()(F&& f, G&& g) const {
@@ -54,8 +54,8 @@ template <class S> struct stolen_join {
   }
 };
 
-/// A join at which the thief comes last, unless the machine stops the owner in the wrong moment. Where code migrates,
-/// it is on another thread then.
+/// A join at which the thief arrives last, unless the machine stops the owner in the wrong moment. Code that changes
+/// threads is on another thread then.
 template <class S> void join_with_late_thief() {
   gate begun;
   gate ended;
@@ -111,7 +111,7 @@ template <class S> void expect_fork_wakes_owner(typename S::pool& pool) {
   });
 }
 
-/// Where a worker that waits in a join runs tasks on top of it: those that its thief forks. For pools of two.
+/// A worker that waits in a join runs tasks on top of it: those that its thief forks. For pools of two.
 template <class S> void expect_owner_runs_what_thief_forks(typename S::pool& pool) {
   constexpr stolen_join<S> join_stolen;
   pool.run([&] {
@@ -120,7 +120,7 @@ template <class S> void expect_owner_runs_what_thief_forks(typename S::pool& poo
     join_stolen([] {},
                 [&] {
                   EXPECT_NE(filch::current_worker<S>(), me);
-                  // The only other worker waits in the join above: what is stolen here, it has taken.
+                  // The only other worker waits in the join above: it takes all that is stolen here.
                   join_stolen([] {},
                               [&] {
                                 back = true;
@@ -132,7 +132,7 @@ template <class S> void expect_owner_runs_what_thief_forks(typename S::pool& poo
   EXPECT_GE(pool.stats().leapfrogs, 1u);
 }
 
-/// The same from each task to the next.
+/// The same for a chain of tasks.
 template <class S> void expect_waits_nest(typename S::pool& pool, int tasks) {
   int deepest = 0;
   auto const there_and_back = [&](auto const& self, int depth) -> int {
@@ -163,7 +163,7 @@ template <class S> void join_without_request(auto const& f, auto const& g) {
           filch::join<S>([] {}, [] {});
           return other_is_busy.is_open();
         }));
-        for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});  // a request that stood stands no more
+        for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});  // answers an earlier request
         filch::join<S>(
             [&] {
               other_may_end.open();
@@ -189,7 +189,7 @@ template <class S> void hold_thief(auto& scope, gate const& end) {
   answer_until_open<S>(*begun);
 }
 
-/// Calls body(scope, first, second) where two thieves are held, one until `first` is open, the other until `second`.
+/// Calls body(scope, first, second) while two thieves are held, one until `first` is open, the other until `second`.
 template <class S> void with_held_thieves(typename S::pool& pool, auto const& body) {
   pool.run([&] {
     gate first;
@@ -210,7 +210,7 @@ void spawn_for_one_message(auto& scope, auto const& x, auto const& other) {
 }
 
 /// A thief gets x and another task in one message. x begins, and calls wait(body) with a body that ends when the
-/// other task has run. For pools of two whose thieves ask for half.
+/// other task has run. For pools of two whose thieves request half.
 template <class S> void expect_given_back_before(auto const& wait) {
   gate others;
   gate x_begun;
@@ -229,8 +229,7 @@ template <class S> void expect_given_back_before(auto const& wait) {
   });
 }
 
-/// Where tasks lie in an array: scopes within scopes, as many as it takes until it is full, each with as many tasks
-/// as may wait in one. Then body().
+/// Fills the worker's array of tasks: nests scopes, each with as many tasks as may wait in one. Then calls body().
 template <class S> void inside_full_scopes(auto const& task, auto const& body, int scopes) {
   if (scopes == 0) return body();
   filch::scope<S>([&](auto& s) {
@@ -246,7 +245,7 @@ template <class S> void expect_joins_answer_in_full_array(typename S::pool& pool
   std::atomic<int> ran{0};
   gate full;
   auto const task = [&] {
-    // Else the thief could have had all of them by then.
+    // Otherwise the thief could have all of them by then.
     if (S::worker_index() != 0) {
       EXPECT_TRUE(full.pass());
     }
@@ -269,8 +268,8 @@ template <class S> void expect_joins_answer_in_full_array(typename S::pool& pool
   EXPECT_EQ(ran, k_scopes * 4096);
 }
 
-/// Where the only thief, of a pool of two, is held in a stolen task: it asked before that, so the next places are
-/// public; after some joins there they are private again, and it takes a new request to see anything.
+/// For pools of two whose only thief is held in a stolen task. It requested before that, so the next places are
+/// public. After some joins there they are private again, and the thief needs a new request.
 template <class S> void expect_publishing_ends(typename S::pool& pool) {
   gate release;
   pool.run([&] {

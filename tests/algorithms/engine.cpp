@@ -33,7 +33,7 @@ TYPED_TEST(engine, keeps_the_order_of_a_reduction) {
   });
 }
 
-/// Counts what it runs, and sees that positions follow each other.
+/// Counts its positions, and checks that they follow each other.
 struct counting_piece {
   std::size_t next = 0;
   std::size_t merged = 0;

@@ -1,4 +1,4 @@
-// A position that throws ends its loop: what has not begun does not begin, and the lowest exception leaves.
+// A position that throws ends its loop: no further stretch begins, and the lowest exception leaves.
 #include "pieces.hpp"
 
 #include <filch/algorithm.hpp>

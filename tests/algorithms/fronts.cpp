@@ -15,7 +15,7 @@ TYPED_TEST_SUITE(fronts, algorithm_schedulers, scheduler_names);
 
 constexpr auto is_taken = [](int x) { return x % 3 == 0 || x > 700; };
 
-/// Clang warns of std::stable_partition in libstdc++'s own header. Returns the end of those that are taken.
+/// Clang warns of std::stable_partition in libstdc++'s own header. Returns the end of the taken elements.
 std::vector<int>::iterator partition_in_order(std::vector<int>& v) {
   std::vector<int> taken;
   std::vector<int> others;

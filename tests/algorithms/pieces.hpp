@@ -1,4 +1,4 @@
-// How the tests of algorithms run each algorithm: on pools of several sizes, and split into pieces of one iteration.
+// Runs each algorithm of the tests on pools of several sizes, and split into pieces of one iteration.
 #pragma once
 
 #include "schedulers.hpp"

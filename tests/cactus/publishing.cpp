@@ -1,4 +1,4 @@
-// Private and public tasks: when an owner shows what it has, and when it hides it again.
+// Private and public tasks: when an owner makes its tasks public, and when its places become private again.
 #include "stealing.hpp"
 
 namespace filch_test {
@@ -37,7 +37,7 @@ TEST(publishing, offers_all_tasks_before_a_function_that_does_not_fork) {
   }
 }
 
-/// Small stacks have few places: where all is stolen, they are soon used up, and begin anew.
+/// Small stacks have few places. If all tasks are stolen, the places are soon used up, and start over.
 TEST(publishing, continues_in_a_scope_that_restarts_the_places) {
   constexpr long k_spawns = 20'000;
   S::pool pool({.workers = 2, .stack_size = std::size_t{64} << 10});

@@ -13,7 +13,7 @@ namespace {
 
 using S = filch::channel;
 
-/// A call of its own, on a thread of its own.
+/// Another call, on a thread of its own.
 template <class F> std::thread call(S::pool& pool, F f) {
   return std::thread([&pool, f] { pool.run(f); });
 }

@@ -15,8 +15,8 @@ using filch::victim_order;
 
 enum class order { none, poll, forget, look, leave };
 
-/// Workers that do as they are told. Detached tasks hold all but worker 0: no early requests are sent before these,
-/// and their workers' request channels are open.
+/// Workers that follow orders. Detached tasks hold all but worker 0: no early requests are sent before these, and
+/// their workers' request channels are open.
 class obedient {
  public:
   static constexpr unsigned k_most_workers = 5;

@@ -1,4 +1,4 @@
-// Exceptions of a task that waits or polls, and of a caller of run: what runs on top sees none of them.
+// Exceptions of a task that waits or polls, and of a caller of run: tasks on top see none of them.
 #include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"
@@ -17,7 +17,7 @@ void look() noexcept {
   ++(is_clean ? clean : not_clean);
 }
 
-/// Looks as it is packed and unpacked.
+/// Checks for exceptions when it is packed and unpacked.
 struct looking {};
 
 }  // namespace
@@ -56,7 +56,7 @@ int first(filch::rank&) {
   return k_first;
 }
 
-/// Spawns what looks on top of it, then calls wait(future).
+/// Spawns tasks that check for exceptions on top of it, then calls wait(future).
 template <class Wait> void with_tasks_on_top(filch::rank& here, Wait wait) {
   auto f = here.async<&first>();
   for (int i = 0; i < k_tasks / 2; ++i) {

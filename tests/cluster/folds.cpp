@@ -9,7 +9,7 @@
 namespace filch_test {
 namespace {
 
-/// A natural number, whose zero has no digits.
+/// A natural number. Zero has no digits.
 struct digits {
   std::string text;
 };
@@ -21,7 +21,7 @@ digits times(digits const& a, digits const& b) {
 }  // namespace
 }  // namespace filch_test
 
-// The rest of the message is the number: that of zero is empty.
+// The rest of the message is the number. For zero it is empty.
 template <> struct filch::packing<filch_test::digits> {
   static void pack(packer& p, filch_test::digits const& d) { p.put_bytes(d.text.data(), d.text.size()); }
   static filch_test::digits unpack(unpacker& u) {
@@ -83,7 +83,7 @@ TYPED_TEST(cluster_folds, may_have_an_op_that_forks) {
 TYPED_TEST(cluster_folds, throw_on_all_ranks_if_they_throw_on_one) {
   for (int ranks : {2, 3, 7}) {
     on_ranks<TypeParam>(ranks, 1, 5, [ranks](auto& c) {
-      // Ranks that have others below them in the tree: the first, and the one above the last.
+      // Ranks with children in the tree: the first one, and the parent of the last one.
       for (int thrower : {0, (ranks - 2) / 2}) {
         auto const op = [&](int a, int b) {
           if (c.rank() == thrower) throw std::overflow_error("too many");
@@ -101,7 +101,7 @@ TYPED_TEST(cluster_folds, throw_on_all_ranks_if_they_throw_on_one) {
   }
 }
 
-// A tree of many nodes, with an op that knows a task's value from a sum.
+// A tree of many nodes, with an op that distinguishes a task's value from a sum.
 TYPED_TEST(cluster_folds, of_runs_throw_on_all_ranks_or_on_none) {
   tree_node const root{mix(11), 7};
   long const nodes = root.nodes();

@@ -2,7 +2,7 @@
 #include "steps.hpp"
 
 namespace filch_test {
-/// Calls a function as it is packed and as it is unpacked.
+/// Calls a function when it is packed and when it is unpacked.
 struct calls_on_its_way {
   static inline std::function<void()> function;
   long number;
@@ -23,7 +23,7 @@ template <> struct filch::packing<filch_test::calls_on_its_way> {
 namespace filch_test {
 namespace {
 
-/// A rank whose watchdog is the test.
+/// A rank. The test is its watchdog.
 struct watched {
   watched(network& net, int rank, unsigned silence, unsigned arrival = 0)
       : here(net, rank), carrier(here), endpoint_(carrier, silence, arrival) {}
@@ -64,7 +64,7 @@ TEST(cluster_heartbeats, do_not_count_absence_as_silence) {
   watched one(net, 1, k_silence, 600);
   for (int i = 0; i < 500; ++i) one.endpoint_.tick();
   watched zero(net, 0, k_silence, 600);
-  one.endpoint_.all_are_here();  // before a heartbeat of the other
+  one.endpoint_.all_are_here();  // before a heartbeat of the other rank
   for (unsigned i = 0; i < k_silence; ++i) one.endpoint_.tick();
   EXPECT_EQ(net.last_words(), "");
   for (int i = 0; i < 100; ++i) zero.endpoint_.tick(), one.endpoint_.tick();
@@ -95,7 +95,7 @@ TEST(cluster_heartbeats, name_a_silent_rank) {
   EXPECT_EQ(net.last_words(), "rank 1 has not answered for 2 s");
 }
 
-/// Ticks on another thread, while the caller has the rank's mutex.
+/// Calls tick() on another thread, while the caller has the rank's mutex.
 void tick_elsewhere(ordered_rank& r) {
   std::thread watchdog([&r] {
     for (int i = 0; i < 5; ++i) r.endpoint_.tick();
@@ -169,7 +169,7 @@ TEST(cluster_heartbeats, are_found_behind_many_messages) {
     one.endpoint_.tick();
     ASSERT_EQ(net.last_words(), "") << "after " << tick << " ticks";
   }
-  // More at once than the watchdog receives in the ticks that a rank may be silent.
+  // More messages than the watchdog receives in the ticks that a rank may be silent.
   send(400'000);
   for (unsigned i = 0; i < 2 * k_few; ++i) one.endpoint_.tick();
   ASSERT_EQ(net.last_words(), "");
@@ -188,7 +188,7 @@ TEST(cluster_heartbeats, are_complete_at_the_number_of_the_farewell) {
   zero.endpoint_.say_farewell();
   EXPECT_TRUE(one.endpoint_.has_farewell());
 
-  // The farewell alone, before the heartbeat.
+  // The farewell arrives before the heartbeat.
   two_ordered_ranks others;
   auto& [another, leaves, stays, nothing] = others;
   leaves.endpoint_.tick();
@@ -210,7 +210,7 @@ TEST(cluster_heartbeats, never_follow_the_farewell) {
   one.endpoint_.raise(0, 6);
   one.endpoint_.poll(none, 0, false);
   zero.endpoint_.say_farewell();
-  EXPECT_FALSE(zero.endpoint_.has_farewell());  // looks for messages
+  EXPECT_FALSE(zero.endpoint_.has_farewell());  // receives messages
   EXPECT_EQ(zero.here.heartbeats, 0);
 }
 
@@ -225,7 +225,7 @@ TEST(cluster_heartbeats, do_not_name_a_rank_that_said_farewell) {
 }
 
 TEST(cluster_heartbeats, name_a_rank_that_leaves_the_others) {
-  // How many runs rank 1 was in, and how it leaves.
+  // The number of runs of rank 1, and the way it leaves.
   struct way {
     int runs;
     bool is_thrown;

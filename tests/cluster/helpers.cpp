@@ -1,4 +1,4 @@
-// Ranks of several workers, some of which are in long tasks: the others take what arrives, and ask for more.
+// Ranks of several workers. Some are in long tasks; the others take tasks that arrive, and request more.
 #include "network.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"
@@ -20,7 +20,7 @@ struct scene {
 };
 std::unique_ptr<scene> now;
 
-/// Neither forks nor polls.
+/// A task that neither forks nor polls.
 long long_task(filch::rank& here) {
   now->long_task_on = here.index();
   now->long_task_has_begun.open();
@@ -34,7 +34,7 @@ long short_task(filch::rank& here) {
   return 1;
 }
 
-/// Rank 0's other worker gets nothing of this: it gives tasks to other ranks only.
+/// A task that gives tasks to other ranks only: rank 0's other worker gets nothing.
 long begin(filch::rank& here, int short_tasks) {
   auto const polls_until = [&](auto const& done) {
     return eventually([&] {
@@ -44,7 +44,7 @@ long begin(filch::rank& here, int short_tasks) {
   };
   here.spawn<&long_task>();
   EXPECT_TRUE(polls_until([] { return now->long_task_has_begun.is_open(); }));
-  // One after the other: each is asked for.
+  // One after the other: a request precedes each task.
   for (int i = 1; i <= short_tasks; ++i) {
     here.spawn<&short_task>();
     EXPECT_TRUE(polls_until([i] { return now->ran == i; })) << "an idle worker takes nothing that others would give";
@@ -64,7 +64,7 @@ TYPED_TEST(cluster_helpers, take_tasks_while_the_main_loop_runs_a_long_one) {
 
 void nothing(filch::rank&) {}
 
-/// In one thread.
+/// Two ranks in one thread.
 struct stepped {
   stepped(network& net, int rank) : here(net, rank) { endpoint_.begin_run(); }
   port here;
@@ -81,7 +81,7 @@ struct stepped {
   }
 };
 
-/// The last of the ranks, whose main loop has a task, and a helper.
+/// The last rank: its main loop has a task, and it has a helper.
 struct helped {
   using endpoint = filch::detail::endpoint;
   network net;
@@ -98,7 +98,7 @@ struct helped {
   endpoint::help_outcome help() { return rank.endpoint_.help(helper.tasks, none, run); }
 };
 
-/// The other one of two ranks gives its helper some.
+/// Two ranks: the other one gives this rank's helper some tasks.
 struct given : helped {
   stepped victim{net, 0};
 
@@ -178,7 +178,7 @@ TEST(cluster_helper, keeps_what_arrives_once_no_worker_waits) {
   scenery.end();
 }
 
-/// Uneven tasks, some of which wait for others: what helpers run counts like the rest, and the end is not missed.
+/// Uneven tasks, some of which wait for others. Tasks on helpers count like others, and the end of the run is found.
 long uneven(filch::rank& here, int n) {
   if (n % 7 == 0) work_for(std::chrono::microseconds(200));
   if (n == 0) return 1;
@@ -187,7 +187,7 @@ long uneven(filch::rank& here, int n) {
   EXPECT_EQ(child.get(), 1);
   return 1;
 }
-/// In the fold, below a task of n: what a future brings is not.
+/// The sum in the fold below a task of n. Results of futures are not in it.
 long folded(int n) { return n == 0 ? 0 : 1 + folded(n - 1) + folded(n / 2); }
 
 TYPED_TEST(cluster_helpers, are_part_of_the_run_to_its_end) {

@@ -1,4 +1,4 @@
-// An exception that takes a message or a task along ends all ranks, since the run would not end.
+// An exception that loses a message or a task ends all ranks: otherwise the run would not end.
 #include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"
@@ -11,7 +11,7 @@ namespace {
 using filch::detail::endpoint;
 using filch::detail::rank_worker;
 
-/// Throws where it is told to.
+/// Throws at the step that the test names.
 class failing_port {
  public:
   failing_port(network& net, int rank) : inner_(net, rank) {}
@@ -97,7 +97,7 @@ TEST(cluster_losses, a_lost_answer_is_reported) {
   both.expect_end("a message");
 }
 
-/// A part of a fold whose halves have no halves.
+/// A part of a fold that can be split once: its halves cannot.
 class brittle_part final : public filch::detail::partial_of<long> {
  public:
   explicit brittle_part(bool is_whole) : is_whole_(is_whole) {}
@@ -138,7 +138,7 @@ TYPED_TEST(cluster_task_losses, end_all_ranks) {
   EXPECT_EQ(net.last_words(), "a task is lost: std::bad_alloc");
 }
 
-/// Nothing can be split off on it.
+/// A scheduler whose spawns throw, so nothing can be split off.
 struct brittle : filch::direct {
   struct frame : filch::direct::frame {
     template <class F> void spawn(F&&) { throw std::bad_alloc(); }

@@ -8,8 +8,8 @@
 //   mpi_program LEAVES RANK           that rank ends its cluster, while others wait for it in a run
 //   mpi_program LONG RANK             that rank sends a message that is too long for MPI
 //   mpi_program LATE RANK             that rank stops before its cluster
-//   mpi_program FAREWELL RANK         that rank stops where it would say farewell, after all else
-//   mpi_program SIGNAL RANK           a tree without end, in which a task on that rank gets that signal (KILL, STOP)
+//   mpi_program FAREWELL RANK         that rank stops before its farewell, the last message
+//   mpi_program SIGNAL RANK           a tree without end; a task on that rank gets that signal (KILL, STOP)
 #include "network.hpp"
 
 #include <filch/mpi_transport.hpp>
@@ -43,7 +43,7 @@ void endless(filch::rank& here, int signal, int at_rank) {
   }
 }
 
-/// MPI, on a rank that stops at its last message.
+/// The transport over MPI, on a rank that stops at its last message.
 class stopping_transport {
  public:
   explicit stopping_transport(filch::mpi_transport& mpi) : mpi_(mpi) {}
@@ -51,7 +51,7 @@ class stopping_transport {
   int rank() const noexcept { return mpi_.rank(); }
   int ranks() const noexcept { return mpi_.ranks(); }
   void send(int to, filch::message m) {
-    // Were it another one some day, no rank would stop, and the test fail.
+    // If the last message changes one day, no rank stops, and the test fails.
     constexpr std::byte k_farewell{10};
     if (m.at(0) == k_farewell) std::raise(SIGSTOP);
     mpi_.send(to, std::move(m));
@@ -84,7 +84,7 @@ int main_of(int argc, char** argv) {
     return 0;
   }
   if (argc == 3 && std::strcmp(argv[1], "LONG") == 0 && mpi.rank() == std::atoi(argv[2])) {
-    filch::message long_one(std::size_t{1} << 31);  // whose pages can take the system many seconds
+    filch::message long_one(std::size_t{1} << 31);  // the system may need many seconds for its pages
     std::fprintf(stderr, "sends\n");
     mpi.send(mpi.rank(), std::move(long_one));
     return 3;

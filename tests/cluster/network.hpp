@@ -1,4 +1,4 @@
-// Ranks that are threads, and a network between them that delivers in any order, drawn from a seed.
+// Ranks as threads, and a network between them that delivers in any order, drawn from a seed.
 #pragma once
 
 #include "seeds.hpp"
@@ -18,7 +18,7 @@
 
 namespace filch_test {
 
-/// Between threads, with a seed for its ports; keeps what end_all() was told.
+/// A network between threads, with a seed for its ports. Keeps the text of end_all().
 class network {
  public:
   network(int ranks, std::uint64_t seed) : threads_(ranks), seed_(seed) {}
@@ -41,7 +41,7 @@ class network {
   std::string last_words_;
 };
 
-/// One rank's place in it: messages arrive in any order, drawn from the seed.
+/// One rank's port: messages arrive in any order, drawn from the seed.
 class port {
  public:
   port(network& net, int rank)
@@ -53,7 +53,7 @@ class port {
     threads_.begin_cluster();
   }
   void send(int to, filch::message m) { threads_.send(to, std::move(m)); }
-  /// Any of those that wait, or none yet.
+  /// Any of the waiting messages, or none yet.
   std::optional<filch::message> receive() {
     if (is_empty() || random_() % 4 == 0) return std::nullopt;
     std::swap(waiting_[random_() % waiting_.size()], waiting_.back());
@@ -96,7 +96,7 @@ void on_ranks(int ranks, unsigned workers, std::uint64_t seed, F f, unsigned clu
   EXPECT_EQ(net.threads().under_way(), 0u) << "a message of an earlier cluster was left behind";
 }
 
-/// A tree whose shape follows from its seed: the number of nodes varies from 1 to some thousands.
+/// A tree of 1 to some thousands of nodes. Its shape follows from its seed.
 struct tree_node {
   std::uint64_t seed;
   int depth;
@@ -114,7 +114,7 @@ inline long count_nodes(filch::rank& here, tree_node n) {
   return 1;
 }
 
-/// Throws as it is packed or unpacked, or in the copy that its number says, where that is asked for.
+/// Throws when it is packed or unpacked, or in the copy with its number, if the test asks for that.
 struct brittle {
   enum class when { never, packed, unpacked, copied };
   brittle(long n, when w) : number(n), breaks(w) {}

@@ -1,4 +1,4 @@
-// A packing of the user's that forks: the endpoint calls it with its mutex held.
+// A user's packing that forks: the endpoint calls it with its mutex held.
 #include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"
@@ -7,12 +7,12 @@
 namespace filch_test {
 namespace {
 
-/// When a `forking` forks: in its packing, or also as it is moved and destroyed.
+/// The times at which a `forking` forks: in its packing, or also when it is moved and destroyed.
 enum class forks { never, as_it_is_packed, always };
 std::atomic<forks> forks_now{forks::never};
 std::atomic<int> forks_so_far{0};
 
-/// Expects its joins in order, on the calling thread, and that they enter no pool where it is outside of all.
+/// Expects that its joins run in order, on the calling thread, and that they enter no pool outside all pools.
 template <class S> void fork_at(forks least) noexcept {
   if (forks_now < least) return;
   ++forks_so_far;
@@ -107,7 +107,7 @@ template <class S> long number_of(filch::rank&, forking<S> const& f) { return f.
 
 constexpr int k_tasks = 200;
 
-/// Spawns them, and polls until the others have got half of them.
+/// Spawns tasks, and polls until the other ranks have half of them.
 template <class S> long gives_half_away(filch::rank& here) {
   for (int i = 0; i < k_tasks; ++i) here.spawn<&number_of<S>>(forking<S>(1));
   EXPECT_TRUE(eventually([&] {

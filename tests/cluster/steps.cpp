@@ -170,7 +170,7 @@ TEST(cluster_steps, a_result_that_throws_fails_its_future) {
   EXPECT_STREQ(filch::task_error::from(result.failure.value_or("none")).what(), "broken");
 }
 
-/// The port of rank 0 where rank 1 has no tasks: each request comes back at once. Ends a wait after some looks.
+/// The port of rank 0. Rank 1 has no tasks: each request comes back at once. Ends a wait after some looks.
 class mirror {
  public:
   static constexpr int k_looks = 64;
@@ -279,7 +279,7 @@ TEST(cluster_steps, tasks_left_for_a_waiting_worker_stay_there) {
   EXPECT_EQ(other.tasks.size(), 2u);
   r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(r.mine.tasks.size(), 2u);
-  // In a task that polls, the other worker's last one.
+  // A task that polls: the other worker's last one.
   for (; !r.mine.tasks.empty(); r.mine.run_newest()) r.endpoint_.poll(r.mine.tasks, 0);
   r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   other.run_newest();
@@ -289,7 +289,7 @@ TEST(cluster_steps, tasks_left_for_a_waiting_worker_stay_there) {
   }
   r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(r.mine.tasks.size(), 1u);
-  // Before the last task, which stays.
+  // This comes before the last task, which stays.
   r.mine.run_newest();
   r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   for (long i = 0; i < 2; ++i) other.spawn<&same_number>(nullptr, i);
@@ -299,7 +299,7 @@ TEST(cluster_steps, tasks_left_for_a_waiting_worker_stay_there) {
   }
   r.endpoint_.poll_waiting(r.mine.tasks, true, true);
   EXPECT_EQ(r.mine.tasks.size(), 1u);
-  // A run begins without one that waits.
+  // No worker waits when a run begins.
   r.endpoint_.begin_run();
   r.mine.spawn<&same_number>(nullptr, 0);
   r.endpoint_.poll(r.mine.tasks, 1);

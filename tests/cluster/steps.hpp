@@ -1,4 +1,4 @@
-// Ranks whose steps are the test's, in one thread.
+// Ranks in one thread: the test makes their steps.
 #pragma once
 
 #include "network.hpp"

@@ -1,4 +1,4 @@
-// The transport between threads as it is: no port that changes the order of messages.
+// The transport between threads, without a port that changes the order of messages.
 #include "cluster/endpoint.hpp"
 #include "schedulers.hpp"
 
@@ -135,7 +135,7 @@ class listener {
   std::atomic<int> heartbeats_{0};
 };
 
-/// With two heartbeats on each rank.
+/// Ends when each rank has sent two heartbeats.
 void work_while_watched(filch::cluster_options const& options) {
   thread_network network(3);
   on_threads(network, [&options](thread_transport& threads) {
@@ -152,7 +152,7 @@ void work_while_watched(filch::cluster_options const& options) {
   });
 }
 
-// Watchdogs and workers use the endpoint at once; for sanitizers.
+// Watchdogs and workers use the endpoint at once. Sanitizers see their races.
 TEST(cluster_threads, are_watched_while_they_work) { work_while_watched({.workers = 2}); }
 
 TEST(cluster_threads, may_have_more_patience_than_there_are_ticks) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr long k_elsewhere = 13;
 
-/// Its address is not where it is, as that of references that may be null.
+/// Its operator& returns another address, as that of an optional reference does.
 struct handle {
   long value;
   long const* operator&() const noexcept { return &k_elsewhere; }

@@ -1,4 +1,4 @@
-// Waiting for futures while tasks that were split off are at work elsewhere.
+// Waits for futures, while halves that were split off run elsewhere.
 #include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"
@@ -15,7 +15,7 @@ namespace {
 template <class S> class cluster_waits : public ::testing::Test {};
 TYPED_TEST_SUITE(cluster_waits, all_schedulers, scheduler_names);
 
-// Long enough for a wait to begin before it endpoint_. Where it is too short the tests show less, and do not fail.
+// Long enough for a wait to begin before it ends. If it is too short, the tests show less, and do not fail.
 constexpr std::chrono::milliseconds k_a_while{20};
 
 gate* slow_has_begun = nullptr;
@@ -31,8 +31,7 @@ template <class S> long slow(filch::rank&) {
 }
 long nothing(filch::rank&) { return 0; }
 
-/// Works off what is newer than the tasks so far, and looks whether other workers want these, until condition()
-/// holds.
+/// Runs tasks newer than those of now, and offers the others to waiting workers, until condition() holds.
 template <class S, class Condition> void work_until(filch::rank& here, Condition condition) {
   EXPECT_TRUE(eventually([&] {
     auto newer = here.async<&nothing>();
@@ -42,7 +41,7 @@ template <class S, class Condition> void work_until(filch::rank& here, Condition
   }));
 }
 
-/// Looks for messages, and answers requests, until the gate is open.
+/// Receives messages, and answers requests, until the gate is open.
 void answer_until(filch::rank& here, gate const& g) {
   EXPECT_TRUE(eventually([&] {
     here.poll();
@@ -82,7 +81,7 @@ template <class S> long gets_in_a_stolen_g(filch::rank& here) {
   return with_half_split_off<S>(here, [](auto& older) {
     gate g_has_begun;
     auto const f = [&] {
-      // A worker that has nothing else to do steals it; where it has to ask, joins answer.
+      // A worker without tasks steals it; if it has to request, joins answer.
       if (steals<S>) {
         EXPECT_TRUE(eventually([&] {
           filch::join<S>([] {}, [] {});
@@ -123,8 +122,8 @@ long opens(filch::rank&, std::uintptr_t address) {
   reinterpret_cast<gate*>(address)->open();
   return 1;
 }
-// Polls, with a task that another rank worker has to take: one that sleeps between its looks, by now, and longer than
-// a poll takes to be late.
+// Polls, with a task that another rank worker has to take. That one sleeps between its looks by now, for longer than
+// a late poll takes.
 long has_one_taken(filch::rank& here) {
   slow_has_begun->open();
   work_for(k_a_while);
@@ -170,7 +169,7 @@ TEST(cluster_waits_of_channel, leave_no_received_task_with_the_waiter) {
                            [](auto& c) { EXPECT_EQ((c.template fold<&gets_on_a_thief>(std::plus<>())), 1); });
 }
 
-/// Calls f(cluster) on two ranks with so many workers, each at a port of its own kind.
+/// Calls f(cluster) on two ranks with so many workers. Each rank has a port of its own kind.
 template <class S, class Port, class F> void on_two_ranks(unsigned workers_of_0, unsigned workers_of_1, F f) {
   network net(2, 1);
   std::vector<std::thread> threads;
@@ -184,9 +183,12 @@ template <class S, class Port, class F> void on_two_ranks(unsigned workers_of_0,
   for (auto& t : threads) t.join();
 }
 
-// Two ranks, the first with two workers. Each task but the last waits for its child, which another worker runs: x the
-// second one of rank 0, y rank 1, d the first one of rank 0, on the stack of the rank worker that x was split off, c
-// one of the others. Messages are held back until these are the ones that get them.
+// Two ranks, the first with two workers. Each task but the last waits for its child, which another worker runs:
+//   x  the second worker of rank 0
+//   y  rank 1
+//   d  the first worker of rank 0, on the stack of the rank worker that x was split off
+//   c  one of the other workers
+// Messages are held back until these workers get them.
 struct chain {
   gate rank_0_asked, x_began, x_looks_no_more, y_began, d_began, c_began;
   std::thread::id of_y;
@@ -221,7 +223,7 @@ class holding_port : public port {
   }
   bool may_go(std::byte kind) const {
     if (rank() == 0) return kind == k_request ? links->x_began.is_open() : links->x_looks_no_more.is_open();
-    // Rank 0 asks once. The watchdog has no tasks to give.
+    // Rank 0 sends one request. The watchdog has no tasks to give.
     return kind == k_tasks || (links->y_began.is_open() && std::this_thread::get_id() == links->of_y);
   }
 
@@ -258,7 +260,7 @@ long x(filch::rank& here) {
   return child.get() + 1;
 }
 template <class S> long first(filch::rank& here) {
-  answer_until(here, links->rank_0_asked);  // which it does while it has one rank worker
+  answer_until(here, links->rank_0_asked);  // it requests while it has one rank worker
   auto child = here.async<&x>();
   work_until<S>(here, [] { return links->x_began.is_open(); });
   EXPECT_TRUE(links->y_began.pass());
@@ -274,7 +276,7 @@ TYPED_TEST(cluster_waits, for_a_child_ignore_halves_that_began_before) {
       2, 1, [](auto& ranks) { EXPECT_EQ((ranks.template fold<&first<TypeParam>>(std::plus<>())), 5); });
 }
 
-/// Rank 0 hears no requests of others before the gate is open.
+/// Rank 0 receives no requests of others before the gate is open.
 class deaf_port : public port {
  public:
   using port::port;
@@ -306,7 +308,7 @@ long polls_until_its_rank_asks(filch::rank& here) {
   }));
   return 1;
 }
-/// Ends, so that its rank worker waits for the one that the other worker has begun.
+/// A task that ends at once: its rank worker then waits for the half that the other worker has begun.
 template <class S> long leaves_its_last_task_to_another_worker(filch::rank& here) {
   here.spawn<&polls_until_its_rank_asks>();
   work_until<S>(here, [] { return slow_has_begun->is_open(); });
@@ -382,7 +384,7 @@ TEST(cluster_polls, look_at_once_in_a_long_task_after_short_ones) {
   network net(1, 1);
   counting_port here(net, 0);
   filch::cluster<filch::direct> ranks(here, {.workers = 1, .patience = 0});
-  // More than one where the watchdog looks at that moment.
+  // More than one if the watchdog polls at that moment.
   EXPECT_LE((ranks.fold<&short_ones_before_a_long_one>(std::plus<>())), 5);
 }
 

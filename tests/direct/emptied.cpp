@@ -1,4 +1,4 @@
-// Tasks of a scope that have run and still lie on the stack: what thieves see of their places.
+// Tasks of a scope that have run and still lie on the stack, as thieves see them.
 #include <filch/blocking.hpp>
 
 #include "stealing.hpp"

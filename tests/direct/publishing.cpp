@@ -46,7 +46,7 @@ TEST(publishing, of_the_oldest_task_lets_it_be_stolen_from_far_above) {
       if (depth == 0) {
         wait_for_thief<S>();
         EXPECT_TRUE(eventually([&] {
-          filch::join<S>([] {}, [] {});  // at the latest here the request is seen
+          filch::join<S>([] {}, [] {});  // the request is seen here at the latest
           return oldest.is_open();
         })) << "the oldest task was not stolen";
         return;

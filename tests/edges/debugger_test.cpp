@@ -25,7 +25,7 @@ std::size_t times(std::string const& text, std::string const& part) {
 
 bool has(std::string const& text, std::string const& part) { return times(text, part) > 0; }
 
-/// As far as to where the thread begins, over all stacks.
+/// Does the backtrace end where the thread begins, over all stacks?
 bool is_whole(std::string const& trace) { return has(trace, " start_thread ") || has(trace, " clone3 "); }
 
 class a_debugger : public ::testing::TestWithParam<std::string> {};

@@ -45,7 +45,7 @@ TEST(foreign_exceptions, end_a_detached_task_in_one_line) { expect_one_line("det
 
 TEST(foreign_exceptions, of_serial_end_a_join_or_a_scope_in_one_line) {
   for (char const* where : k_with_handlers) {
-    // Nothing is kept of what g throws where f did not.
+    // If f does not throw, nothing is kept of g's exception.
     if (std::string(where) != "join-g") expect_one_line(where, "serial");
   }
 }

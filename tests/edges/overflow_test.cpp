@@ -1,4 +1,4 @@
-// Stack overflow in a task is told in one line; other faults are as without Filch.
+// Stack overflow in a task is reported in one line; other faults are as without Filch.
 #include "edges/process.hpp"
 
 namespace filch_test {
@@ -12,7 +12,7 @@ class stack_overflow : public ::testing::Test {
   static ending run(char const* scenario) {
     return run_program(EDGE_PROGRAM, {scenario}, {{"FILCH_NUM_THREADS", "2"}});
   }
-  /// Died of it, with one line that names the worker, the size and the setting.
+  /// Expects that the program died of an overflow, with one line that names the worker, the size and the setting.
   static void expect_report(char const* scenario, std::string const& worker, std::string const& size) {
     SCOPED_TRACE(scenario);
     auto const e = run(scenario);

@@ -1,4 +1,4 @@
-// Starting a program and seeing how it ends.
+// Starts a program, and reports its end.
 #pragma once
 
 #include "scale.hpp"
@@ -42,7 +42,7 @@ inline std::ostream& operator<<(std::ostream& stream, ending const& e) {
                 << "stdout: " << e.out;
 }
 
-/// A file that is gone with this object.
+/// A file that is removed with this object.
 class scratch_file {
  public:
   scratch_file() { close(mkstemp(path_)); }
@@ -119,7 +119,7 @@ inline ending run_program(char const* program, std::vector<std::string> argument
   return e;
 }
 
-/// It ended with this code, said this on stdout, and nothing on stderr.
+/// Expects that it ended with this code, with this on stdout, and nothing on stderr.
 inline void expect_quiet_end(ending const& e, int code, std::string const& out) {
   EXPECT_EQ(e.exit_code, code) << e;
   EXPECT_EQ(e.out, out) << e;

@@ -1,4 +1,4 @@
-// Environment variables: used where good, refused in one line where not, never ignored.
+// Environment variables: valid ones are used, invalid ones are refused in one line.
 #include "edges/process.hpp"
 
 #include <filch/default_scheduler.hpp>

@@ -97,7 +97,7 @@ template <class S> long fib(long n) {
   return a + b;
 }
 
-/// Frames that are larger than what is kept, so that each suspension gives something back.
+/// Frames that are larger than the kept pages, so that each suspension gives pages back.
 template <class S> long wide(int depth) {
   if (depth == 0) return 1;
   long volatile mine[3000];
@@ -129,8 +129,8 @@ template <class S> void spin_for_thief() {
   }
 }
 
-/// Each spawns the next, which is stolen, and waits for it on a stack of its own, with so many bytes in its frame and
-/// after below(n); at the end of the row, look().
+/// A row of tasks. Each has so many bytes in its frame, calls below(n), spawns the next one, which is stolen, and
+/// waits for it on a stack of its own. The last one calls look().
 template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a_row(int n, Below below, Look look) {
   if (n == 0) return look();
   char volatile mine[Bytes];
@@ -146,7 +146,7 @@ template <class S, std::size_t Bytes, class Below, class Look> void suspend_in_a
     below(n);
     s.sync();
   });
-  // Nothing that calls others: they would touch a page that was given back, which tells enough.
+  // This calls nothing: calls would touch a page that was given back.
   if (mine[0] + mine[Bytes - 1] != 2) std::abort();
 }
 
@@ -158,11 +158,11 @@ TYPED_TEST(give_back, is_not_needed_if_fibers_stay_within_a_page) {
   pool.run(suspend_all);  // makes the stacks
   auto const before = pool.stats().give_backs;
   pool.run(suspend_all);
-  // A system call or two for each, and the page again, would be many times what it costs to suspend one.
+  // One or two system calls for each, and the page fault, would cost many times as much as a suspension.
   EXPECT_LE(pool.stats().give_backs - before, k_fibers / 10);
 }
 
-// Far more stacks than keep pages without being in use. Whether others touched any is told by page faults.
+// Far more stacks than those that keep unused pages. Page faults tell whether the others touched any.
 TYPED_TEST(give_back, leaves_many_waiting_stacks_their_frames_and_free_ones_nothing) {
   if (!is_optimised || is_sanitized) GTEST_SKIP() << "frames are larger";
   constexpr int k_fibers = 100;

@@ -15,8 +15,7 @@ template <class S> void answer_all() {
   for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});
 }
 
-/// Thieves have cost the worker more than their part, perhaps, and would leave it alone. Long enough, whatever it
-/// was.
+/// Waits until thieves may request again: they may have cost the worker more than their part.
 void pay_thieves() { work_for(std::chrono::milliseconds(5)); }
 
 TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
@@ -35,7 +34,7 @@ TYPED_TEST(requests, stand_with_the_owner_when_its_last_offer_is_taken) {
           EXPECT_TRUE(release.pass());
         });
         EXPECT_TRUE(begun.pass());
-        // The only thief is busy from here on: if it asked, it did so before.
+        // The only thief is busy from here on: it requests no more.
         asked = S::wanted();
         release.open();
         s.sync();

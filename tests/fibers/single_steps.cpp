@@ -49,7 +49,7 @@ enum place : unsigned { switch_stack, call_on_stack, run_pad, offered, barrier_o
 constexpr unsigned k_places = elsewhere;
 constexpr std::size_t k_most_bytes = 8192;
 
-/// Where instructions were seen, as offsets.
+/// The instructions that were seen, as offsets.
 using marks = std::array<std::atomic<bool>, k_most_bytes>;
 
 std::array<marks, k_places> seen;
@@ -90,9 +90,9 @@ place place_of(std::uintptr_t instruction) {
 }
 
 struct chain {
-  bool has_end = false;   // null comes last, where the oldest frame says that it is
+  bool has_end = false;   // its last address is null, at the oldest frame
   bool is_fiber = false;  // it begins on a fiber's stack
-  bool is_home = false;   // it passes from the worker's home stack to the thread's, which it does last
+  bool is_home = false;   // at its end it passes from the worker's home stack to the thread's
   bool is_known = false;
 
   _Unwind_Reason_Code add(_Unwind_Context* context) {
@@ -108,7 +108,7 @@ struct chain {
   }
 };
 
-/// The frames that there must be.
+/// Has the chain all its frames?
 bool is_complete(place p, unsigned offset, chain const& c) {
   switch (p) {
     case switch_stack: return c.has_end && c.is_home;
@@ -145,7 +145,7 @@ void on_trap(int, siginfo_t*, void* p) {
   asm volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
                    : "memory", "cc");
 }
-/// Until step().
+/// The calling thread runs without steps until step().
 [[gnu::noinline]] void run_freely() {
   asm volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
                    : "memory", "cc");
@@ -181,7 +181,7 @@ template <class S> class single_steps : public ::testing::Test {
       for (auto& mark : all) mark.store(false);
     }
     incomplete.store(0);
-    // Steps take long. The thief would interrupt them, and what a handler does is not done by steps.
+    // Steps take long. The thief would interrupt them, and handlers do not run by steps.
     sigset_t interrupts;
     sigemptyset(&interrupts);
     sigaddset(&interrupts, SIGURG);

@@ -35,7 +35,7 @@ template <class F> int with_scheduler(int argc, char** argv, F f) {
   return is_known ? 0 : 2;
 }
 
-/// For some seconds.
+/// Repeats f for some seconds.
 class for_a_while {
  public:
   explicit for_a_while(std::chrono::milliseconds time) : until_(std::chrono::steady_clock::now() + time) {}

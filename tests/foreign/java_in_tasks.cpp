@@ -30,7 +30,7 @@ class java {
   java(java const&) = delete;
   java& operator=(java const&) = delete;
 
-  /// From a task: f(environment) on the thread that Java knows.
+  /// Called from a task: runs f(environment) on the thread that Java knows.
   long call(std::function<long(JNIEnv&)> f) {
     std::packaged_task<long(JNIEnv&)> task(std::move(f));
     std::future<long> result = task.get_future();
@@ -83,7 +83,7 @@ long parse(JNIEnv& e, char const* text) {
   e.DeleteLocalRef(integer);
   return has_thrown ? -1 : value;
 }
-/// Garbage, and a collection.
+/// Makes garbage, and collects it.
 long collect(JNIEnv& e) {
   for (int i = 0; i < 20; ++i) e.DeleteLocalRef(e.NewLongArray(10'000));
   jclass const system = e.FindClass("java/lang/System");

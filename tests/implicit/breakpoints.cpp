@@ -1,4 +1,4 @@
-// A debugger or a probe sets a breakpoint in a landing pad. Joins stay correct; a join whose pad it is runs in order.
+// A debugger or a probe sets a breakpoint in a landing pad. Joins stay correct; a join with such a pad runs in order.
 #include "schedulers/implicit/unwind/call_frames.hpp"
 #include "stealing.hpp"
 

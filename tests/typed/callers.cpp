@@ -106,7 +106,7 @@ struct small_stack_thread {
   }
 };
 
-/// Uses so many KiB of stack.
+/// Calls itself until it uses so many KiB of stack.
 [[gnu::noinline]] int deep(int kib) {
   char volatile room[1024];
   room[0] = static_cast<char>(kib);

@@ -13,7 +13,7 @@ TYPED_TEST_SUITE(depth, all_schedulers, scheduler_names);
 
 constexpr std::size_t k_stack = std::size_t{2} << 30;
 
-/// Calls body() with so much stack: the pool's, or a thread's where the pool has none of its own.
+/// Calls body() with so much stack: the pool's, or a thread's if the pool has none of its own.
 template <class S, class Body> void on_a_big_stack(unsigned workers, Body body) {
   if constexpr (has_stacks<S>) {
     typename S::pool pool({.workers = workers, .stack_size = k_stack});

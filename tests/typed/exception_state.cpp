@@ -1,4 +1,4 @@
-// The C++ runtime's exception state - what is being handled, how many are in flight - around a join.
+// The C++ runtime's exception state around a join: the handled exception, and the number in flight.
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
@@ -127,7 +127,7 @@ TYPED_TEST(exception_state, survives_nested_handlers_and_unwinding_together) {
 }
 
 TYPED_TEST(exception_state, around_a_join_is_seen_by_g_after_f_threw) {
-  // On one worker, where g runs on the stack of the join. A thief's is its own.
+  // One worker: g runs on the stack of the join. A thief has an exception state of its own.
   typename TypeParam::pool pool({.workers = 1});
   std::string seen = "not run";
   pool.run([&] {
@@ -158,7 +158,7 @@ TYPED_TEST(exception_state, is_kept_around_scopes_and_loops_in_a_handler) {
   }
 }
 
-/// On the worker that waits for a stolen task: what that task forks.
+/// Runs forks of a stolen task on the worker that waits for it.
 template <class S> std::string what_runs_on_top_of_a_wait_sees() {
   std::string seen = "nothing was stolen";
   auto const look = [&] { seen = what_is_handled() + ", " + std::to_string(std::uncaught_exceptions()); };

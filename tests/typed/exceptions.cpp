@@ -1,4 +1,4 @@
-// Which exception leaves a join, after what has run, and what is destroyed on the way.
+// The exception that leaves a join, the code that has run before, and the objects that are destroyed.
 #include "counted.hpp"
 #include "scale.hpp"
 #include "schedulers.hpp"
@@ -175,7 +175,7 @@ TYPED_TEST(exceptions, climb_out_of_deep_recursion) {
   }
 }
 
-/// Throws at every leaf whose number is a multiple of `every`; the sum of what was caught.
+/// Throws at every leaf whose number is a multiple of `every`. Returns the sum of the caught numbers.
 template <class S> long caught_in_tree(int depth, long leaf, long every) {
   if (depth == 0) {
     if (leaf % every == 0) raise(static_cast<int>(leaf + 1));

@@ -194,7 +194,7 @@ TYPED_TEST(for_index, is_shared_in_most_of_many_rounds) {
     if (is_sanitized || is_emulated || !is_optimised || steals_are_forced<TypeParam>)
       GTEST_SKIP() << "a look takes longer than a round";
     if (typename TypeParam::pool().workers() < 2) GTEST_SKIP() << "needs two processors";
-    // A thief that is awake asks in each round; it does not sleep first, for then it would come in some only.
+    // An awake thief requests in each round. A sleeping one would come in some rounds only.
     constexpr unsigned k_rounds = 100;
     typename TypeParam::pool pool({.workers = 2});
     bool const in_most = eventually([&] {
@@ -228,7 +228,7 @@ TYPED_TEST(for_index, keeps_its_own_index) {
 }
 
 TYPED_TEST(for_index, drops_the_results_of_the_body) {
-  // A warning, were it not cast: an error here.
+  // Without the cast there would be a warning, which is an error here.
   struct [[nodiscard]] status {};
   std::atomic<int> calls{0};
   filch::for_index<TypeParam>(0, 100, [&](int) {

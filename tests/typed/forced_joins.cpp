@@ -27,10 +27,10 @@ bool are_on_one_stack(std::uintptr_t a, std::uintptr_t b) {
 
 struct seen {
   std::atomic<unsigned> joins{0};
-  std::atomic<unsigned> moved{0};  // the join's frame
+  std::atomic<unsigned> moved{0};  // joins whose frame moved
   std::atomic<unsigned> without_join_in_f{0};
   std::atomic<unsigned> g_elsewhere{0};       // those of them on another thread than f
-  std::atomic<unsigned> g_on_other_stack{0};  // than f
+  std::atomic<unsigned> g_on_other_stack{0};  // those of them on another stack than f
 };
 
 /// A random tree of so many joins.

@@ -84,7 +84,7 @@ outcome expected_of(node n) {
 
 template <class S> class runner {
  public:
-  /// Tasks that are none of the tree's forks.
+  /// Tasks other than the tree's forks.
   std::uint64_t spawned_besides() const { return spawned_besides_; }
   std::uint64_t run(node n) {
     if (n.forks == 0) return leaf(n);
@@ -149,7 +149,7 @@ template <class S> class runner {
       });
       EXPECT_TRUE(!waits(n) || begun.pass()) << "the task was not stolen";
       f = outcome_of([&] { return run(n.f()); });
-      // Perhaps on another worker than the first.
+      // This may run on another worker than the first task.
       s.spawn([&] { ran_last = true; });
       ++spawned_besides_;
     });

@@ -31,7 +31,7 @@ JavaVM* the_machine() {
   return made;
 }
 
-/// Attached to the machine; runs what others hand it, one after the other.
+/// A thread that is attached to the machine. It runs calls of others, one after the other.
 class java_thread {
  public:
   java_thread() : thread_([this] { run(); }) {}
@@ -78,7 +78,7 @@ class java_thread {
   std::thread thread_;
 };
 
-/// The length of a list that was filled and sorted there; sometimes after a collection.
+/// Fills and sorts a list in Java, sometimes with a collection, and returns its length.
 long ask_java(JNIEnv* environment, int n) {
   auto const list_class = environment->FindClass("java/util/ArrayList");
   auto const collections = environment->FindClass("java/util/Collections");

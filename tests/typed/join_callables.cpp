@@ -186,8 +186,8 @@ TYPED_TEST(join_callables, of_any_size_arrive_whole) {
   });
 }
 
-/// Calls body(join), where join(f) is what f of a join returns: outside of all pools, on one worker, and while
-/// another asks for work.
+/// Calls body(join); join(f) returns the result of f in a join. Outside of all pools, on one worker, and while
+/// another worker requests.
 template <class S, class Body> void as_first(Body body) {
   auto const plain = [&] { body([](auto f) { return filch::join<S>(std::move(f), [] {}).first; }); };
   plain();

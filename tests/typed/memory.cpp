@@ -30,7 +30,7 @@ template <std::size_t Bytes> [[gnu::noinline]] int go_down_sparsely(int n) {
   return n == 0 ? room[0] : go_down_sparsely<Bytes>(n - 1) + room[0];
 }
 
-/// As deep in joins: the descriptors of tasks lie side by side as well.
+/// A recursion of joins of the same depth, so the descriptors of tasks take pages, too.
 template <class S> int joins_down(int n) {
   if (n == 0) return 1;
   return filch::join<S>([=] { return joins_down<S>(n - 1); }, [] {}).first;
@@ -56,7 +56,7 @@ template <class S, class Body> void on_each_worker(typename S::pool& pool, Body 
   });
 }
 
-/// Does this process come down to that much memory?
+/// Does the memory of this process fall to that size?
 bool comes_down_to(std::size_t bytes) {
   return eventually([&] { return status_bytes("VmRSS").value_or(0) <= bytes; }, std::chrono::seconds(10));
 }

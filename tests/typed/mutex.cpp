@@ -60,7 +60,7 @@ TYPED_TEST(mutex, may_be_held_across_a_join_that_changes_threads) {
 }
 
 TYPED_TEST(mutex, keeps_others_out_while_its_holder_is_suspended) {
-  // Elsewhere a worker that waits in the join may meet the lock that it holds.
+  // Under other schedulers a worker that waits in the join could wait for its own lock.
   if constexpr (migrates<TypeParam>) {
     for (unsigned workers : {1u, 2u, 4u}) {
       typename TypeParam::pool pool({.workers = workers});
@@ -97,7 +97,7 @@ TYPED_TEST(mutex, may_be_waited_for_in_a_scope_that_changes_threads) {
       filch::mutex m;
       long count = 0;
       std::atomic<long> spawned{0};
-      constexpr int k_tasks = 100;  // where steals are forced each spawn takes a stack
+      constexpr int k_tasks = 100;  // with forced steals each spawn takes a stack
       auto const rounds = static_cast<int>(scaled(40));
       for (int round = 0; round < rounds; ++round) {
         pool.run([&] {
@@ -185,7 +185,7 @@ TEST(mutex_of_threads, sleeps_while_another_one_holds_it) {
   t.join();
 }
 
-// The last user may destroy it as soon as he has it, while the one before is still in unlock().
+// The last user may destroy the mutex as soon as it holds it, while the user before is still in unlock().
 TEST(mutex_of_threads, may_be_destroyed_by_its_last_holder) {
   for (std::size_t i = 0; i < scaled(2000); ++i) {
     auto* const m = new filch::mutex;

@@ -106,7 +106,7 @@ TYPED_TEST(nested_pools, serve_scopes_and_loops_on_both_sides_of_the_wall) {
 }
 
 TYPED_TEST(nested_pools, serve_several_callers_at_once) {
-  // Where what is handed over may wait for a worker that waits in the other pool, each call takes milliseconds.
+  // Forced steals may wait for a worker that waits in the other pool: each call takes milliseconds.
   std::size_t const calls = scaled(steals_are_forced<TypeParam> ? 40 : 200);
   for (unsigned workers : {1u, 2u}) {
     typename TypeParam::pool a({.workers = workers});
@@ -115,7 +115,7 @@ TYPED_TEST(nested_pools, serve_several_callers_at_once) {
     for (int t = 0; t < 6; ++t) {
       callers.emplace_back([&] {
         for (std::size_t i = 0; i < calls; ++i) {
-          // All in one order, a before b, and back into a.
+          // All calls go in one order: a before b, and back into a.
           ASSERT_EQ(a.run([&] {
             return b.run([&] { return a.run([] { return fib<TypeParam>(7); }) + fib<TypeParam>(6); });
           }),
@@ -127,7 +127,7 @@ TYPED_TEST(nested_pools, serve_several_callers_at_once) {
   }
 }
 
-/// In a run of T's pool, a worker of S is outside S's pools: what runs there may change threads.
+/// In a run of T's pool, a worker of S is outside S's pools: code there may change threads.
 template <class S, class T> void is_hidden_in() {
   SCOPED_TRACE(T::name);
   if constexpr (steals<T> && !std::is_same_v<S, T>) {
@@ -171,7 +171,7 @@ template <class S, class T> void mixes() {
             auto const before = filch::current_worker<S>();
             auto const [g, h] = filch::join<T>(
                 [&] {
-                  // The other one's pool may move its fibers: joins of this one are complete in themselves.
+                  // The other scheduler's pool may move its fibers: joins of this one end before.
                   auto const [i, j] = filch::join<S>([&] { return filch::join<T>(fib_t, fib_t).first; }, fib_s);
                   return i + j;
                 },

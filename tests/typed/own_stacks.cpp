@@ -51,7 +51,7 @@ class coroutine {
   void (*call_)(void*, coroutine&) = nullptr;
 };
 
-/// Pages of its own.
+/// A stack in pages of its own.
 class mapped_stack {
  public:
   explicit mapped_stack(std::size_t bytes)
@@ -68,7 +68,7 @@ class mapped_stack {
   std::byte* low_;
 };
 
-/// Frames that were there, and are gone.
+/// Writes to so many bytes of stack, in frames that return.
 [[gnu::noinline]] void touch(std::size_t bytes) {
   char volatile room[1024];
   for (char volatile& c : room) c = 1;

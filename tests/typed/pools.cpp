@@ -1,4 +1,4 @@
-// Pools: their options, and being made and destroyed.
+// Pools: their options, construction and destruction.
 #include "memory.hpp"
 #include "scale.hpp"
 #include "schedulers.hpp"
@@ -80,7 +80,7 @@ TYPED_TEST(pools, run_with_the_smallest_stack) {
 
 TYPED_TEST(pools, run_with_the_smallest_stack_at_any_address) {
   constexpr std::size_t k_page = 4096;
-  std::vector<void*> pages;  // each moves what is mapped next; a stack's end is aligned to a mebibyte
+  std::vector<void*> pages;  // each page moves the next map; a stack's end is aligned to a mebibyte
   while (pages.size() < 512) {
     pages.push_back(mmap(nullptr, k_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(pages.back(), MAP_FAILED);
@@ -109,8 +109,7 @@ TYPED_TEST(pools, may_be_made_and_destroyed_thousands_of_times) {
       ASSERT_EQ(pool.run([] { return fib<TypeParam>(14); }), 377);
     }
   }
-  // Those of an earlier test may have been about to end. The kernel still counts a thread for a moment after its
-  // join.
+  // Threads of an earlier test may have been about to end: the kernel counts a thread for a moment after its join.
   EXPECT_TRUE(eventually([&] { return thread_count() <= threads; })) << thread_count() << " of " << threads;
 }
 

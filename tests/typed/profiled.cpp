@@ -57,8 +57,8 @@ constexpr std::size_t k_most_frames = 512;
 
 struct walk {
   std::size_t frames = 0;
-  bool has_task = false;  // a task's frame
-  bool has_home = false;  // from a worker's stack to its thread's
+  bool has_task = false;  // it has a task's frame
+  bool has_home = false;  // it passes from a worker's stack to its thread's
   bool has_known = false;
   bool has_end = false;  // the oldest frame says that it is
 
@@ -92,7 +92,7 @@ std::atomic<std::uintptr_t> one_truncated{0};  // the address of an instruction
   return w;
 }
 
-/// As perf does it: where nothing lies, it ends.
+/// Walks as perf does: it ends at an unmapped address.
 [[gnu::noinline]] walk by_pointers(ucontext_t const& c) {
   walk w;
   struct frame {

@@ -181,7 +181,7 @@ TYPED_TEST(scope, mixes_with_joins_and_loops_between_its_spawns) {
         filch::join<TypeParam>([&] { ++sum; },
                                [&] { filch::scope<TypeParam>([&](auto& t) { t.spawn([&] { ++sum; }); }); });
         filch::for_index<TypeParam>(0, 3, [&](int) { ++sum; });
-        // From under a join of the same fiber it runs in place, or later: either way before the scope ends.
+        // A spawn inside a join of the same fiber runs in place, or later, but before the scope ends.
         filch::join<TypeParam>([&] { s.spawn([&] { ++sum; }); }, [] {});
       }
     });
@@ -239,7 +239,7 @@ TYPED_TEST(scope, runs_spawns_of_another_fiber_in_place) {
                                      caught = e;
                                    }
                                  });
-        // A thread that is no worker at all.
+        // A spawn by a thread that is no worker.
         std::thread([&] { s.spawn([&] { ++ran; }); }).join();
         EXPECT_EQ(ran, 101);
         s.spawn([&] { ++ran; });

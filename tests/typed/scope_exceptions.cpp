@@ -218,7 +218,7 @@ TYPED_TEST(scope_exceptions, takes_callables_whose_copies_spawn) {
   EXPECT_EQ(by_itself, 1);
 }
 
-/// Thrown, and forks at its end.
+/// An exception whose destructor forks.
 template <class S, class Spawner> struct forks_at_its_end {
   Spawner& s;
   std::atomic<int>& ran;

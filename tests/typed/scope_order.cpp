@@ -84,7 +84,7 @@ TYPED_TEST(scope_order, gives_thieves_the_tasks_behind_its_own) {
       filch::scope<TypeParam>([&](auto& s) {
         for (int i = 0; i < 200; ++i) {
           s.spawn([&, i] {
-            // The task in the middle is a long one, which only polls: those behind it are for the thief meanwhile.
+            // The task in the middle is long, and only polls: the thief gets the tasks behind it.
             if (filch::current_worker<TypeParam>() != me) taken.open();
             if (i == 100) answer_until_open<TypeParam>(taken);
           });
@@ -96,8 +96,8 @@ TYPED_TEST(scope_order, gives_thieves_the_tasks_behind_its_own) {
   }
 }
 
-/// A search that prunes by the best leaf so far: how many nodes it visits depends on the order. Leaves get better the
-/// more often the first child is taken, but for a few.
+/// A search that prunes by the best leaf so far: the number of visited nodes depends on the order. With few
+/// exceptions, leaves get better the more often the first child is taken.
 class pruned_search {
  public:
   template <class S> long nodes_with(unsigned workers) {

@@ -1,4 +1,4 @@
-// filch::stay: inside it, everything is where it was, in order.
+// filch::stay: inside it, code keeps its thread, and joins run in order.
 #include "counted.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -16,7 +16,7 @@ namespace {
 template <class S> class stay : public ::testing::Test {};
 TYPED_TEST_SUITE(stay, all_schedulers, scheduler_names);
 
-/// Forks in every way that there is; expects all of it on one thread. The number of leaves.
+/// Forks in each way, and expects all tasks on one thread. Returns the number of leaves.
 template <class S> long forks_on(long thread, int depth) {
   EXPECT_EQ(this_thread(), thread);
   EXPECT_FALSE(S::wanted());

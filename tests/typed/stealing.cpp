@@ -1,4 +1,4 @@
-// That work is in fact shared, and what a pool says of it.
+// Workers share tasks, and a pool's counters say so.
 #include "stealing.hpp"
 #include "scale.hpp"
 
@@ -53,7 +53,7 @@ TYPED_TEST(stealing, gets_unrequested_forks_at_a_poll) {
   pool.run([&] { join_without_request<TypeParam>(polls, [&] { g_has_run.open(); }); });
 }
 
-/// Parts that wait for each other, as many as there are workers, begun by fork(part) while all but the caller sleep.
+/// fork(part) begins as many parts as workers, which wait for each other, while all workers but the caller sleep.
 /// True if all begin in time.
 template <class S>
 bool all_begin(unsigned workers, auto const& fork, std::chrono::milliseconds limit = std::chrono::seconds(30)) {
@@ -112,13 +112,13 @@ TYPED_TEST(stealing, begins_on_workers_that_were_woken_too_late) {
 }
 
 TYPED_TEST(stealing, begins_on_the_thief_of_the_join_before) {
-  // Which is done when the join is, and asks only then; its own request was answered in the tree.
+  // The thief ends with the join, and requests only then: its own request was answered in the tree.
   constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
   if constexpr (steals<TypeParam> && !answers_late) {
     if (typename TypeParam::pool().workers() < 2) GTEST_SKIP() << "needs two processors";
     if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "thieves ask too late, however fast owners are";
     constexpr int rounds = 100;
-    // Where steals are forced the owner looks a thousand times at each join of the tree before it takes its own.
+    // With forced steals the owner looks a thousand times at each join of the tree before it takes its own tasks.
     constexpr int size = FILCH_TEST_FORCED ? 8 : 12;
     std::atomic<int> late{0};
     typename TypeParam::pool pool({.workers = 2});
@@ -242,7 +242,7 @@ TYPED_TEST(stealing, is_counted_plausibly) {
     EXPECT_LE(now.leapfrogs, now.steals);
     EXPECT_GE(now.publications, 1u);
     EXPECT_TRUE(now.forks == 0 || now.forks == joins) << now.forks;
-    // Idle: nothing is stolen any more.
+    // The pool is idle: nothing is stolen any more.
     EXPECT_EQ(pool.stats().steals, now.steals);
   }
 }

@@ -1,4 +1,4 @@
-// A thief that finds tiny tasks only does not take them all the time.
+// A thief that finds tiny tasks only pauses between its steals.
 #include "stealing.hpp"
 
 #include <chrono>
@@ -26,8 +26,8 @@ TYPED_TEST(tiny_steals, are_a_bounded_part_of_a_series_of_tiny_joins) {
       });
       EXPECT_EQ(sum, 200'000L * 199'999 / 2 + 100'000);
       auto const took = std::chrono::steady_clock::now() - begin;
-      // Some hundred at first, and then one in some microseconds. A thief that lost its processor in a task is
-      // forgiven.
+      // Some hundred steals at first, then one in some microseconds. Time in which a thief had no processor does not
+      // count.
       auto const most = 1'000 + took / std::chrono::microseconds(2);
       EXPECT_LE(pool.stats().steals - before, static_cast<std::uint64_t>(most));
     }

@@ -127,7 +127,7 @@ template <class S> class runner {
     return all;
   }
   std::uint64_t loop(node n) {
-    // A loop skips the rest of a piece that throws; what a piece is depends on luck. So nothing leaves a body.
+    // A loop skips the rest of a piece that throws, and pieces depend on the timing. So no exception leaves a body.
     std::vector<outcome> outcomes(n.children());
     filch::for_index<S>(0u, n.children(), [&](unsigned i) {
       try {
@@ -173,7 +173,7 @@ TYPED_TEST(trees, give_the_same_result_from_eight_callers_at_once) {
 }
 
 TYPED_TEST(trees, are_not_all_alike) {
-  // Guards the generator: were there no exceptions, or only tiny trees, the test above would say little.
+  // Checks the generator: without exceptions, or with tiny trees only, the test above would show little.
   unsigned threw = 0;
   unsigned scopes = 0;
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {

@@ -21,7 +21,7 @@ namespace {
 
 template <class S> class values : public ::testing::Test {
  protected:
-  /// On three workers, until there were steals.
+  /// Runs on three workers, until there were steals.
   template <class Body> static void while_others_steal(Body body) {
     typename S::pool pool({.workers = 3});
     EXPECT_TRUE(eventually([&] {
@@ -70,7 +70,7 @@ TYPED_TEST(values, may_be_destroyed_in_parallel) {
   });
 }
 
-/// Copied in parallel; small, so that it has its place where tasks are kept.
+/// A value that is copied in parallel. It is small, so it lies in the descriptor.
 template <class S> struct copied_in_parallel {
   long tag = 7;
   copied_in_parallel() = default;
@@ -111,7 +111,7 @@ TYPED_TEST(values, that_are_spawned_stay_their_owner_s) {
   });
 }
 
-/// To a compiler it is trivially copyable.
+/// Compilers take it for trivially copyable.
 template <class T> struct only_moved {
   T value;
   explicit only_moved(T v) : value(v) {}
@@ -158,7 +158,7 @@ struct named_view {
   std::string_view name;
 };
 
-/// Writes over what a callable on the stack left behind.
+/// Overwrites the remains of a callable on the stack.
 [[gnu::noinline]] std::string copy_of(std::string_view view) {
   char volatile room[4096];
   for (char volatile& c : room) c = '-';
@@ -212,7 +212,7 @@ namespace guarded {
 template <class T> void operator&(T&&) = delete;
 template <class T, class U> void operator,(T&&, U&&) = delete;
 
-/// So many longs.
+/// A value of so many longs.
 template <int Longs> struct value {
   long longs[Longs]{};
   value() = default;
@@ -225,7 +225,7 @@ struct owner {
   std::unique_ptr<long> n;
   void operator&() const = delete;
 };
-/// Returns what it is made to; with that many longs beside it.
+/// Returns what make() returns. It holds that many longs, too.
 template <class R, int Longs> struct callable {
   R (*make)();
   long longs[Longs]{};

@@ -1,4 +1,4 @@
-// filch::worker_local: one value a thread, whatever the thread is and wherever its code goes.
+// filch::worker_local: one value for each thread, in pools and outside.
 #include "counted.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -18,7 +18,7 @@ namespace {
 template <class S> class worker_local : public ::testing::Test {};
 TYPED_TEST_SUITE(worker_local, all_schedulers, scheduler_names);
 
-/// Knows whether two have it at once.
+/// A value that finds out whether two tasks use it at once.
 struct lone {
   std::atomic<bool> in_use{false};
   long count = 0;

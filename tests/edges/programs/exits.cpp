@@ -21,7 +21,7 @@ filch::pool& other_static_pool() {
   return pool;
 }
 
-// The other worker may well run the other task: it leaves no trace.
+// The other worker may run the other task: it leaves no trace.
 scenario const from_first{"exit-from-first", [](int) { filch::join([] { std::exit(7); }, [] { fib(5); }); }};
 
 scenario const from_second{"exit-from-second", [](int) {

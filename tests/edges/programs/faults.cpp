@@ -1,4 +1,4 @@
-// A system that refuses: threads, address space, memory. Nothing of it where a sanitizer replaces the same
+// A system that refuses threads, address space or memory. Empty in builds in which a sanitizer replaces the same
 // functions.
 #include "scale.hpp"
 
@@ -21,7 +21,7 @@
 
 namespace {
 
-/// Counts calls; the one that it is armed for fails, once or from then on.
+/// Counts calls. The call with the armed number fails, once or with all later ones.
 class fault {
  public:
   void arm(int call, bool from_then_on = false) {
@@ -34,7 +34,7 @@ class fault {
     if (left_ == 1 && forever_) return true;
     return --left_ == 0;
   }
-  /// Armed, and not reached.
+  /// Is it armed, and was its number not reached?
   bool is_waiting() const { return left_ > 0; }
 
  private:
@@ -230,8 +230,7 @@ scenario const no_give_back{"give-back", [](int) {
 #endif
 
 #if FILCH_HAS_CACTUS
-/// On another worker, at least once.
-/// On S also where that is not the default, whose pool would take address space for itself.
+/// Runs on another worker, at least once. Uses S: the default scheduler's pool would take address space for itself.
 template <class S> long fib_on(long n) {
   if (n < 2) return n;
   auto const [a, b] = filch::join<S>([n] { return fib_on<S>(n - 1); }, [n] { return fib_on<S>(n - 2); });
@@ -259,7 +258,7 @@ template <class S> void steal_with_less_stack() {
               stats.stack_bytes < 64 * k_mebibyte ? "less" : "all the");
 }
 
-/// No stack for fibers, while thieves have asked and sleep: all of it runs on the home stack.
+/// There is no stack for fibers, while thieves have requested and sleep: all tasks run on the home stack.
 template <class S> void run_without_stacks() {
   typename S::pool pool({.workers = 2});
   while (pool.stats().sleeps == 0) std::this_thread::yield();

@@ -14,7 +14,7 @@ namespace {
 
 int kind = 0;
 
-/// Leaves as no C++ exception does. The result is never made.
+/// Is left by no C++ exception. The result is never made.
 std::string leaves() {
   if (kind == 1) pthread_exit(nullptr);
   static thread_local _Unwind_Exception foreign{};

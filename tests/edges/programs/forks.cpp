@@ -1,4 +1,4 @@
-// fork() outside and inside tasks. Each scenario prints what the child came to and how it ended.
+// fork() outside and inside tasks. Each scenario prints the child's result and its end.
 #include "eventually.hpp"
 #include "memory.hpp"
 #include "programs/scenario.hpp"
@@ -70,7 +70,7 @@ scenario const in_first{"fork-in-first", [](int) {
                           std::printf("parent: %ld\n", fib(20));
                         }};
 
-// Under channel another worker asks, and was given nothing yet.
+// Under channel another worker has requested, and has got nothing yet.
 scenario const asked_for{"fork-in-first-asked-for", [](int) {
                            using filch::channel;
                            pid_t child = -1;
@@ -198,7 +198,7 @@ template <class S> void fork_in_stay() {
       auto const [a, b] = filch::join<S>([] { return 1; }, [] { return 2; });
       sum = a + b;
     });
-    // In the child the stay has ended, too, and is not what the pool was before.
+    // In the child the stay has ended, too, and the thread is outside all pools.
     auto const [a, b] = filch::join<S>([] { return 3; }, [] { return 4; });
     sum += a + b;
     if (child == 0) std::exit(right(sum == 10 && !filch::current_worker<S>()));
@@ -218,7 +218,7 @@ scenario const stays{"fork-in-stay", [](int) {
 #endif
                      }};
 
-/// In the inner run, or in one of the outer pool again inside it.
+/// Forks in the inner run, or in a run of the outer pool inside it.
 template <class Outer, class Inner> void fork_in_nested_run(bool again) {
   typename Outer::pool outer({.workers = 2});
   typename Inner::pool inner({.workers = 1});
@@ -230,7 +230,7 @@ template <class Outer, class Inner> void fork_in_nested_run(bool again) {
       auto const [a, b] = filch::join<Inner>([] { return 1; }, [] { return 2; });
       return a + b;
     });
-    // Back in the task of the other pool: in the child that is none, either.
+    // Back in the task of the other pool: the child is outside it, too.
     auto const [a, b] = filch::join<Outer>([] { return 3; }, [] { return 4; });
     sum += a + b;
     bool const is_outside = !filch::current_worker<Outer>() && !filch::current_worker<Inner>();
@@ -285,7 +285,7 @@ scenario const comes_back_to_scope{"fork-in-spawned-and-return", [](int) {
                                    }};
 
 #if FILCH_HAS_CACTUS
-/// While a request stands.
+/// Forks while a request stands.
 template <class S> void fork_in_asked_scope() {
   typename S::pool pool({.workers = 2});
   pid_t child = -1;
@@ -304,10 +304,10 @@ template <class S> void fork_in_asked_scope() {
         ran += release.pass();
       });
       ran += begun.pass();
-      // The other worker is busy: after some joins no request stands, and what follows is not offered.
+      // The other worker is busy: after some joins no request stands, and later forks are not offered.
       for (int i = 0; i < 100; ++i) filch::join<S>([] {}, [] {});
       for (int i = 0; i < 10; ++i) s.spawn([&] { ran += fib(10) == 55; });
-      // Nor by a signal.
+      // No signal offers them, either.
       filch_test::no_interrupts const here;
       release.open();
       wait_for_request();
@@ -346,7 +346,7 @@ scenario const comes_back_to_stolen{"fork-in-task-and-return-to-stolen", [](int)
                                       });
                                     }};
 
-// The child is born in a task on top of a wait for one that only its parent has.
+// The fork is in a task on top of a wait for a task that only the parent has.
 template <class S> void returns_to_a_wait() {
   std::atomic<bool> parent_may_end{false};
   pid_t child = -1;

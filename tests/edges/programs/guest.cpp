@@ -31,6 +31,6 @@ extern "C" {
 [[gnu::visibility("default")]] long guest_in_pool(long n) {
   return pool.run([n] { return fib<filch::direct>(n); });
 }
-/// The calling thread has something of Filch's from here on.
+/// From here on the calling thread has state of Filch.
 [[gnu::visibility("default")]] void guest_touch() { of_thread.local() = 1; }
 }

@@ -1,4 +1,4 @@
-// host LIBRARY ROUNDS: loads it, uses it in a thread, and unloads it, so often. It has not heard of Filch.
+// host LIBRARY ROUNDS: loads it, uses it in a thread, and unloads it, so often. It does not use Filch itself.
 #include <dlfcn.h>
 
 #include <atomic>

@@ -19,7 +19,7 @@ std::size_t resident() { return status_bytes("VmRSS").value_or(0) / k_mebibyte; 
   return depth == 0 ? 0 : deep(depth - 1) + page[0];
 }
 
-/// Says by how many MiB a pool makes the process grow, and then tasks that touch 16 MiB of a stack.
+/// Prints by how many MiB the process grows: by a pool, then by tasks that touch 16 MiB of a stack.
 template <class S> void grow(char const* name, filch::give_back_policy policy) {
   filch::pool_options options;
   options.workers = 2;

@@ -113,7 +113,7 @@ void null_with_handler(void (*handler)(int), unsigned flags, int blocked) {
 scenario const with_handler_for_one{"null-in-task-with-handler-for-one",
                                     [](int) { null_with_handler(say_fault, SA_RESETHAND, SIGUSR1); }};
 
-// It looks at what is blocked while it runs.
+// It reads the signals that are blocked while it runs.
 scenario const with_mask{"null-in-task-with-handler-and-mask", [](int) {
                            null_with_handler(
                                [](int) {

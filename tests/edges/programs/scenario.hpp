@@ -1,4 +1,4 @@
-// A scenario: what one of the small programs does when it is started with this name.
+// A scenario: the part of the small program that runs under this name.
 #pragma once
 
 #include <filch/filch.hpp>

@@ -1,5 +1,5 @@
 // A processor that compares return addresses with a list of its own, as far as the library can tell: the system says
-// that shadow stacks are on. Nothing of it where a sanitizer replaces the same function.
+// that shadow stacks are on. Empty in builds in which a sanitizer replaces the same function.
 #include "scale.hpp"
 
 #include <filch/config.hpp>
@@ -48,7 +48,8 @@ template <class S> long fib_of(long n) {
   return a + b;
 }
 
-/// f stays until g has begun on the other worker; where joins run in order, that is never, and it looks often enough.
+/// f waits until g has begun on the other worker. If joins run in order, g never begins meanwhile: f gives up after
+/// enough looks.
 template <class S> void join_and_tell() {
   typename S::pool pool({.workers = 2});
   bool is_parallel = false;

@@ -36,7 +36,7 @@ void say(char const* text) {
   if (write(STDOUT_FILENO, text, std::strlen(text)) < 0) _exit(4);
 }
 
-/// Wrappers set the flag whatever the handler is.
+/// Wrappers set the flag for every handler.
 scenario const ignored_fault{"fault-is-sent-and-ignored-with-siginfo", [](int) {
                                on(SIGSEGV, SIG_IGN, SA_SIGINFO);
                                fib(10);
@@ -257,7 +257,7 @@ scenario const nameless{"interrupt-without-its-sender", [](int) {
                           std::puts("stolen");
                         }};
 
-/// A thief's signal that comes while another one is pending is one with it.
+/// A thief's signal that comes while another one is pending merges with it.
 scenario const at_once{"urgent-while-urgent-is-pending", [](int) {
                          on(SIGURG, [](int) { say("handled\n"); }, SA_RESTART);
                          S::pool pool({.workers = 2});
@@ -268,7 +268,7 @@ scenario const at_once{"urgent-while-urgent-is-pending", [](int) {
                              sigaddset(&urgent, SIGURG);
                              pthread_sigmask(SIG_BLOCK, &urgent, nullptr);
                              pthread_sigqueue(pthread_self(), SIGURG, {});
-                             // The thief has insisted when it sleeps.
+                             // The thief has sent its interrupt when it sleeps.
                              auto const before = pool.stats().sleeps;
                              while (pool.stats().sleeps == before) std::this_thread::yield();
                              pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
@@ -315,7 +315,7 @@ scenario const replaced{"urgent-handler-is-replaced", [](int) {
                           std::printf("%d %d, handled %d\n", before, after, sent);
                         }};
 
-/// Takes the signal from a queue, as the program's threads block it.
+/// Takes the signal from a queue; the program's threads block it.
 void take_urgent(S::pool& pool) {
   sigset_t urgent;
   sigemptyset(&urgent);
@@ -451,7 +451,7 @@ constexpr wait k_waits[] = {
     {"join", [] { std::thread([] { std::this_thread::sleep_for(std::chrono::nanoseconds(k_wait_ns)); }).join(); }},
 };
 
-/// Says which waits end before their time where a thread gets the library's signal all the time.
+/// Prints the waits that end early while the thread gets the library's signal all the time.
 scenario const waits{"waits-that-end-early", [](int) {
                        use_interrupts();
                        std::atomic<bool> is_over{false};
