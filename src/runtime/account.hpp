@@ -23,13 +23,12 @@ inline cycles time_stamp() noexcept {
 #endif
 }
 
-/// Zero if it was then.
 inline cycles time_until(cycles then) noexcept { return std::max<cycles>(then - time_stamp(), 0); }
 
-/// A worker's account with its thieves: the time at which what they have cost is paid for, at k_part cycles of the
-/// worker's time for each of theirs. While that lies ahead thieves leave the worker alone. Costs move it on, the work
-/// that thieves did moves it back. All of it is a hint, so every order is relaxed: too early, a thief costs more than
-/// its part, once; too late, it comes late.
+/// A worker's account with its thieves: the time at which their costs are paid for, at k_part cycles of the worker's
+/// time for each cycle of cost. Until then thieves leave the worker alone. Costs move the time on; work that thieves
+/// did moves it back. It is a hint, so every order is relaxed: too early, a thief costs more than its part, once; too
+/// late, it comes late.
 class account {
  public:
   /// Thieves cost a worker at most this part of its time.
@@ -41,9 +40,9 @@ class account {
   static constexpr cycles k_steal = 5'000;
   static constexpr cycles k_longest_wait = 10 * k_steal;
 
-  /// When thieves may cost the worker anything again.
+  /// The time at which thieves may cost the worker anything again.
   cycles paid_at() const noexcept { return paid_at_.load(std::memory_order_relaxed); }
-  /// The same for something that will cost `expected`: so much has to be paid before.
+  /// The same for an action that will cost `expected`, which has to be paid before.
   cycles paid_at(cycles expected) const noexcept { return paid_at() + k_part * expected; }
   bool has_credit(cycles now) const noexcept { return now - paid_at() > k_credit / 2; }
 

@@ -1,4 +1,4 @@
-// How many calls are in a pool, and whether its destructor waits for them. Protocol: idle.md, edge entry-4.
+// The number of calls in a pool, and whether its destructor waits for them. Protocol: idle.md, edge entry-4.
 #pragma once
 
 #include "os/linux/futex.hpp"
@@ -16,7 +16,7 @@ class caller_count {
   void leave() noexcept {
     if (word_.fetch_sub(1, std::memory_order_release) == (k_is_waited_for | 1)) os::futex_wake(word_);
   }
-  /// Caller that is inside: the count has it.
+  /// Caller that is inside: it is counted.
   bool has_any() const noexcept { return (word_.load(std::memory_order_relaxed) & ~k_is_waited_for) != 0; }
   /// Destructor: waits until no caller is inside. False, at once: a caller is, and the destructor may not wait.
   /// edge entry-4: acquire, all that callers did before they left.

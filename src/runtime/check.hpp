@@ -1,5 +1,5 @@
-// Invariants, executed. Where the library is built with FILCH_CHECK, each slow path of a scheduler begins with
-// check(): the first condition that does not hold ends the program with one line. Elsewhere check() is nothing.
+// Invariants, executed. In builds with FILCH_CHECK each slow path of a scheduler begins with check(): the first
+// condition that does not hold ends the program with one line. In other builds check() is empty.
 //
 // The conditions of one kind of object stand in one function: it returns the text of the first one that does not
 // hold, or null. Tests call that function, too, with objects that they have broken.

@@ -38,7 +38,7 @@ void team::enter(void (*call)(void*), void* argument) {
     enter_in_order(call, argument);
   }
   --teams_entered;
-  // In a child of fork() the place is the parent's, and so is whatever waits there.
+  // In a child of fork() the place belongs to the parent, and so do its waits.
   if (place == places::k_none || !alive()) return;
   if (places_.is_made(place))
     static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));

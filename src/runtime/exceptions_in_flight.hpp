@@ -1,4 +1,4 @@
-// The C++ runtime's exceptions of the calling thread: what is handled, and how many are on their way.
+// The C++ runtime's exceptions of the calling thread: those that are handled, and the number in flight.
 #pragma once
 
 #include <cxxabi.h>
@@ -34,15 +34,15 @@ struct exceptions_in_flight {
   return taken;
 }
 [[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
-/// The same where one may be in flight that was thrown since: those that were taken are below it.
+/// The same if an exception that was thrown since may be in flight: the taken ones are below it.
 [[gnu::noinline]] inline void put_exceptions_below(exceptions_in_flight e) noexcept {
   auto* const here = exceptions_here();
   if (!here->caught) here->caught = e.caught;  // an exception that leaves its handler is caught no more
   here->uncaught += e.uncaught;
 }
 
-/// While it lives, the thread has none of those that it had. Around tasks that run on top of code which does not know
-/// of them, a wait say. For code that stays on its thread.
+/// While it lives, the thread's earlier exceptions are hidden. For tasks that run on top of other code, in a wait
+/// say. For code that stays on its thread.
 class exceptions_set_aside {
  public:
   exceptions_set_aside() noexcept : mine_(take_exceptions()) {}

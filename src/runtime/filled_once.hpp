@@ -13,7 +13,7 @@ template <class T, std::size_t N> class filled_once {
  public:
   /// Any thread. acquire: the entries.
   std::span<T const> all() const noexcept { return {entries_.data(), count_.load(std::memory_order_acquire)}; }
-  /// Under the lock of those that add; throws where there is no room. release: the entry.
+  /// Under the lock of all that add; throws if there is no room. release: the entry.
   void add(T const& entry) {
     std::size_t const n = all().size();
     entries_.at(n) = entry;

@@ -1,5 +1,5 @@
-// FILCH_FORCE_STEAL, a build for tests: what it changes, one constant for each decision. Schedulers and the worker
-// loop ask for their decision, and not for the build. fiber/forced_steals.hpp hands over unstolen tasks.
+// FILCH_FORCE_STEAL, a build for tests: one constant for each decision that it changes. Schedulers and the worker
+// loop read their decision, not the build. fiber/forced_steals.hpp hands over unstolen tasks.
 #pragma once
 
 namespace filch::runtime {
@@ -10,9 +10,9 @@ inline constexpr bool k_steals_are_forced = true;
 inline constexpr bool k_steals_are_forced = false;
 #endif
 
-/// Each fork takes its slow path, and offers all that it may.
+/// Each fork takes its slow path, and offers all tasks that it may.
 inline constexpr bool k_each_fork_offers = k_steals_are_forced;
-/// Steals may cost their victims anything: each join is one, of tiny tasks too.
+/// The cost of steals has no limit: each join is one, of tiny tasks too.
 inline constexpr bool k_steals_at_any_pace = k_steals_are_forced;
 /// An owner takes none of its own offers: it hands them over.
 inline constexpr bool k_owners_take_offers = !k_steals_are_forced;

@@ -1,9 +1,9 @@
-// Telling a child of fork() from its parent.
+// Distinguishes a child of fork() from its parent.
 #pragma once
 
 namespace filch::runtime {
 
-/// How many fork()s lie between the process in which the first pool was made and this one.
+/// The number of fork()s between the process in which the first pool was made and this one.
 unsigned fork_generation() noexcept;
 /// Calls `in_child` in every child of fork(), after the count went up. Once for each function, however
 /// often it is asked for.

@@ -1,11 +1,11 @@
-// Where the frames of running code lie.
+// Finds the stack on which the frames of running code lie.
 #pragma once
 
 #include <cstddef>
 
 namespace filch::runtime {
 
-/// Where the callers of code on a stack lead.
+/// The result of following the callers of code on a stack.
 enum class [[nodiscard]] frames_lead {
   to_its_top,  // frame by frame
   elsewhere,   // the code is on a stack of its own, perhaps one inside this stack; or nothing tells

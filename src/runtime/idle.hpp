@@ -14,7 +14,7 @@ class idle {
  public:
   explicit idle(unsigned places);
 
-  /// Worker `me` looks for tasks, or is about to: until it has one it is counted, awake or asleep.
+  /// Worker `me` searches, or is about to: until it has a task it is counted, awake or asleep.
   void looks(unsigned me) noexcept;
   void has_work(unsigned me) noexcept;
   /// The number of searching workers: those that sleep, were woken or have yet to come included.
@@ -23,9 +23,9 @@ class idle {
   /// The searching worker `me` is about to sleep until there is anything to do. It must look once more for work after
   /// this, and then call retract() or sleep().
   void announce(unsigned me) noexcept { announce_as(me, sleep_word::k_for_anything); }
-  /// The same for a worker that waits in a join and may only run what `thief` offers.
+  /// The same for a worker that waits in a join and may run tasks of `thief` only.
   void announce_for(unsigned me, unsigned thief) noexcept { announce_as(me, sleep_word::k_for_one + thief); }
-  /// The same for the caller at place `me`, which may only run what belongs to its own call.
+  /// The same for the caller at place `me`, which may run tasks of its own call only.
   void announce_for_root(unsigned me) noexcept { announce_as(me, sleep_word::k_for_root); }
   /// `me` saw work, and does not sleep. False: another worker has woken `me` already.
   bool retract(unsigned me) noexcept;
@@ -40,9 +40,9 @@ class idle {
   bool sleeps_for_root(std::uint16_t root) const noexcept {
     return root != k_any_root && places_[root].waits.seen() == sleep_word::k_for_root;
   }
-  /// Wakes it, if it sleeps.
+  /// Wakes that caller, if it sleeps.
   bool wake_for_root(std::uint16_t root) noexcept { return sleeps_for_root(root) && wake(root); }
-  /// Wakes one worker that may run what `offerer` offers; false if there is none.
+  /// Wakes one worker that may run tasks of `offerer`; false if there is none.
   bool wake_one_for(unsigned offerer) noexcept;
   /// Wakes one worker that waits for anything at all.
   bool wake_one() noexcept;

@@ -1,5 +1,5 @@
-// The slow paths of filch::mutex: spins, offers the worker's tasks, then sleeps on the word. Called where the lock is
-// taken by another thread.
+// The slow paths of filch::mutex: spins, offers the worker's tasks, then sleeps on the word. Called if another
+// thread holds the lock.
 #include <filch/mutex.hpp>
 
 #include "os/linux/futex.hpp"
@@ -10,11 +10,11 @@
 namespace filch::inline FILCH_ABI {
 
 void mutex::lock_slow() noexcept {
-  // Where steals are forced, a fiber that has it may wait for the very worker that would sleep here.
+  // With forced steals the holder may wait for the very worker that would sleep here.
   while (runtime::gives_way()) {
     if (try_lock()) return;
   }
-  // Where others sleep already, it takes longer than a spin.
+  // If others sleep already, it takes longer than a spin.
   for (runtime::spin_wait spin(false); spin.turns() < 64; spin.once()) {
     // relaxed: a hint; try_lock() synchronises.
     std::uint32_t const state = state_.load(std::memory_order_relaxed);

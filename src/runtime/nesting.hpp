@@ -27,7 +27,7 @@ struct hideable {
   /// already.
   bool (*stay)(void* room) noexcept = nullptr;
   void (*end_stay)(void* room) noexcept = nullptr;
-  /// Where steals are forced: other code runs on this worker first. False: there is none.
+  /// With forced steals: other code runs on this worker first. False: there is none.
   bool (*give_way)() noexcept = nullptr;
 };
 /// Once for each scheduler, however often it is asked for.
@@ -36,7 +36,7 @@ void hide_on_entry(hideable);
 std::span<hideable const> all_hideables() noexcept;
 constexpr unsigned k_hideables_most = 8;
 
-/// How many teams the calling thread works for: tasks run on it, if any. It comes back from each on its own stack.
+/// The number of teams that the calling thread works for. It returns from each on its own stack.
 extern constinit thread_local unsigned teams_entered;
 
 /// While this lives, the calling thread is a worker of no scheduler.

@@ -8,8 +8,8 @@
 
 namespace filch::runtime {
 
-/// The task trees that a worker may take tasks from. A caller's thread works for its own call alone: the tree of that
-/// call bears the index of its caller's place. What belongs to no call bears k_any_root.
+/// A root: the call that tasks belong to, by the index of its caller's place. A caller's thread works for its own
+/// call alone. Tasks of no call have k_any_root.
 inline constexpr std::uint16_t k_any_root = 0xffff;
 
 /// Indices of a pool of n workers: 0, the first caller's place; 1 to n - 1, the pool's threads; then the places of
@@ -31,7 +31,7 @@ class places {
   bool is_callers(unsigned place) const noexcept {
     return place == 0 || (place > threads_ && place < threads_ + k_callers);
   }
-  /// Which tasks the worker at that place may take.
+  /// The root of the tasks that the worker at that place may take.
   std::uint16_t root_limit(unsigned place) const noexcept {
     return is_callers(place) ? static_cast<std::uint16_t>(place) : k_any_root;
   }
@@ -50,17 +50,17 @@ class places {
   }
   /// Stand-in: its own place.
   void enter_as_stand_in(unsigned place) noexcept { in_use_.fetch_or(bit_of(place), std::memory_order_seq_cst); }
-  /// edge entry-2: release, what lies at the place.
+  /// edge entry-2: release, the contents of the place.
   void leave(unsigned place) noexcept { in_use_.fetch_and(~bit_of(place), std::memory_order_seq_cst); }
 
-  /// Does the place have its memory? Asked, and told, by the thread that has entered it.
+  /// Does the place have its memory? Called by the thread that has entered it.
   bool is_made(unsigned place) const noexcept { return is_threads(place) || (bits_made() & bit_of(place)) != 0; }
-  /// Asked by the thread that has entered it.
+  /// Called by the thread that has entered it.
   bool is_in_use(unsigned place) const noexcept { return is_threads(place) || (bits_in_use() & bit_of(place)) != 0; }
   /// edge entry-5: release, the place's memory, to those that look at it.
   void make(unsigned place) noexcept { made_.fetch_or(bit_of(place), std::memory_order_seq_cst); }
 
-  /// How many work, or look for work.
+  /// The number of workers at places in use.
   unsigned in_use() const noexcept { return threads_ + static_cast<unsigned>(std::popcount(bits_in_use())); }
   /// f(index) for each place in use, from a random one on, until f returns true. Returns whether it did.
   template <class F> bool any_in_use(std::uint64_t random, F&& f) const {

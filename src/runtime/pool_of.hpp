@@ -1,6 +1,6 @@
-// The members of every scheduler's pool. For the source file of each scheduler that has one, which instantiates them
-// for its team: that has enter_or_nest(), which is run in place where the caller is a worker of the team already, and
-// place_of_caller(), the calling thread's place in it, or null.
+// The members of every scheduler's pool. The source file of each scheduler instantiates them for its team. The team
+// has enter_or_nest(), which runs in place if the caller is a worker of the team already, and place_of_caller(), the
+// calling thread's place in it, or null.
 #pragma once
 
 #include <filch/detail/pool_of.hpp>
@@ -34,15 +34,15 @@ template <class Team>
 pool_of<Team>::pool_of(options const& asked, bool tolerate_missing_threads)
     : team_(make_team<Team>(runtime::resolve(options_as<pool_options>(asked)), asked, tolerate_missing_threads)) {}
 
-/// Destroyed by its own task, as by exit(): the task never returns, so there is nothing to wait for, and no way to
-/// end the thread one stands on. The same in a child of fork(), which may stand on a stack of the team and has none
-/// of its threads. What the system takes back at the end is left to it.
+/// A pool that is destroyed by its own task, as by exit(), keeps its team: the task never returns, and its thread
+/// can't be ended. The same holds in a child of fork(), which may be on a stack of the team and has none of its
+/// threads. The system frees the rest at the end.
 template <class Team> pool_of<Team>::~pool_of() {
   Team& t = team();
   if (t.alive() && !t.place_of_caller() && t.wait_for_callers()) delete &t;
 }
 
-/// By the pool's team, or in a child of fork() a new one: it has none of the threads of the old one, its parent's.
+/// Enters the pool's team. A child of fork() makes a new one: the threads of the old one are its parent's.
 template <class Team> void pool_of<Team>::enter(void (*call)(void*), void* argument) {
   Team* t = &team();
   if (!t->alive()) [[unlikely]] {

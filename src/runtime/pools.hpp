@@ -14,7 +14,7 @@ std::mutex& making_pools();
 /// sync() of a scope by a fiber that does not own it, or inside a stay that the scope is outside of: one line on
 /// stderr, and the end.
 [[noreturn]] void not_the_scope_s_owner() noexcept;
-/// Its parent has what it waits for: one line on stderr, and the end.
+/// A child of fork() waits for a task of its parent: one line on stderr, and the end.
 [[noreturn]] void child_can_t_go_on() noexcept;
 /// A task was left by something that is no C++ exception, and can't be thrown elsewhere: one line on stderr, and the
 /// end of the process.

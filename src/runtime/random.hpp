@@ -1,11 +1,11 @@
-// Which victim a thief tries first.
+// Random numbers for the first victim of a thief.
 #pragma once
 
 #include <cstdint>
 
 namespace filch::runtime {
 
-/// Xorshift, another sequence for each worker: any spread will do.
+/// Xorshift, another sequence for each worker. The quality does not matter.
 class random_numbers {
  public:
   random_numbers() noexcept = default;

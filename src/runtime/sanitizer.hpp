@@ -24,8 +24,7 @@ extern "C" {
 
 namespace filch::runtime {
 
-// Inlined also where nothing else is: a function that is entered on one fiber and left on another confuses the
-// sanitizer of threads.
+// Inlined in each build: a function that is entered on one fiber and left on another confuses ThreadSanitizer.
 FILCH_INLINE void leave_stack(void** kept, void const* low, std::size_t bytes) noexcept {
   if (__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(kept, low, bytes);
 }

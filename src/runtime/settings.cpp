@@ -70,7 +70,7 @@ give_back_policy resolve_give_back(give_back_policy asked) {
 
 void refuse(std::string const& setting, std::string const& text, std::string const& expected) {
   std::string shown = text.size() > 40 ? text.substr(0, 40) + "..." : text;
-  for (char& c : shown) c = std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;  // one line it is
+  for (char& c : shown) c = std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;  // so that it is one line
   throw setup_error("filch: " + setting + "=" + shown + ": expected " + expected);
 }
 

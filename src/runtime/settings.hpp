@@ -1,4 +1,4 @@
-// Settings: what the caller asked for, else the environment, else the machine. Checked, never ignored.
+// Settings: the caller's, else the environment's, else the machine's. Invalid ones are refused.
 #pragma once
 
 #include <filch/pool_options.hpp>
@@ -11,7 +11,7 @@ namespace filch::runtime {
 struct settings {
   unsigned workers;
   std::size_t stack_size;
-  bool stack_size_is_asked_for;  // else a smaller one will do where address space is short
+  bool stack_size_is_asked_for;  // else it gets smaller if address space is short
   bool pin;
   bool stats;
   give_back_policy give_back;   // never from_environment

@@ -55,7 +55,7 @@ void team::end_blocking() noexcept {
   }
 }
 
-/// The life of such a thread.
+/// The loop of a stand-in's thread.
 void team::stand_in(unsigned number) noexcept {
   os::need_signal_stack();
   ++teams_entered;

@@ -1,4 +1,4 @@
-// The state of a team's stand-ins: how many workers are blocked, and which threads work for them. All under one
+// The state of a team's stand-ins: the number of blocked workers, and the threads that work for them. All under one
 // mutex. Protocol: idle.md, "Stand-ins".
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace filch::runtime {
 
-/// Threads that work while workers wait in the system. Each begins to work where fewer of them work than workers
-/// wait, and ends after the task at hand where more do.
+/// Threads that work while workers wait in the system. One begins to work if fewer of them work than workers wait.
+/// One stops after its task if more do.
 struct stand_ins {
   std::mutex mutex;
   std::condition_variable wanted;
   // under mutex
   unsigned blocked = 0;  // workers that wait
   unsigned working = 0;  // stand-ins that work, and were not told to leave
-  unsigned busy = 0;     // the same, and those that were
+  unsigned busy = 0;     // the same, and those that were told to leave
   bool is_over = false;
   std::vector<std::thread> threads;
   struct state {

@@ -1,4 +1,4 @@
-// The table of FILCH_STATS=1: the list of live teams, the figures of those that are gone, and the print at exit.
+// The table of FILCH_STATS=1: the list of live teams, the figures of ended ones, and the print at exit.
 // Teams register at their start and retire at their end.
 #include "runtime/statistics.hpp"
 

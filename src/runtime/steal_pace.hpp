@@ -1,4 +1,4 @@
-// How often a thief comes back for tiny tasks. "What a thief may cost its victim" in the schedulers' protocol.md.
+// The pauses of a thief after tiny tasks. "What a thief may cost its victim" in the schedulers' protocol.md.
 #pragma once
 
 #include "runtime/account.hpp"
@@ -7,8 +7,8 @@
 
 namespace filch::runtime {
 
-/// A thief's own. A task that lasts less than its steal costs the victim makes the victim slower. After such a task
-/// the thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
+/// Each thief has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
+/// task the thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
 class steal_pace {
  public:
   /// `cost_of_steal`: the thief's time for a steal, which is part of the measured time, and the cost for the victim,

@@ -1,5 +1,5 @@
-// The flag that ends a worker's loop: of a pool's end, of a stand-in, of a caller's own call. Protocol: idle.md, edge
-// entry-1.
+// The flag that ends a worker's loop: at a pool's end, for a stand-in, after a caller's own call. Protocol: idle.md,
+// edge entry-1.
 #pragma once
 
 #include <atomic>

@@ -53,8 +53,8 @@ template <class Stack> void task_frame<Stack>::drain() noexcept {
   next_ = base_;
 }
 
-/// There is no room for another task: takes tasks that thieves have finished off the top, without a wait. The next
-/// spawn may run in place, so thieves get more of the waiting tasks here.
+/// Called if there is no room for another task: takes tasks that thieves have finished off the top, without a wait.
+/// The next spawn may run in place, so thieves get more of the waiting tasks here.
 template <class Stack> void task_frame<Stack>::reclaim() noexcept {
   while (next_ != base_) {
     task& t = next_[-1];

@@ -1,5 +1,5 @@
-// Where a thread is among the pools of a scheduler with task stacks: on a worker, in a stay, in the run of another
-// scheduler's pool, outside. For the source file of each scheduler that has one.
+// The state of a thread for a scheduler with task stacks: on a worker, in a stay, in the run of another scheduler's
+// pool, outside. The source file of each such scheduler includes it.
 #pragma once
 
 #include <filch/detail/task_stack.hpp>
@@ -11,7 +11,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// `Member` is a worker: `team`, `index`, and `outer`, what the thread was before it became this worker.
+/// `Member` is a worker: `team`, `index`, and `outer`, the thread's worker before this one.
 template <class Stack, class Member> class task_places {
   using worker = typename Stack::worker;
   using task = typename Stack::task;
@@ -101,7 +101,7 @@ template <class Stack, class Member> class task_places {
     serve_own_thieves();
   }
 
-  /// Before the first worker of this scheduler: what happens to them in a child of fork(), and in other pools.
+  /// Before the first worker of this scheduler: registers them for children of fork() and runs of other pools.
   static void watch() {
     runtime::watch_forks(leave_pools_in_child);
     runtime::hide_on_entry({hide, show, answer, block});
@@ -148,8 +148,8 @@ template <class Stack, class Member> class task_places {
     std::destroy_at(hiding);
     serve_own_thieves();
   }
-  /// In a wait for what others run: some of what it forked, and the tasks that it took over and did not begin, under
-  /// schedulers that have such.
+  /// In a wait for tasks of other workers: offers some of its own tasks, and gives back received tasks that it has
+  /// not begun, under schedulers that have such.
   static runtime::team* block() noexcept {
     Member* const m = member_or_null(Stack::self());
     if (!m) return nullptr;

@@ -1,4 +1,4 @@
-// A team's memory and threads: construction, start, stop, and the sums of what its workers counted. Called by the
+// A team's memory and threads: construction, start, stop, and the sums of its workers' counters. Called by the
 // constructors and destructors of the schedulers' pools.
 #include "runtime/team.hpp"
 
@@ -61,7 +61,7 @@ void team::reserve_spaces(bytes_beside const& beside) {
   }
 }
 
-/// As much for what the scheduler keeps of each nested fork as for the stack.
+/// The scheduler's part, which grows with nested forks, has as much room as the stack.
 worker_space team::reserve_space() const noexcept { return {stack_size_, stack_size_ + k_most_member_bytes}; }
 
 void team::start() {
@@ -91,7 +91,7 @@ bool team::start_thread(unsigned i) {
       throw setup_error(what + ": lower FILCH_NUM_THREADS or pool_options::workers, or raise ulimit -u");
     }
     std::fprintf(stderr, "%s; continuing with %u workers\n", what.c_str(), i);
-    // Workers without a thread never announce themselves and never have work: they are only looked at.
+    // Workers without a thread never announce themselves and never have tasks.
     return false;
   }
 }

@@ -1,9 +1,11 @@
 // A team: the workers of a pool, their threads, and calls from outside. A scheduler derives from it: its hooks say
 // how a worker finds a task; the team decides when a worker searches, spins, sleeps and stops. The parts:
-//   team.cpp         memory, threads, start and stop, counts        worker_loop.cpp  searching, spinning, sleeping
-//   entry.cpp        calls from outside                             stand_ins.cpp    threads that work for blocked
-//   workers demand.hpp       wake-ups after an offer, unasked offers        nesting.cpp      workers of other
-//   schedulers
+//   team.cpp         memory, threads, start and stop, counts
+//   worker_loop.cpp  searching, spinning, sleeping
+//   entry.cpp        calls from outside
+//   stand_ins.cpp    threads that work for blocked workers
+//   demand.hpp       wake-ups after an offer, offers without a request
+//   nesting.cpp      workers of other schedulers
 // Protocol: idle.md.
 #pragma once
 
@@ -44,8 +46,8 @@ class team {
   team& operator=(team const&) = delete;
   virtual ~team();
 
-  /// Runs call(argument) on the calling thread, at a caller's place, and returns when it is done. Where all such
-  /// places are in use: in order, on a stack of the pool's; where that can't be had either, on the caller's own.
+  /// Runs call(argument) on the calling thread, at a caller's place, and returns when it is done. If all such places
+  /// are in use, the call runs in order on a stack of the pool's; without memory for that, on the caller's own.
   void enter(void (*call)(void*), void* argument);
 
   /// The calling thread, a worker of this team, is about to wait in the system: a stand-in works meanwhile.
@@ -75,8 +77,7 @@ class team {
   virtual std::string own_figures() const { return {}; }
 
  protected:
-  /// Where no size of stacks is asked for, they get smaller until each worker can have so much address space beside
-  /// its own, too.
+  /// If the user sets no size of stacks, it is halved until this much extra address space fits for each worker.
   using bytes_beside = std::function<std::size_t(std::size_t stack_bytes)>;
   team(settings s, bool tolerate_missing_threads, bytes_beside const& beside = {});
   /// The last step of a scheduler's constructor: from here on its hooks are called.
@@ -85,7 +86,7 @@ class team {
   void stop() noexcept;
 
   // Hooks.
-  /// The memory of that place is there: makes what the scheduler keeps in it.
+  /// The place has its memory: makes the scheduler's part in it.
   virtual void make_place(unsigned place) noexcept = 0;
   /// The calling thread is worker `me` until call(argument) returns.
   virtual void be_worker(unsigned me, void (*call)(void*), void* argument) = 0;
@@ -95,7 +96,7 @@ class team {
   virtual void waits_in_system(bool) noexcept {}
   /// One look around; true if a task was found and run.
   virtual bool steal_and_run(unsigned me) = 0;
-  /// Asks every worker for work: none will keep a new fork to itself.
+  /// Requests tasks from every worker: the next fork of each is public.
   virtual void ask_everybody(unsigned me) noexcept = 0;
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
@@ -106,26 +107,24 @@ class team {
   static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
   /// See steal_pace. About a microsecond.
   virtual cycles cost_of_steal() const noexcept { return 2'500; }
-  /// Does the scheduler itself see to it that tiny steals do not cost their victims much?
+  /// Does the scheduler itself limit the cost of tiny steals for their victims?
   virtual bool keeps_accounts() const noexcept { return false; }
-  /// Where the worker's part of its space above the stack is free from; null: it is to be left alone.
+  /// The address from which on the worker's part above the stack is free; null: nothing of it is given back.
   virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 
-  /// Searches, runs what it finds, and sleeps where there is nothing, until `stop`. The thread that sets `stop` then
-  /// wakes `me`.
+  /// Searches, runs tasks, and sleeps if there are none, until `stop`. The thread that sets `stop` then wakes `me`.
   void work_until(unsigned me, stop_flag const& stop);
 
-  /// Wakes one sleeper for a worker of which offers(i) holds; root_of(i) is the root of its tasks.
+  /// Wakes one sleeper for the tasks of a worker i for which offers(i) holds; root_of(i) is their root.
   template <class Offers, class RootOf>
   void pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept;
-  /// Where callers do not sleep outside their joins.
+  /// For schedulers whose callers sleep only in their joins.
   static std::uint16_t no_root(unsigned) noexcept { return k_any_root; }
 
   /// Does a worker sleep that may take tasks of this root? edge idle-1: in order after the offer.
   bool anybody_sleeps(std::uint16_t root) noexcept { return idle_.anybody() || idle_.sleeps_for_root(root); }
 
-  /// Does a worker look for tasks, awake or asleep? Asked by a caller that has entered: it may not have been asked
-  /// itself.
+  /// Does a worker search, awake or asleep? For a caller that has entered: no request may have come to its place.
   bool somebody_looks() noexcept { return idle_.anybody() || idle_.looking() != 0; }
 
   /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.
@@ -156,8 +155,8 @@ class team {
     return ::new (static_cast<void*>(space(place).middle())) Member;
   }
   places const& all() const noexcept { return places_; }
-  /// For the worker, with nothing to do: gives pages back that lie below `stack_in_use`, and above what the scheduler
-  /// keeps, if it was deep. Returns after which time it would be done where it is too early now, else 0.
+  /// For a worker without tasks: gives back the pages below `stack_in_use`, and those above the scheduler's part, if
+  /// it was deep. Returns the time to wait if it is too early now, else 0.
   std::chrono::nanoseconds give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept;
   counters& counted(unsigned worker) noexcept { return counters_[worker]; }
   idle& sleepers() noexcept { return idle_; }
@@ -165,7 +164,7 @@ class team {
   std::size_t stack_size() const noexcept { return stack_size_; }
   /// Are there more workers, callers among them, than processors?
   bool oversubscribed() const noexcept { return places_.in_use() > settings_.available; }
-  /// Between two searches in a spin loop, of which this is number `looks`.
+  /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 
  private:
@@ -203,7 +202,7 @@ class team {
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
   stop_flag stopping_;
-  caller_count callers_;  // in enter()
+  caller_count callers_;  // calls in enter()
   std::mutex spare_mutex_;
   std::vector<worker_space> spare_stacks_;  // for calls that run in order; under spare_mutex_
   std::unique_ptr<stand_ins> stand_ins_;

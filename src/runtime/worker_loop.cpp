@@ -18,12 +18,12 @@ namespace {
 
 // An idle worker spins for about as long as waking it would take, then sleeps (docs/decisions/0003-spinning.md).
 constexpr auto k_spin_time = std::chrono::microseconds(100);
-// Where there are more workers than processors, spinning takes time from those that work.
+// With more workers than processors, spinning takes time from workers with tasks.
 constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
 constexpr unsigned k_looks_between_yields = 8;
 constexpr unsigned k_relaxes_between_looks = 16;
-// From so many on, a microsecond or two, owners hear of it.
+// After so many looks, a microsecond or two, the worker is counted as searching.
 constexpr unsigned k_looks_until_counted = 4;
 
 }  // namespace
@@ -58,7 +58,7 @@ void team::work_as(unsigned me, stop_flag const& stop) {
 
 void team::work_until(unsigned me, stop_flag const& stop) {
   using clock = std::chrono::steady_clock;
-  // Callers come and go: asked anew for each stretch of looks.
+  // Callers come and go: the number is read anew for each stretch of looks.
   auto spin_time = k_spin_time;
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
@@ -131,7 +131,7 @@ bool team::sleep_until_work(unsigned me, stop_flag const& stop) {
   }
   ask_everybody(me);
   auto const at_most = insist(me);
-  // Sooner than it could be woken.
+  // It goes before it could be woken.
   bool const comes_again = at_most < k_spin_time / 2;
   // edge idle-1: the last look, after the announcement.
   bool const is_owed = at_most != k_until_woken;

@@ -30,7 +30,7 @@ namespace {
 
 using pages = std::pair<std::byte*, std::byte*>;
 
-/// Reads a page next to what is in use: of a stack the last one, of tasks, which lie side by side, the first.
+/// Reads a page next to the used ones: the last one of a stack, the first one of tasks.
 bool stack_was_touched(pages stack) noexcept {
   return stack.first != stack.second && !os::looks_blank(stack.second - os::page_size());
 }
@@ -87,7 +87,7 @@ bool worker_space::must_ask(when now) noexcept {
   return true;
 }
 
-/// None where the thread is on another stack, as in another pool's run.
+/// Empty if the thread is on another stack, as in another pool's run.
 worker_space::pages worker_space::unused_stack(std::byte* in_use, std::size_t kept) const noexcept {
   bool const is_here = in_use > all_.low() && in_use <= middle_;
   if (!is_here || static_cast<std::size_t>(in_use - all_.low()) < kept + 2 * os::page_size()) return {};

@@ -1,4 +1,4 @@
-// The memory that a worker works in: its stack and, above it, what its scheduler keeps.
+// The memory of a worker: its stack and, above it, its scheduler's part.
 #pragma once
 
 #include <filch/pool_options.hpp>
@@ -26,7 +26,8 @@ class worker_space {
   std::size_t stack_bytes() const noexcept { return static_cast<std::size_t>(middle_ - all_.low()); }
   os::reservation const& reservation() const noexcept { return all_; }
 
-  /// When the worker gives pages back. A worker that sleeps may come again; a caller that leaves may not.
+  /// The time at which the worker gives pages back. A worker that sleeps may come again; a caller that leaves may
+  /// not.
   enum class when { sleeps, sleeps_in_join, leaves };
   struct [[nodiscard]] give_back_result {
     bool is_done = false;

@@ -1,5 +1,5 @@
-// Calls the signal handler that was installed before the library's own, in the way that its flags ask for. Used by
-// the handlers of stack overflows and of interrupts.
+// Calls the signal handler that was installed before the library's own, with its mask and flags. Used by the handlers
+// of stack overflows and of interrupts.
 #include "os/linux/earlier_handler.hpp"
 
 #include <ucontext.h>
@@ -10,7 +10,7 @@
 namespace filch::os {
 namespace {
 
-/// The signals of both. The kernel has 64, and writes no more of what is glibc's set.
+/// The signals of both sets. The kernel has 64, and writes no more of glibc's set.
 sigset_t either(sigset_t const& a, sigset_t const& b) noexcept {
   std::uint64_t words[2];
   std::memcpy(&words[0], &a, sizeof words[0]);
@@ -31,10 +31,10 @@ void earlier_handler::replace_by(int signal, struct sigaction const& mine) noexc
 }
 
 earlier_handler::outcome earlier_handler::call(int signal, siginfo_t* info, void* context) noexcept {
-  // Whatever the flags say: SA_SIGINFO may come with either of the two.
+  // Independent of the flags: SA_SIGINFO may come with either of the two.
   if (action_.sa_handler == SIG_IGN) return outcome::ignored;
   if (action_.sa_handler == SIG_DFL) return outcome::by_default;
-  // relaxed: nothing hangs on it but which thread calls.
+  // relaxed: it decides only which thread calls.
   if ((static_cast<unsigned>(action_.sa_flags) & SA_RESETHAND) &&
       was_called_.exchange(true, std::memory_order_relaxed)) {
     return outcome::by_default;

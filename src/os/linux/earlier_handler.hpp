@@ -1,4 +1,4 @@
-// The handler of a signal that was there before the library's own, and that gets what is not the library's.
+// The handler of a signal before the library's own. It gets the signals that are not the library's.
 #pragma once
 
 #include <atomic>
@@ -8,16 +8,16 @@ namespace filch::os {
 
 class earlier_handler {
  public:
-  /// Installs `mine` for the signal, and keeps what was there. A signal that comes meanwhile gets to one of both.
+  /// Installs `mine` for the signal, and keeps the handler before. A signal that comes meanwhile reaches one of both.
   void replace_by(int signal, struct sigaction const& mine) noexcept;
 
   enum class [[nodiscard]] outcome {
     called,
     ignored,     // the program ignores the signal
-    by_default,  // no handler, or one for a single signal, which has come
+    by_default,  // no handler, or a one-shot handler whose signal has come
   };
-  /// In a signal handler: calls the earlier one, with those signals blocked for which it asked, beside those that
-  /// were blocked where the signal came.
+  /// In a signal handler: calls the earlier one, with the signals of its mask blocked, and those that were blocked
+  /// when the signal came.
   outcome call(int signal, siginfo_t* info, void* context) noexcept;
 
  private:

@@ -1,4 +1,5 @@
-// Errors that end the process. Called where a user's mistake, or the system, leaves no way on.
+// Errors that end the process. Called if the program can't continue after a user's mistake or a refusal of the
+// system.
 #include "os/linux/fatal.hpp"
 
 #include <unistd.h>

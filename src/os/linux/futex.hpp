@@ -9,7 +9,7 @@ namespace filch::os {
 
 /// Sleeps while `word` is `expected`. May return early; the caller looks again.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
-/// The same, and no longer than so long.
+/// The same, for so long at most.
 void futex_wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                     std::chrono::nanoseconds limit) noexcept;
 /// Wakes one sleeper of `word`, which need not exist any more: nothing is read from it.

@@ -19,7 +19,7 @@ interrupt_handler* call = nullptr;
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   int const error = errno;
-  // Where the user's limit of pending signals is reached, the kernel says of no signal where it comes from.
+  // At the user's limit of pending signals the kernel names no sender.
   bool const is_unknown = info->si_code == SI_USER && info->si_pid == 0;
   bool const may_be_mine = is_unknown || (info->si_code == SI_TKILL && info->si_pid == getpid());
   // The sender does not matter: a second signal merges with the first one while that is pending.
@@ -36,7 +36,7 @@ void on_interrupt(interrupt_handler* f) noexcept {
     call = f;
     struct sigaction mine{};
     mine.sa_sigaction = on_signal;
-    // On the signal stack: the one that is interrupted may be small, or nearly used up.
+    // On the signal stack: the interrupted stack may be small, or nearly used up.
     mine.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigfillset(&mine.sa_mask);
     // Faults in the handler are reported like other faults.

@@ -1,4 +1,4 @@
-// Interrupting a thread that does not look.
+// Interrupts of a thread that does not poll.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,11 @@ using interrupt_handler = bool(ucontext_t const&, bool may_be_mine);
 /// Once a process. The signal is SIGURG, which is ignored by default. Signals of other senders, and those that f did
 /// not expect, go to the handler that was there before.
 void on_interrupt(interrupt_handler* f) noexcept;
-/// Is the library's handler still there? Asks the kernel. The first time that it is not, says so in one line.
+/// Is the library's handler still installed? Asks the kernel. The first time that it is not, one line says so.
 bool can_interrupt() noexcept;
-/// From now on the calling thread does not block them.
+/// From now on the calling thread does not block interrupts.
 void admit_interrupts() noexcept;
-/// The calling thread, as interrupt() wants it: another one in a child of fork(). Asks the kernel.
+/// The calling thread's id for interrupt(). It changes in a child of fork(). Asks the kernel.
 pid_t this_thread() noexcept;
 /// Costs the interrupted thread some microseconds. A thread that is gone is no error.
 void interrupt(pid_t thread) noexcept;

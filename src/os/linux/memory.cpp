@@ -82,8 +82,8 @@ bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noe
 
 namespace {
 
-/// After mlockall(MCL_FUTURE) the system locks what is mapped, and would fill all of it as soon as it may be written.
-/// It shall lock pages as they are touched instead. Where it can't do that, they are not locked.
+/// After mlockall(MCL_FUTURE) the system locks new maps, and would fill all of a map as soon as it may be written.
+/// This makes it lock pages as they are touched. If it can't do that, they are not locked.
 void do_not_fill(std::byte* p, std::size_t bytes) noexcept {
   int const error = errno;
   bool const is_locked = msync(p, page_size(), MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
@@ -196,7 +196,7 @@ namespace {
 
 bool reservation::replace_pages(std::byte* from, std::byte* end) noexcept {
   auto const bytes = static_cast<std::size_t>(end - from);
-  // Not to be written yet: see do_not_fill.
+  // Not writable yet: see do_not_fill.
   if (mmap(from, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED) {
     do_not_fill(from, bytes);
     if (mprotect(from, bytes, PROT_READ | PROT_WRITE) != 0) {
@@ -242,7 +242,7 @@ char const* describe_errno(int error) noexcept {
   char const* const text = strerrordesc_np(error);
   return text ? text : "unknown error";
 #else
-  // One of few errors of few calls, perhaps under a lock or out of memory.
+  // strerror may allocate or lock, so the errors of these calls are listed here.
   switch (error) {
     case EAGAIN: return "Resource temporarily unavailable";
     case EINVAL: return "Invalid argument";

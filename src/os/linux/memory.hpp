@@ -1,4 +1,4 @@
-// Address space: reserved, touched as used, guarded below.
+// Address space: reservations with a guard below, whose pages cost memory once touched.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class reservation {
   static bool replace_pages(std::byte* from, std::byte* end) noexcept;
   /// Bytes of [low(), high()), in pages, that were written to and are in memory. Asks the kernel for each page.
   std::size_t written_bytes() const noexcept;
-  /// Memory is to come in pages, one by one, as they are touched, not 512 at once.
+  /// Asks the kernel for small pages: memory comes page by page, not 512 pages at once.
   void use_small_pages() const noexcept;
   /// Is this the address of a byte of the guard?
   bool guards(void const* address) const noexcept;
@@ -52,12 +52,12 @@ class reservation {
 std::size_t page_size() noexcept;
 /// Is there that much address space left?
 bool can_reserve(std::size_t bytes) noexcept;
-/// For each page, is it in memory? False where the kernel does not say.
+/// Fills in for each page whether it is in memory. False if the kernel does not say.
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept;
 /// Does the page look like one that came from the system and was not written to? Reads some words of it: frames that
 /// cover a page leave addresses in it.
 bool looks_blank(std::byte const* page) noexcept;
-/// Minor ones of this process so far.
+/// Minor page faults of this process so far.
 std::uint64_t page_faults() noexcept;
 /// Page faults of the calling thread since it began. If the system does not count them: another number at each call,
 /// never 0. The first call in a process should come before it forks.

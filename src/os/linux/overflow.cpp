@@ -48,7 +48,7 @@ class line {
 void on_fault(int signal, siginfo_t* info, void* context) {
   bool const is_sent = info->si_code <= 0;  // by kill() or raise(): it does not happen again
   if (!is_sent && guarded_stack::report(info->si_addr)) {
-    // As on a thread's stack: the fault happens again, and ends the process.
+    // The fault happens again, and ends the process.
     std::signal(signal, SIG_DFL);
     return;
   }
@@ -65,13 +65,14 @@ struct alignas(64) signal_stack {
   static constexpr std::size_t k_bytes = 64 * 1024;  // size of both
 
   at_thread_end const* at_end;
-  int looks = 0;  // at the end of its thread
+  int looks = 0;  // checks at the end of its thread
 
   void* low() noexcept { return this + 1; }
   void give_back() noexcept { munmap(this, k_bytes); }
 };
 
-/// When a thread ends, after the destructors of its thread-locals. Not at exit(), which may be called on this stack.
+/// Called when a thread ends, after the destructors of its thread-locals. Not at exit(), which may be called on this
+/// stack.
 void take_signal_stack_away(void* memory) {
   auto& mine = *static_cast<signal_stack*>(memory);
   stack_t now;

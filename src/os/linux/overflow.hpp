@@ -1,12 +1,12 @@
-// Telling a stack overflow in a task from any other fault, in one line.
+// Reports a stack overflow in a task in one line, and distinguishes it from other faults.
 #pragma once
 
 #include "os/linux/memory.hpp"
 
 namespace filch::os {
 
-/// A stack on which tasks run: what the fault handler compares an address with. Each thread keeps those that
-/// it is on, nested for nested pools.
+/// A stack on which tasks run. The fault handler compares addresses with it. Each thread keeps the stacks that it is
+/// on, nested for nested pools.
 class guarded_stack {
  public:
   /// The guard is `guard`'s; `bytes` is for the message.
@@ -14,7 +14,7 @@ class guarded_stack {
   guarded_stack(guarded_stack const&) = delete;
   guarded_stack& operator=(guarded_stack const&) = delete;
 
-  /// The calling thread goes there as this worker, and leaves again, last in first out.
+  /// The calling thread enters the stack as this worker, and leaves it again, last in first out.
   void enter(unsigned worker) noexcept;
   void leave() noexcept;
 

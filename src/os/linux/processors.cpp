@@ -20,7 +20,7 @@ namespace {
 
 std::vector<int> in_affinity_mask() {
   std::vector<int> found;
-  // A machine may have more processors than cpu_set_t knows: grow until the kernel is content.
+  // A machine may have more processors than cpu_set_t holds: the set grows until the kernel accepts it.
   for (int capacity = CPU_SETSIZE; capacity <= 1 << 20; capacity *= 2) {
     cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(capacity));
     if (!set) break;
@@ -60,7 +60,7 @@ unsigned quota_v1(std::string const& folder) {
 
 unsigned smaller_nonzero(unsigned a, unsigned b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
 
-// The quota of a group binds its descendants too: ask every folder from the process's own to the root.
+// The quota of a group limits its descendants, too: every folder from the process's own to the root is read.
 template <class Quota> unsigned along_path(std::string const& mount, std::string path, Quota quota) {
   unsigned least = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-// Which processors this process may use.
+// The processors that this process may use.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@ namespace filch::os {
 
 /// Processors in the affinity mask, by number. Never empty.
 std::vector<int> allowed_processors();
-/// Puts them in the order in which workers should be bound to them: one of each core first, where hwloc
-/// knows. Takes milliseconds, and hwloc's own locks: not for a child of fork(), where another thread of the
-/// parent may hold them for ever.
+/// Puts them in the order in which workers should be bound to them: one of each core first, if hwloc knows. Takes
+/// milliseconds, and hwloc's own locks: not for a child of fork(), where another thread of the parent may hold them
+/// for ever.
 void spread_over_cores(std::vector<int>& processors);
 /// Processors that the container's CPU quota (cgroup v2 or v1) leaves, rounded up; 0: no quota.
 unsigned processor_quota();

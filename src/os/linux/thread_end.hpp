@@ -1,4 +1,4 @@
-// Something to be done at the end of a thread.
+// Calls at the end of a thread.
 #pragma once
 
 #include <pthread.h>
@@ -11,7 +11,7 @@ namespace filch::os {
 class at_thread_end {
  public:
   explicit at_thread_end(void (*call)(void*)) noexcept : is_there_(pthread_key_create(&key_, call) == 0) {}
-  /// False where the system has no key left.
+  /// False if the system has no key left.
   bool is_there() const noexcept { return is_there_; }
   /// At the end of the calling thread, call(p); p is not null. False without memory.
   [[nodiscard]] bool pass(void* p) const noexcept { return is_there_ && pthread_setspecific(key_, p) == 0; }

@@ -1,4 +1,4 @@
-// FILCH_FORCE_STEAL: what a fiber offers, and its frames, go to other workers. fork and join call this where steals
+// FILCH_FORCE_STEAL: the offers of a fiber, and its frames, go to other workers. Fork and join call this if steals
 // are forced. Protocol: ../fibers.md, "Forced steals".
 #include "runtime/fiber/nesting.hpp"
 #include "runtime/fiber/team.hpp"
@@ -48,7 +48,7 @@ bool fiber_team::give_way(fiber_member& w) noexcept {
 
 bool fiber_team::run_newest_handed_over(fiber_member& me) noexcept {
   handed_over::work const work = handed_over_.take(me.index, me.limit, workers() == 1);
-  // Others may sleep, and what is left be for them alone.
+  // Others may sleep, and may be the only ones that may take the rest.
   if (handed_over_.any(k_any_root)) task_is_public(me.index);
   if (!work.stack) return false;
   has_work(me.index);

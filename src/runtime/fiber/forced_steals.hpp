@@ -26,9 +26,9 @@ class handed_over {
     fiber_stack* stack = nullptr;        // null: nothing
     detail::fiber_task* task = nullptr;  // to begin on the stack; null: the fiber on it continues
     unsigned from = 0;
-    bool comes_last = false;  // after all that is there
+    bool comes_last = false;  // it comes after all work in the queue
     std::uint16_t root = k_any_root;
-    /// May the worker that takes tasks of `limit` alone take it?
+    /// May a worker with this `limit` take it?
     bool may_go_to(std::uint16_t limit) const noexcept { return limit == k_any_root || limit == root; }
   };
 

@@ -13,7 +13,7 @@
 namespace filch::runtime {
 namespace {
 
-// Its head, null, is below its split, so that a fork's compare sends its callers to the slow path; never written.
+// Its head is null, below its split, so a fork's compare leads to the slow path. Never written.
 constinit detail::fiber_task* no_place = nullptr;
 constinit detail::fiber_worker outside(detail::fiber_kind::outside, 1, &no_place);
 
@@ -92,7 +92,7 @@ bool stay(void* room) noexcept {
 }
 void end_stay(void* room) noexcept { std::destroy_at(std::launder(static_cast<detail::fiber_staying*>(room))); }
 
-/// In a stay it is the worker around it that waits.
+/// In a stay the worker around it waits.
 team* block() noexcept {
   fiber_worker* w = &fiber_self();
   if (fiber_member* const m = member_or_null(w)) m->team->offer_all(*m);
@@ -131,7 +131,7 @@ void fiber_team::enter_or_nest(void (*call)(void*), void* argument) {
     if (here == &fiber_self()) {
       call(argument);
     } else {
-      // Inside another pool inside this one: nothing of it may leave that pool's stack.
+      // Inside another pool inside this one: code may not leave that pool's stack.
       detail::serve_all_thieves();
       detail::fiber_staying stays;
       stays.within = here;

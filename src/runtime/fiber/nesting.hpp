@@ -11,9 +11,9 @@ struct fiber_member;
 
 /// Makes the calling thread that worker. Never inlined: a caller may be on another thread after a join.
 void become(detail::fiber_worker*) noexcept;
-/// Null: it is no team's worker, or not at this moment.
+/// Null: the thread is no team's worker at this moment.
 fiber_member* member_or_null(detail::fiber_worker*) noexcept;
-/// For each team, before its first worker: children of fork(), and runs of other pools, are to know of its workers.
+/// For each team, before its first worker: registers its workers for children of fork() and runs of other pools.
 void watch_nesting();
 
 }  // namespace filch::runtime

@@ -2,7 +2,7 @@
 // compare-and-swap. Each scheduler that moves fibers has one, in a worker or in the header of a stack. Protocol:
 // fibers.md, "Open range".
 //
-//   place    a number of the owner's: where the task lies is the scheduler's affair; the oldest task has the lowest
+//   place    a number of the owner's; the scheduler defines what lies there; the oldest task has the lowest number
 //   taken    below `tail`: thieves have these tasks
 //   open     [tail, end): each thief may take the oldest, the owner may take back the newest
 //   private  from `end` on: the owner's alone
@@ -31,9 +31,9 @@ struct open_places {
 
 /// The taker of the newest task.
 enum class [[nodiscard]] taken_back {
-  is_stolen,    // a thief has it, and with it all that is older
-  was_private,  // the owner: it was never open, and the word is as it was
-  is_owners,    // the owner: it was open, and is not any more
+  is_stolen,    // a thief has it, and thieves have all older tasks
+  was_private,  // the owner: it was never open, and the word is unchanged
+  is_owners,    // the owner: it was open
 };
 
 class open_range {
@@ -44,7 +44,7 @@ class open_range {
 
   constexpr open_range() noexcept = default;
 
-  /// Owner, of its own stores: `end` and `root` are exact. Others: a hint.
+  /// Owner: `end` and `root` are exact. Others: a hint.
   open_places peek() const noexcept { return of(word_.load(std::memory_order_relaxed)); }
   /// Thief, before steal(). Owner: for `tail`. edge fiber-2: acquire, the tasks.
   open_places look() const noexcept { return of(word_.load(std::memory_order_acquire)); }
@@ -78,13 +78,13 @@ class open_range {
     }
   }
 
-  /// Owner, where nothing is open, so that no thief changes the word: the places below `place` are used up, those
-  /// from it on are private. edge fiber-2: release, as an offer.
+  /// Owner, while nothing is open, so no thief changes the word: the places below `place` are used up, those from it
+  /// on are private. edge fiber-2: release, as an offer.
   void restart_at(std::uint32_t place) noexcept {
     word_.store(word_of({place, place, peek().root}), std::memory_order_release);
   }
-  /// Owner, where nothing is open, so that its newest tasks are stolen: as many of them are done with, and their
-  /// places private again.
+  /// Owner, while nothing is open, so its newest tasks are stolen: so many of them are done, and their places are
+  /// private again.
   void forget_stolen(std::uint32_t count) noexcept { restart_at(peek().end - count); }
   /// Owner, while nothing is open: it continues with a fiber of this root.
   /// edge idle-4: seq_cst, before the look whether the root's caller sleeps.

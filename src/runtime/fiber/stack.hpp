@@ -17,11 +17,11 @@ namespace filch::runtime {
 
 class fiber_stack {
  public:
-  /// The calling thread's own stack, as a place to come back to.
+  /// The calling thread's own stack, to which switches return.
   fiber_stack() noexcept;
   /// A new stack on which main(argument) will run at the first switch to it. main never returns.
   /// With lower_bytes, the reservation is a power of two in size, and aligned to it, and begins with so many bytes
-  /// for the scheduler. Throws setup_error where the address space can't be had.
+  /// for the scheduler. Throws setup_error if there is no address space.
   fiber_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument);
   fiber_stack(fiber_stack const&) = delete;
   fiber_stack& operator=(fiber_stack const&) = delete;
@@ -31,13 +31,13 @@ class fiber_stack {
   /// another thread. `worker` is the number that a stack overflow on `to` is reported with.
   /// The C++ runtime's exceptions in flight stay with their stack.
   void switch_to(fiber_stack& to, unsigned worker) noexcept;
-  /// For main, first of all.
+  /// The first call of main.
   void arrived() noexcept;
   /// The same as switch_to(), for a fiber that waits; it answers questions from its home stack meanwhile.
   void wait_on(fiber_stack& home, unsigned worker) noexcept;
   os::reservation const& memory() const noexcept { return memory_; }
 
-  std::uint64_t open_forks = 0;     // the scheduler's: of the fiber on it
+  std::uint64_t open_forks = 0;     // the scheduler's count for the fiber on it
   std::uint16_t root = k_any_root;  // the call that the fiber belongs to
 
  private:
@@ -45,7 +45,7 @@ class fiber_stack {
   friend struct fiber_checks;
   os::reservation memory_;
   void* resume_at_ = nullptr;
-  void* unused_base_[3] = {};   // a thread's own stack has no base to be told of
+  void* unused_base_[3] = {};   // a thread's own stack has no base
   void** base_ = unused_base_;  // where unwinders find what switched here: src/arch/x86_64/switch_stack.S
   void* asan_kept_ = nullptr;
   void const* asan_low_ = nullptr;
@@ -56,8 +56,8 @@ class fiber_stack {
   // the worker that left it, until another one may resume it
   bool is_asked_ = false;                             // where its frames lead
   frames_lead frames_lead_ = frames_lead::elsewhere;  // the answer
-  void const* too_far_at_ = nullptr;  // where it was left when its frames led too far: where they do, lower down, too
-  // The holder's, to know what the fiber cannot have touched. Without slack:
+  void const* too_far_at_ = nullptr;  // stack pointer of the last walk that was too far; lower ones are too far, too
+  // The holder's: which pages the fiber cannot have touched. Without slack:
   std::byte* untouched_below_ = nullptr;      // when it was last left; null: not known
   std::byte* was_untouched_below_ = nullptr;  // when it was last entered
   std::uint64_t faults_before_ = 0;           // the thread's page faults, at or before the same time

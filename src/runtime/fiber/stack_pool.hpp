@@ -14,7 +14,7 @@
 
 namespace filch::runtime {
 
-/// Stacks of one size and one main, and the pages of theirs that are kept without being in use.
+/// Stacks of one size and one main, and their unused pages that are kept.
 class fiber_stack_pool {
  public:
   fiber_stack_pool(std::size_t bytes, std::size_t lower_bytes, unsigned workers, give_back_policy policy,
@@ -26,7 +26,7 @@ class fiber_stack_pool {
         policy_(policy),
         most_with_slack_(workers * std::size_t{k_kept_pages / k_slack_pages}) {}
 
-  /// Null where no more can be had, or there would be more than so many.
+  /// Null if the system has no more, or there would be more than so many.
   fiber_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
   void give_back(fiber_stack*) noexcept;
   /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; 0 before the
@@ -36,8 +36,8 @@ class fiber_stack_pool {
   /// was on the stack last; no thread is on it, and none can resume it. Some stacks keep their next pages, so that
   /// pages in constant use cost nothing: up to k_slack_pages each, and k_kept_pages for each worker in all.
   bool trim(fiber_stack& left, std::uint64_t& faults) noexcept;
-  /// The same where the fiber waits: from `home`, on which the caller is. Nothing is returned where the fiber is on
-  /// a stack of the program's own, since nothing tells which pages are in use.
+  /// The same for a waiting fiber: from `home`, on which the caller is. Nothing is returned if the fiber is on a
+  /// stack of the program's own, since nothing tells which pages are in use.
   bool trim_waiting(fiber_stack& left, std::uint64_t& faults, fiber_stack& home, unsigned worker) noexcept;
 
   struct numbers {

@@ -1,5 +1,5 @@
-// The fiber machine: a worker runs fibers on their stacks, and does for each what it left undone when it left its
-// stack. thief.cpp finds the tasks. Protocol: ../fibers.md.
+// Runs fibers: a worker runs them on their stacks, and does the last step for each that has left its stack.
+// thief.cpp finds the tasks. Protocol: ../fibers.md.
 #include "runtime/fiber/team.hpp"
 
 #include "runtime/fiber/checks.hpp"
@@ -14,7 +14,7 @@ namespace filch::runtime {
 fiber_team::fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*lower_bytes)(std::size_t))
     : team(std::move(s), tolerate_missing_threads,
            [lower_bytes](std::size_t stack) {
-             // For the fiber that it runs, one at hand, and some that wait. There may be more, or fewer.
+             // Stacks for the fiber that it runs, one at hand, and some that wait. There may be more, or fewer.
              constexpr std::size_t k_stacks = 4;
              std::size_t const lower = lower_bytes ? lower_bytes(stack) : 0;
              return k_stacks * os::reservation::whole_bytes_for(stack, lower);
@@ -75,7 +75,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     check("fiber", [&w] { return fiber_checks::of_fiber(w); });
     takes_up(w);
     // Its caller may have begun to sleep when this worker was at another root's fiber, and did not ask here.
-    // edge idle-4: after the root is to be seen.
+    // edge idle-4: after the root is visible.
     if (sleepers().sleeps_for_root(w.stack->root)) request_for_sleepers(w);
     fiber_stack_pool::enter(*w.stack, w.faults);
     w.home->switch_to(*w.stack, w.index);
@@ -147,7 +147,7 @@ bool fiber_team::need_spare(fiber_member& w) noexcept {
 /// The caller's own call, on a stack of the pool's.
 void fiber_team::run_root(fiber_member& me, void (*call)(void*), void* argument) noexcept {
   if (!need_spare(me)) {
-    // No stack to be had: on this one, and nothing of it is forked.
+    // Without another stack the call runs on this one, in order.
     run_in_order(call, argument);
     return;
   }

@@ -43,7 +43,7 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   // owner
   alignas(64) random_numbers random;
   unasked_offers unasked;
-  fiber_stack* home = nullptr;   // where the worker looks for work
+  fiber_stack* home = nullptr;   // the stack on which the worker searches
   fiber_stack* stack = nullptr;  // the stack of the fiber that it runs
   fiber_stack* spare = nullptr;
   detail::fiber_task* next_task = nullptr;  // for a fiber that begins
@@ -53,7 +53,7 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   std::uint64_t faults = 0;  // page faults of its thread when it last trimmed a stack; 0: not yet
 };
 
-/// The worker of the fiber that calls, or null: also in a child of fork() that the fiber made, where it is outside.
+/// The worker of the calling fiber, or null. In a child of fork() the fiber is outside: null.
 fiber_member* member_of_fiber() noexcept;
 inline fiber_member& this_member() noexcept { return *member_of_fiber(); }
 /// With forced steals: others run on this worker first, and the fiber continues later, on any worker. False, and
@@ -101,18 +101,18 @@ class fiber_team : public team {
   bool may_take_from(fiber_member const& me, fiber_member const& victim) const noexcept {
     return me.limit == k_any_root || me.limit == offers_of(victim).root;
   }
-  /// Where steals are forced: hands over whatever the worker's fiber offers, as if thieves had come first.
+  /// With forced steals: hands over all offers of the worker's fiber, as if thieves had come first.
   void hand_over_offers(fiber_member& w) noexcept {
     if constexpr (k_steals_are_forced) hand_over_all(w);
   }
 
   // Hooks.
-  /// Takes a task of a root that the thief may take, and says which; or asks for one. Where steals are forced, the
-  /// victim may be the thief.
+  /// Takes a task of a root that the thief may take, and sets `root`; or requests one. With forced steals the victim
+  /// may be the thief.
   virtual detail::fiber_task* steal_from(fiber_member& victim, fiber_member& me, std::uint16_t& root) noexcept = 0;
   virtual void ask(fiber_member& victim) noexcept = 0;
-  /// The worker requests an offer of itself in place of workers that look for tasks and have not requested one here.
-  /// Where it is too early for a request, one of them is woken, and requests when it is time.
+  /// The worker requests an offer of itself in place of searching workers that have not requested one here. If it is
+  /// too early for a request, one of them is woken, and requests later.
   virtual void request_for_sleepers(fiber_member& w) noexcept { ask(w); }
   /// edge idle-1: in order after the announcement.
   virtual fiber_offers offers_of(fiber_member const& victim) const noexcept = 0;
@@ -120,7 +120,7 @@ class fiber_team : public team {
   virtual bool is_owed(unsigned) const noexcept { return false; }
   /// The worker is about to continue the fiber on w.stack. Afterwards offers_of() tells its root.
   virtual void takes_up(fiber_member&) noexcept {}
-  /// The fiber on w.stack leaves the worker where it waits for nothing.
+  /// The fiber on w.stack leaves the worker, and waits for nothing.
   virtual void gives_up(fiber_member&) noexcept {}
   /// The worker runs no fiber any more.
   virtual void is_free(fiber_member&) noexcept {}
@@ -144,7 +144,7 @@ class fiber_team : public team {
   bool moves_on(fiber_member const& w, detail::join_counter const& m) const noexcept;
   void hand_over(handed_over::work what) noexcept;
   void hand_over_all(fiber_member& w) noexcept;
-  /// Where steals are forced: runs what another worker has handed over. False: nothing.
+  /// With forced steals: runs work that another worker has handed over. False: there is none.
   bool run_handed_over(fiber_member& me) noexcept { return k_steals_are_forced && run_newest_handed_over(me); }
   bool run_newest_handed_over(fiber_member& me) noexcept;
   bool need_spare(fiber_member& w) noexcept;

@@ -1,5 +1,5 @@
-// The thief of a fiber team: the worker loop of team.hpp calls it. What is stolen, and from where, is the
-// scheduler's steal_from(). Protocol: ../idle.md.
+// The thief of a fiber team: the worker loop of team.hpp calls it. The scheduler's steal_from() takes the task.
+// Protocol: ../idle.md.
 #include "runtime/fiber/team.hpp"
 
 #include <utility>
