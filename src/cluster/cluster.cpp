@@ -39,7 +39,7 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
   }
 }
 
-/// A number that two calls hardly share, in this process or in two.
+/// A number that is most likely different at each call, in all processes.
 unsigned drawn() noexcept {
   static std::atomic<std::uint64_t> before{0};
   auto const now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());

@@ -8,7 +8,7 @@ namespace {
 
 // A worker that receives returns to its tasks after so many messages.
 constexpr int k_messages_a_look = 256;
-// Looks of the watchdog in one tick, where no worker looks and more messages wait than one look takes.
+// Looks of the watchdog in one tick, if no worker looks and more messages wait than one look takes.
 constexpr int k_looks_a_tick = 64;
 
 }  // namespace

@@ -53,7 +53,7 @@ class FILCH_API endpoint final : public endpoint_interface {
     nothing,    // none is
     leave,      // one came back, or the main loop searches itself, or another run began
   };
-  /// Does the main loop have tasks, and some of the pool's `workers` none?
+  /// Does the main loop have tasks, while some of the pool's `workers` have none?
   bool wants_help(unsigned workers);
   /// Looks, and requests tasks if the rank seems drained. `part`: the helper's part of the fold. `run`: 0 at first.
   help_outcome help(task_deque& mine, std::unique_ptr<partial>& part, std::uint64_t& run);
@@ -97,7 +97,7 @@ class FILCH_API endpoint final : public endpoint_interface {
   void say_farewell();
   /// Receives messages. Has everything from the previous rank arrived?
   bool has_farewell();
-  /// It did not arrive in time: ends all ranks.
+  /// The farewell did not arrive in time: ends all ranks.
   void miss_farewell();
   void end_all(std::string_view text);
 

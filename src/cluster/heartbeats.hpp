@@ -24,7 +24,7 @@ class FILCH_API heartbeats {
   void begin_tick() noexcept;
   /// Returns whether a tick has begun that was not taken.
   bool take_due_tick() noexcept;
-  /// A look at messages. `has_more`: it left some.
+  /// A look has received messages. `has_more`: it left some.
   void note_look(bool has_more) noexcept {
     has_looked_ = true;
     has_more_ = has_more;
@@ -35,7 +35,7 @@ class FILCH_API heartbeats {
   bool take_look() noexcept { return std::exchange(has_looked_, false); }
   /// Also between two messages, and between two tasks of an answer.
   void send_due();
-  /// Ends all ranks where the previous one has been silent for too long, or left this rank alone.
+  /// Ends all ranks if the previous one has been silent for too long, or left this rank alone.
   void watch();
 
   // Arrival and end
@@ -74,13 +74,13 @@ class FILCH_API heartbeats {
   unsigned ticks_ = 0;
 
   // under the mutex: looks
-  bool has_looked_ = false;  // since the last tick
+  bool has_looked_ = false;  // a look was made since the last tick
   bool has_more_ = false;    // the last look left messages
 
   // under the mutex: the previous rank
-  bool heard_ = false;      // since the last tick
+  bool heard_ = false;      // a heartbeat came since the last tick
   bool expecting_ = false;  // it has begun to send
-  unsigned silent_ = 0;     // ticks
+  unsigned silent_ = 0;     // ticks without a heartbeat
   std::uint64_t received_ = 0;
   std::optional<std::uint64_t> farewell_;           // heartbeats that it sent, once it has left
   std::optional<std::uint64_t> calls_of_previous_;  // in all, once it closes without an exception

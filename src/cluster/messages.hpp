@@ -14,9 +14,9 @@ enum class message_kind : std::uint8_t {
   tasks,      // place of the headers, arguments, task headers
   result,     // future, whether it failed, text, value
   bound,      // number, value
-  probe,      // of a wave, down the tree
-  counts,     // of a wave, up the tree: basic messages sent, received
-  end,        // of a run, down the tree
+  probe,      // a wave's way down the tree
+  counts,     // a wave's way up the tree: basic messages sent, received
+  end,        // the end of a run, down the tree
   up,         // a part of a reduction: part_header, bytes
   down,       // the result of a reduction: part_header, bytes
   heartbeat,  // runs and reductions that its sender began, whether it has left

@@ -113,7 +113,7 @@ void end_all_at_error(MPI_Comm* all, int* code, ...) {
 MPI_Comm own_communicator() {
   MPI_Comm all = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
-  // Whatever handler the program has for its own communicators.
+  // Independent of the handlers of the program's own communicators.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_create_errhandler(&end_all_at_error, &handler);
   MPI_Comm_set_errhandler(all, handler);

@@ -9,7 +9,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// The processors that the process may use; empty where the system does not say.
+/// The processors that the process may use; empty if the system does not say.
 inline cpu_set_t affinity() noexcept {
   cpu_set_t mine;
   CPU_ZERO(&mine);

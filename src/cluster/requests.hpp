@@ -62,7 +62,7 @@ class FILCH_API requests {
     std::int32_t thief;
     std::int32_t hops;
     std::int32_t stride;
-    unsigned looks;  // since it arrived here
+    unsigned looks;  // number since it arrived here
   };
 
   bool seems_drained(std::size_t spare, look_weight weight) noexcept;
@@ -83,7 +83,7 @@ class FILCH_API requests {
   unsigned looks_in_vain_ = 0;       // sum of weights since a look had tasks to spare
   bool under_way_ = false;           // this rank's request
   bool was_refused_ = false;         // it came back, and no look has taken note
-  bool was_requested_ = false;       // by another rank, and no look of a working rank worker has taken note
+  bool was_requested_ = false;       // another rank requested, and no look of a working rank worker has taken note
   bool closing_ = false;
   std::uint64_t random_;
 };

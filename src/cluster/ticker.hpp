@@ -18,7 +18,7 @@ class ticker {
   using duration = std::chrono::milliseconds;
   static constexpr duration k_until_woken{0};
 
-  /// `first`: the wait before the first call. Throws setup_error where the system refuses a thread: "filch: `what`
+  /// `first`: the wait before the first call. Throws setup_error if the system refuses a thread: "filch: `what`
   /// can't be started".
   ticker(char const* what, duration first, std::function<duration()> tick) : tick_(std::move(tick)) {
     try {

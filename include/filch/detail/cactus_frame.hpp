@@ -39,7 +39,7 @@ class cactus_frame : public fiber_frame<cactus_frame> {
     unsigned number = 0;
     waiting(join_counter& (*r)(fiber_task&) noexcept, cactus_frame& f) noexcept : fiber_task{r}, frame(f) {}
   };
-  /// As many of one as there are tasks: all their places point to it.
+  /// The ticket: all places of the scope's tasks point to it.
   struct ticket : cactus_task {
     cactus_frame& frame;
     explicit ticket(cactus_frame& f) noexcept : frame(f) { run = &run_oldest; }
@@ -64,10 +64,10 @@ class cactus_frame : public fiber_frame<cactus_frame> {
   join_counter counter_{};
   runtime::fiber_stack* fiber_ = nullptr;  // the fiber on whose stack the frame lies
   fiber_worker* worker_ = nullptr;         // the worker on whose own stack the frame lies, else null
-  std::uint64_t forks_ = 0;                // open ones of the fiber, where none is newer than this frame's
+  std::uint64_t forks_ = 0;                // open forks of the fiber while none is newer than this frame's
   unsigned pending_ = 0;                   // tickets that are not taken back, stolen ones too
-  // since there was none:
-  unsigned pushed_ = 0;  // tasks
+  // since there was no ticket:
+  unsigned pushed_ = 0;  // tasks spawned
   cactus_begun begun_;   // tasks begun, by any worker
   ticket ticket_;
   std::array<waiting*, k_few> first_tasks_;  // by number; written before the ticket

@@ -1,5 +1,5 @@
-// The cactus stack: types, and the fast path of a fork. The protocol is argued in
-// src/schedulers/cactus/protocol.md; the edge ids below are its.
+// The cactus stack: types, and the fast path of a fork. Protocol: src/schedulers/cactus/protocol.md, which has the
+// edges below.
 //
 //   task      the rest of a join up to its join counter, or a spawned task
 //   private   a task at or above `split`: only its owner touches it
@@ -44,7 +44,7 @@ template <class Fn, class Gn> inline constexpr bool cactus_keeps_place = travels
 template <class Gn> struct cactus_second : cactus_task {
   using Result = result_of<Gn>;
 
-  // As in direct's descriptors: what fits in two registers is copied, all else stays where it is.
+  // As in direct's descriptors: a closure that fits in two registers is copied, others stay where they are.
   std::conditional_t<travels_by_value<Gn>, std::remove_reference_t<Gn>, std::remove_reference_t<Gn>*> closure;
   result_slot<Result> result;
   result_slot<std::exception_ptr> failure;  // there once a thief ran it
@@ -90,7 +90,7 @@ template <class Gn> struct cactus_second : cactus_task {
   }
 };
 
-/// Takes the newest task back from the worker one is on, or meets its thief.
+/// Takes the newest task back from the current worker, or waits for its thief.
 template <bool KeepsPlace> FILCH_INLINE cactus_outcome cactus_take_back(cactus_task& task) noexcept {
   fiber_worker& w = fiber_self();
   // A kept place is right: a task that was never public is the newest one of this worker (I4 in protocol.md).
@@ -121,7 +121,7 @@ template <bool KeepsPlace, class Gn>
 template <class Fn, class Gn>
 std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, travels_as<Gn> g);
 
-/// No worker, or one that stays: the call is not forked here.
+/// On no worker, or in a stay: the call is not forked here.
 template <class Fn, class Gn>
 FILCH_COLD std::pair<result_of<Fn>, result_of<Gn>> cactus_join_unforked(travels_as<Fn> f, travels_as<Gn> g) {
   if (fiber_self().kind == fiber_kind::staying)

@@ -1,5 +1,5 @@
-// Those shared words of filch::cactus that installed headers touch. The others: src/schedulers/cactus/words.hpp.
-// Their edges are argued in src/schedulers/cactus/protocol.md.
+// The shared words of filch::cactus that installed headers touch. The others: src/schedulers/cactus/words.hpp. Edges:
+// src/schedulers/cactus/protocol.md.
 #pragma once
 
 #include <filch/detail/fiber.hpp>
@@ -33,7 +33,7 @@ class cactus_split {
   std::atomic<fiber_task**>& word_;
 };
 
-/// How many tasks of a scope have begun: the next to run bears this number.
+/// The number of a scope's tasks that have begun: the next one to run has this number.
 class cactus_begun {
  public:
   /// Taker of a ticket. edge cactus-5: acquire, the task; release, the tasks known here, to later takers of tickets.

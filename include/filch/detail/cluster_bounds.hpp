@@ -20,7 +20,7 @@ class FILCH_API bound_values {
   std::int64_t value(unsigned id) const noexcept {
     return all_[id].value.load(std::memory_order_relaxed);  // relaxed: an old value prunes less, no more
   }
-  /// Any worker: raises the bound, and marks it for the endpoint. Does nothing where it is as great.
+  /// Any worker: raises the bound, and marks it for the endpoint. Does nothing if it is as great already.
   void raise(unsigned id, std::int64_t value) noexcept;
   /// The endpoint: clears the mark. Returns the value to send; nothing: the bound has no mark.
   std::optional<std::int64_t> take_improved(unsigned id) noexcept;

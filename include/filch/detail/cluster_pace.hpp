@@ -1,5 +1,5 @@
 // How often a rank polls, for src/cluster/rank_worker.cpp and idle_pause.cpp and for the simulator (bench/scale).
-// Measured in docs/decisions/0009-cluster-looks.md. Why these intervals: docs/decisions/0009-cluster-looks.md.
+// The reasons and measurements: docs/decisions/0009-cluster-looks.md.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -11,8 +11,8 @@ namespace filch::inline FILCH_ABI::detail::pace {
 
 /// A poll costs about a microsecond, a few per cent of this. A thief waits no longer than this for an answer.
 inline constexpr std::chrono::nanoseconds k_between_polls = std::chrono::microseconds(32);
-/// While other ranks send requests: each passes several ranks before it finds tasks. A poll may cost a few per cent
-/// there, too.
+/// The interval while other ranks send requests: each request passes several ranks before it finds tasks. A poll may
+/// cost a few per cent there, too.
 inline constexpr std::chrono::nanoseconds k_while_requested = std::chrono::microseconds(8);
 inline constexpr int k_times_a_poll = 16;
 /// Polls after a request that keep the short interval.

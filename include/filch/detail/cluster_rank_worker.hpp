@@ -22,7 +22,7 @@ class FILCH_API partial {
   partial(partial const&) = delete;
   partial& operator=(partial const&) = delete;
   virtual ~partial();
-  /// For another rank worker.
+  /// A part for another rank worker.
   virtual std::unique_ptr<partial> another() const = 0;
   /// Adds it to the rank's sum.
   virtual void merge() = 0;
@@ -124,7 +124,7 @@ class rank_worker {
   /// `spare`: the number of tasks that may go to other ranks.
   FILCH_API void poll(std::size_t spare);
 
-  /// Calls a task's function and hands on what it returns or throws.
+  /// Calls a task's function and passes its result or exception on.
   template <class Result, class Call> void finish(cluster_future* future, int home, Call call);
   /// Runs tasks until the future is ready: those of the deque, then those of halves that no worker has begun, then
   /// those that arrive. These tasks do not see the waiting task's exceptions. A half that has begun is not waited

@@ -239,7 +239,7 @@ struct alignas(k_cache_line) direct_worker {
   // owner
   direct_task* top = nullptr;  // the next free descriptor
   direct_task* end = nullptr;  // the array ends here
-  std::uint64_t forks = 0;     // number of forks, where they are counted
+  std::uint64_t forks = 0;     // number of forks, if FILCH_COUNT_FORKS
 
   // owner and thieves
   alignas(k_cache_line) direct_split split;

@@ -1,9 +1,9 @@
 // The words that schedulers with moving fibers share: tasks, join counters, and the calling thread's worker.
 // src/runtime/fiber/team.hpp has the team.
 //
-//   fiber          code that runs on a stack of its own, from a task's begin to its end, on one worker after the
-//   other task           work that a thief may take join counter   the word at which the parts of a join arrive; the
-//   last to arrive continues its frame
+//   fiber          code that runs on a stack of its own, on one worker after the other
+//   task           work that a thief may take
+//   join counter   the word at which the parts of a join arrive; the last to arrive continues its frame
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -61,7 +61,7 @@ struct fiber_task {
 /// its own from k_first_tag on, and its workers bear it. Its forks compare with that constant.
 enum class fiber_kind : unsigned char {
   outside,  // no worker, or a worker whose fiber is in another pool's run
-  forked,   // outside, in a child of fork(); `outer` is what made it
+  forked,   // outside, in a child of fork(); `outer` is the worker that made the child
   staying,  // joins run in order, here
 };
 inline constexpr unsigned char k_first_tag = 3;

@@ -78,7 +78,7 @@ template <class Frame> class fiber_frame : protected fiber_failures {
     }
   };
 
-  /// make() is there for others to take, or run() runs here.
+  /// Pushes make()'s task for others, or calls run() here.
   template <class Make, class Run> void place(where w, Make&& make, Run&& run) {
     if (w == where::foreign) return run();
     unsigned const number = number_++;

@@ -19,18 +19,18 @@ inline constexpr unsigned k_no_worker = ~0u;
 // Always part of the caller: a thin wrapper whose own frame would cost more than its work.
 // Nor may -finstrument-functions call anything in it.
 #define FILCH_INLINE [[gnu::always_inline, gnu::no_instrument_function]] inline
-// Before a loop over a stretch: a branch predictor learns 16 turns, but not 64. Clang unrolls by itself, and keeps to
-// vectors only where it is not told how.
+// Before a loop over a stretch: a branch predictor learns 16 turns, but not 64. Clang unrolls by itself, and would
+// not use vectors if it were told how.
 #if defined(__clang__)
 #define FILCH_UNROLL
 #else
 #define FILCH_UNROLL _Pragma("GCC unroll 4")
 #endif
-// A frame of its own. A fork needs callee-saved registers; a leaf of the recursion does not, and should
-// not have to save them because a fork was inlined beside it (docs/decisions/0001-outlined-join.md).
+// A frame of its own. A fork needs callee-saved registers. A leaf of the recursion would have to save them, too, if a
+// fork were inlined beside it (docs/decisions/0001-outlined-join.md).
 #define FILCH_OUTLINE [[gnu::noinline]]
 // The same, on a cache line of its own: a recursion of a few instructions a call loses up to a fifth of its speed
 // where the linker happens to put them across two (docs/decisions/0005-implicit.md).
 #define FILCH_OUTLINE_ALIGNED [[gnu::noinline, gnu::aligned(64)]]
-// Rarely run: kept out of the way of the fast path.
+// Rarely run: kept apart from the fast path.
 #define FILCH_COLD [[gnu::noinline, gnu::cold]]

@@ -11,7 +11,7 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-/// In the library alone, as all that is declared here without a body: src/runtime/pool_of.hpp.
+/// Defined in the library, as all that has no body here: src/runtime/pool_of.hpp.
 template <class Pool> Pool& make_default_pool();
 
 /// The options of a team's pools. A scheduler with options of its own specialises it.
@@ -24,7 +24,7 @@ template <class Team> struct stats_of_team {
   using type = pool_stats;
 };
 
-/// Options of a scheduler with these common settings, and the other way.
+/// Converts between the options of a scheduler and the common ones.
 template <class To, class From> To options_as(From const& from) {
   To to;
   to.workers = from.workers;
@@ -34,11 +34,10 @@ template <class To, class From> To options_as(From const& from) {
   return to;
 }
 
-/// A number of workers. The thread that calls `run` is one of them while it does, so a pool of n has n - 1 threads of
-/// its own.
+/// A number of workers. The thread that calls `run` is one of them during the call, so a pool of n workers has n - 1
+/// threads of its own.
 //
-// Exported where each scheduler's header declares the instantiation: a template's members are no more visible than
-// its arguments are, unless the instantiation is.
+// Each scheduler's header exports its instantiation: else a template's members are as hidden as its arguments.
 template <class Team> class pool_of {
  public:
   /// pool_options, or the scheduler's own: these have the same fields, and more.
@@ -46,8 +45,8 @@ template <class Team> class pool_of {
   /// pool_stats, or the scheduler's own: these have the same fields, and more.
   using statistics = typename stats_of_team<Team>::type;
 
-  /// Starts the threads. Throws setup_error where an option or an environment variable makes no sense, or
-  /// the system refuses a thread or the address space; nothing is left behind then.
+  /// Starts the threads. Throws setup_error if an option or an environment variable is invalid, or the system refuses
+  /// a thread or the address space; nothing is left behind then.
   explicit pool_of(options asked = {});
   /// The same for `pool({})`.
   explicit pool_of(no_options) : pool_of(options()) {}
@@ -57,19 +56,18 @@ template <class Team> class pool_of {
   explicit pool_of(Common const& common) : pool_of(options_as<options>(common)) {}
   pool_of(pool_of const&) = delete;
   pool_of& operator=(pool_of const&) = delete;
-  /// Waits for runs under way, then stops the threads. Not to be called from a task of this pool. In a task of
-  /// another one it does not wait, since the runs may in turn wait for that task, at exit() for example: where there
-  /// are any, the pool's threads stay until the process ends. (Detached tasks of `channel` that no run waits for are
-  /// not runs: what runs is waited for.)
+  /// Waits for runs under way, then stops the threads. A task of this pool may not call it. In a task of another pool
+  /// it does not wait, since the runs may wait for that task, at exit() for example: then the pool's threads stay
+  /// until the process ends. (It waits for running detached tasks of `channel`, although no run waits for them.)
   ~pool_of();
 
   /// Runs f() as a worker of this pool, on a stack of the pool's, and returns what it returns or throws what it
   /// throws. On a worker of this pool it calls f. The calling thread is a worker while the call lasts.
   /// It runs tasks of this call only, and never waits for another call: several threads may call `run` at once, in a
   /// pool of one worker too, and share the pool's own threads. Past 16 calls at once f and its joins run in order, on
-  /// a stack of the pool's; where the system has no memory for one, on the caller's own. Returns on the calling
-  /// thread; well under a microsecond for an empty f. Under `cactus` and `implicit` std::current_exception() is empty
-  /// in f, whatever the caller handles.
+  /// a stack of the pool's; without memory for one, on the caller's own. Returns on the calling thread; well under a
+  /// microsecond for an empty f. Under `cactus` and `implicit` std::current_exception() is empty in f, whatever the
+  /// caller handles.
   template <class Fn> std::invoke_result_t<Fn> run(Fn&& f) {
     return detail::call_through([this](void (*call)(void*), void* argument) { enter(call, argument); },
                                 std::forward<Fn>(f));

@@ -14,7 +14,7 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// A range that can be split at any position in constant time. All algorithms want it of their inputs. A range
+/// A range that can be split at any position in constant time. The inputs of all algorithms are such ranges. A range
 /// without random access, such as a list, can be traversed by one worker only: use the standard's algorithm.
 template <class Range>
 concept sized_random_access_range = std::ranges::random_access_range<Range> && std::ranges::sized_range<Range>;

@@ -24,7 +24,7 @@ template <class Value, class Source, class Op> struct reproducing_piece {
   };
   Source in;
   body_of<Op, Value, Value> op;
-  std::size_t length;  // of the input
+  std::size_t length;  // length of the input
   std::vector<node> nodes{};
 
   void run(std::size_t first, std::size_t last) {

@@ -1,5 +1,5 @@
-// Results of every kind - values, move-only values, references, void - made uniform for the schedulers, and how
-// callables travel into a fork: by value or by reference. Every scheduler's join uses this.
+// Makes results of every kind (values, move-only values, references, void) uniform for the schedulers. Decides how
+// callables travel into a fork: by value or by reference. Every scheduler's join uses it.
 #pragma once
 
 #include <filch/detail/may_refer.hpp>
@@ -19,7 +19,7 @@ struct nothing {
 
 namespace detail {
 
-/// Keeps the thread's code where it is while it lives, for filch::stay: `type`, of each scheduler that needs it.
+/// `type` keeps code on its thread while it lives, for filch::stay. Each scheduler that needs one specialises this.
 template <class Sched> struct staying_of_scheduler {
   using type = nothing;
 };

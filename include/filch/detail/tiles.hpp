@@ -21,8 +21,8 @@ struct tiled_grid {
   std::size_t planes;
   std::size_t rows;
   std::size_t columns;
-  std::size_t segments;  // of a row
-  std::size_t length;    // of a segment; the last one of a row may be shorter
+  std::size_t segments;  // number in a row
+  std::size_t length;    // length of a segment; the last one of a row may be shorter
 
   tiled_grid(std::size_t p, std::size_t r, std::size_t c) noexcept
       : planes(p),
@@ -73,7 +73,7 @@ template <std::size_t Dimensions, class Index, class Body> struct tile_piece {
   grid_tile tile{};
   std::array<std::size_t, 3> at{};  // plane, row and segment of `next`, in the tile
   std::size_t next = ~std::size_t{0};
-  std::size_t offset = 0;  // of `next` in its segment
+  std::size_t offset = 0;  // place of `next` in its segment
 
   void run(std::size_t first, std::size_t last) {
     if (first != next) seek(first);

@@ -1,6 +1,6 @@
-// The invariants of a worker of filch::cactus, executed where the library is built with FILCH_CHECK
-// (src/runtime/check.hpp). The owner's slow paths call check() at their entry. Conditions hold whatever thieves do
-// meanwhile. Protocol: protocol.md, "Invariants".
+// The invariants of a worker of filch::cactus, executed in builds with FILCH_CHECK (src/runtime/check.hpp). The
+// owner's slow paths call check() at their entry. Conditions hold whatever thieves do meanwhile. Protocol:
+// protocol.md, "Invariants".
 #pragma once
 
 #include "runtime/check.hpp"

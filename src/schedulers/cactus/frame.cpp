@@ -17,8 +17,8 @@ void cactus_frame::begin() noexcept {
   forks_ = open_forks(m);
 }
 
-/// Where the next task goes: to the worker, or it runs here; on a fiber that is not the frame's, here too, and
-/// nothing of the frame is touched.
+/// The place of the next task: at the worker, or it runs here. On a fiber that is not the frame's it runs here, and
+/// the frame is not touched.
 cactus_frame::where cactus_frame::place_for_next() noexcept {
   fiber_worker& w = fiber_self();
   // Only the frame's own fiber may look further.
@@ -30,7 +30,7 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   return team_of(m).has_room(m) && has_place_for_next() ? where::for_others : where::here;
 }
 
-/// By number: the first few, then twice as many in each array of more_tasks_.
+/// The place of a task by its number: the first few, then twice as many in each array of more_tasks_.
 cactus_frame::waiting*& cactus_frame::place_of(unsigned number) noexcept {
   if (number < k_few) return first_tasks_[number];
   unsigned const array = static_cast<unsigned>(std::bit_width(number / k_few)) - 1;
@@ -59,7 +59,7 @@ void cactus_frame::begin_anew() noexcept {
 /// Owner, which has just taken a ticket back.
 unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
   auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // index of the oldest
-  // Where it is private, none of the others was ever public.
+  // If it is private, none of the others was ever public.
   return index < w.open.peek().end ? begun_.begin_next() : begun_.begin_next_alone();
 }
 
@@ -70,8 +70,8 @@ join_counter& cactus_frame::run_oldest(fiber_task& t) noexcept {
   return task.run(task);
 }
 
-/// Full: true if all tasks were stolen and are done. Else thieves get more of those that wait, since the next one
-/// runs in place.
+/// The scope is full. True if all tasks were stolen and are done. Else thieves get more of the waiting tasks, since
+/// the next one runs in place.
 bool cactus_frame::forget_stolen() noexcept {
   auto& w = static_cast<cactus_member&>(fiber_self());
   if (runtime::fiber_team::have_arrived(counter_, pending_)) {

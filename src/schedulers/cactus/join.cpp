@@ -7,8 +7,8 @@
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
-// How many private tasks an owner publishes at a request: half of them, as long as that is not many; each
-// costs an exchange when it is taken back.
+// The most private tasks that an owner publishes at a request, else half of them: each costs an exchange when it is
+// taken back.
 constexpr std::uint32_t k_publish_most = 32;
 
 cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_member&>(w); }
@@ -22,7 +22,7 @@ void cactus_pushed_slow() noexcept {
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
-  cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // which fork() may have hidden
+  cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // a fork() may have hidden it
   check(w);
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
   team_of(w).wait_for_thieves(counter, 1);
@@ -32,7 +32,7 @@ cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
 void cactus_team::wait_for_thieves(join_counter& m, unsigned stolen) noexcept {
   close_forks(static_cast<cactus_member&>(runtime::this_member()), stolen);
   wait_for_parts(m, stolen);
-  // Another worker has just come to the end of what it took, and the next fork may come before it asks.
+  // Another worker has just ended its task, and the next fork may come before it requests.
   ask(runtime::this_member());
 }
 
@@ -44,11 +44,11 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
   runtime::open_places left;
   // edge cactus-3: the task is the owner's, or a thief has it.
   switch (w.open.take_back(head, left)) {
-    case runtime::taken_back::is_stolen:  // and with it all that is older: this worker has no tasks
+    case runtime::taken_back::is_stolen:  // older tasks, too: this worker has no tasks
       w.taken_back_in_a_row = 0;
       start_over_if_far(w);
       return false;
-    case runtime::taken_back::was_private:  // but a thief asks, or did
+    case runtime::taken_back::was_private:  // but a thief requests, or did
       w.head = w.base + place;
       if (w.requests().is_to_be_answered()) {
         if (place > left.end) publish(w, place);
@@ -79,7 +79,7 @@ void cactus_team::make_quiet(cactus_member& w, fiber_task** first_private) noexc
   request_if_others_look(w);
 }
 
-/// After the request was taken away: edge cactus-4.
+/// Called after the request was taken away: edge cactus-4.
 void cactus_team::request_if_others_look(cactus_member& w) noexcept {
   if (should_ask_itself(w)) ask(w);
 }
@@ -90,10 +90,10 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   std::uint32_t const first = w.open.peek().end;
   std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) {
-    // With it the task's place is gone: its join asks take_back().
+    // This removes the task's place: its join calls take_back().
     static_cast<cactus_task*>(w.base[i])->counter = {0, w.index, nullptr};
   }
-  // Also without a request: no join may take its task for private.
+  // Also without a request, so that no join takes its task for private.
   bool const is_answer = w.requests().is_to_be_answered();
   if (is_answer || w.requests().state() == split_state::quiet) {
     static_cast<void>(w.requests().answer());
@@ -105,8 +105,8 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   has_offered(w, is_answer);
 }
 
-/// Stolen tasks leave their places used. Where that has gone far, an owner without tasks begins at the first
-/// place again, once all thieves have read what they took.
+/// Stolen tasks leave their places used. After many of them, an owner without tasks starts over at the first place,
+/// once all thieves have read the tasks that they took.
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   if (w.index_of_head() < w.places / 4 || !alive()) return;
   std::uint32_t const tail = w.open.look().tail;

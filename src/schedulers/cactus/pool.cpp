@@ -21,7 +21,7 @@ void cactus_team::make_place(unsigned place) noexcept {
   m->places =
       static_cast<std::uint32_t>(std::min<std::size_t>(room / sizeof(fiber_task*), runtime::open_range::k_most));
   m->head = m->base;
-  // Workers whose threads have yet to come will want tasks.
+  // The request is for workers whose threads have yet to come.
   m->requests().begin(workers() > 1 ? split_state::still_requested : split_state::quiet, m->base);
   add(*m, place);
 }

@@ -9,7 +9,7 @@ void cactus_team::ask(runtime::fiber_member& victim) noexcept { split_word(victi
 fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_member& me,
                                     std::uint16_t& root) noexcept {
   auto& victim = static_cast<cactus_member&>(v);
-  // edge cactus-1: what the tasks are made of is seen.
+  // edge cactus-1: the tasks are there.
   runtime::open_places const now = victim.open.look();
   if (me.limit != runtime::k_any_root && me.limit != now.root && &victim != &me) return nullptr;
   if (now.is_empty()) {
@@ -23,7 +23,7 @@ fiber_task* cactus_team::steal_from(runtime::fiber_member& v, runtime::fiber_mem
   }
   fiber_task* const task = victim.base[now.tail];
   victim.taken.add_one();
-  // The trip wire: the last public task went, the owner should publish more.
+  // The trip wire: the last public task was taken, the owner should publish more.
   if (now.size() == 1 && &victim != &me) ask(victim);
   // If it forks, its first fork is public at once: else the next thief would wait for a later one.
   ask(me);

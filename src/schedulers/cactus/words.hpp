@@ -14,7 +14,7 @@ namespace filch::inline FILCH_ABI::detail {
 
 enum class split_state { quiet, still_requested, requested };
 
-/// `split`, with what its slow paths do: see cactus_split.
+/// `split` and its transitions on slow paths: see cactus_split.
 class split_word : public cactus_split {
  public:
   using cactus_split::cactus_split;
@@ -25,7 +25,7 @@ class split_word : public cactus_split {
     if (now == fiber_requested()) return split_state::requested;
     return now == still_requested() ? split_state::still_requested : split_state::quiet;
   }
-  /// Owner: is a request to be answered? Where steals are forced, at each fork.
+  /// Owner: is a request to be answered? With forced steals, at each fork.
   bool is_to_be_answered() const noexcept { return runtime::k_each_fork_offers || is_requested(); }
 
   /// Thief; or the owner for others. edge cactus-4: seq_cst, both, after the announcement.
@@ -52,13 +52,13 @@ class split_word : public cactus_split {
 
  private:
   static fiber_task** still_requested() noexcept { return fiber_requested() - 1; }
-  /// Where steals are forced, each fork takes its slow path.
+  /// With forced steals each fork takes its slow path.
   static fiber_task** quiet_at(fiber_task** place) noexcept {
     return runtime::k_each_fork_offers ? still_requested() : place;
   }
 };
 
-/// How many of the places below `tail` have been read by the thieves that took them.
+/// The number of places below `tail` that their thieves have read.
 class places_read {
  public:
   /// Thief, which has read the place that it took. edge cactus-2: release, the place is the owner's to write again.

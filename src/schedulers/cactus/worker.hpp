@@ -24,8 +24,9 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   std::uint32_t places = 0;
 
   // owner
-  alignas(64) unsigned taken_back_in_a_row = 0;  // tasks, while a request stands, since it came or one was stolen
-  fiber_task** counted = nullptr;                // stack->open_forks has those below
+  alignas(64) unsigned taken_back_in_a_row =
+      0;                           // tasks taken back while a request stands, since it came or a task was stolen
+  fiber_task** counted = nullptr;  // stack->open_forks counts the forks below
 
   // owner and thieves
   alignas(64) runtime::open_range open;  // its public places
@@ -35,11 +36,11 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   std::uint32_t index_of_head() const noexcept { return static_cast<std::uint32_t>(head - base); }
 };
 
-/// How many forks of the worker's fiber are open, stolen ones too, counted from where it began.
+/// The number of open forks of the worker's fiber since it began, stolen ones included.
 inline std::uint64_t open_forks(cactus_member& w) noexcept {
   return w.stack->open_forks += static_cast<std::uint64_t>(w.head - std::exchange(w.counted, w.head));
 }
-/// So many were stolen, and are done, or waited for.
+/// So many stolen forks are done, or waited for.
 inline void close_forks(cactus_member& w, unsigned stolen) noexcept {
   static_cast<void>(open_forks(w));
   w.stack->open_forks -= stolen;

@@ -8,7 +8,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// A worker, on its owner's thread. `top`: where its tasks end, one that is being joined included.
+/// A worker, on its owner's thread. `top`: the end of its tasks, one that is being joined included.
 inline runtime::broken_condition broken_worker(direct_member const& w, direct_task const* top) noexcept {
   direct_task const* const base = w.first_task();
   direct_task const* const bot = w.bot.look();
@@ -33,14 +33,14 @@ inline runtime::broken_condition broken_task(direct_member const& w, direct_task
   return nullptr;
 }
 
-/// A task that its owner alone knows: private, or not offered yet.
+/// A task that only its owner knows: private, or not offered yet.
 inline runtime::broken_condition broken_private(direct_member const& w, direct_task const& t) noexcept {
   if (auto const condition = broken_task(w, t)) return condition;
   FILCH_HOLDS(t.state.unordered() == direct_state::empty);
   return nullptr;
 }
 
-/// A task that `thief` has run, before it says so.
+/// A task that `thief` has run, before its state says so.
 inline runtime::broken_condition broken_stolen(direct_task const& t, unsigned thief) noexcept {
   direct_state const state = t.state.unordered();
   FILCH_HOLDS(state == stolen_by(thief) || state == direct_state::empty || state == direct_state::waited);

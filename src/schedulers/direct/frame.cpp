@@ -1,5 +1,5 @@
 // The owner runs the tasks of a scope, from the oldest to the newest, each where it lies. task_frame
-// (src/runtime/task_frame_sync.hpp) calls what is here. Protocol: "Scope" in protocol.md.
+// (src/runtime/task_frame_sync.hpp) calls these functions. Protocol: "Scope" in protocol.md.
 #include "runtime/task_frame_sync.hpp"
 #include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/worker.hpp"
@@ -53,7 +53,8 @@ void direct_team::emptied(direct_member& w, direct_task& t) noexcept {
   if (w.bot.is_at(&t)) {
     t.state.pass();
     w.bot.move_to(&t + 1);
-    // The trip wire, as a thief's: the highest public task went, and forks come above it. direct-5: after the store.
+    // The trip wire, as a thief's: the highest public task was taken, and forks come above it. direct-5: after the
+    // store.
     bool const was_highest = &t + 1 == w.public_end.get();
     if (was_highest && should_ask_itself(w.unasked, [] { return std::uintptr_t{0}; })) w.split.request();
   } else {

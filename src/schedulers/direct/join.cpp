@@ -60,7 +60,7 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
   if (should_ask_itself(w.unasked, untaken(w, &t))) w.split.request();
 }
 
-/// Runs what the thief offers until it is done, and sleeps where it offers nothing. Returns the final state.
+/// Runs the thief's offers until the task is done, and sleeps if there are none. Returns the final state.
 direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept {
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;

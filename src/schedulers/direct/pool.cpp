@@ -1,5 +1,5 @@
-// The pool of filch::direct: makes workers, and lets callers in and out. pool_of, team and task_places call what is
-// here. Protocol: src/runtime/idle.md for callers, default-1 for the default pool.
+// The pool of filch::direct: makes workers, and lets callers in and out. pool_of, team and task_places call these
+// functions. Protocol: src/runtime/idle.md for callers, default-1 for the default pool.
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
@@ -36,7 +36,7 @@ void direct_team::make_place(unsigned place) noexcept {
   m->bot.start_at(base);
   m->public_end.start_at(base);
   m->split.answer(base);
-  // For workers that have yet to come.
+  // The request is for workers that have yet to come.
   if (workers() > 1) m->split.request();
   m->team = this;
   m->index = place;

@@ -36,7 +36,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   }
   t->state.steal(me.index);
   victim.bot.move_to(t + 1);
-  // The trip wire: the highest public task went, the owner should publish more.
+  // The trip wire: the highest public task was taken, the owner should publish more.
   if (!victim.public_end.may_be_above(t + 1)) victim.split.request();
   counted(me.index).steals.bump();
   has_work(me.index);
@@ -55,7 +55,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   return steal_outcome::ran;
 }
 
-/// A worker that was woken, or is awake already, wakes another one for what is left.
+/// A worker that was woken, or is awake already, wakes another one for the other tasks.
 void direct_team::pass_on(direct_member const& me) noexcept {
   team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);
 }
