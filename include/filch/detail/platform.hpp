@@ -19,8 +19,8 @@ inline constexpr unsigned k_no_worker = ~0u;
 // Always part of the caller: a thin wrapper whose own frame would cost more than its work.
 // Nor may -finstrument-functions call anything in it.
 #define FILCH_INLINE [[gnu::always_inline, gnu::no_instrument_function]] inline
-// Before a loop over a stretch: a branch predictor learns 16 turns, but not 64. Clang unrolls by itself, and would
-// not use vectors if it were told how.
+// Before a loop over a stretch: a branch predictor learns 16 turns, but not 64. Clang unrolls by
+// itself; with a given count it uses no vectors.
 #if defined(__clang__)
 #define FILCH_UNROLL
 #else
