@@ -21,7 +21,7 @@ struct against_row {
   double least = 0;      // least time over the base's least
 };
 
-/// The base's row, then one for each of the others. `m` is of the workload at the size.
+/// The base's row, then one for each of the others. `m` measures the workload at the size.
 std::vector<against_row> measure_against(meter& m, sized_workload const& w, contender const& base,
                                          std::vector<contender const*> const& others, unsigned workers,
                                          unsigned turns);

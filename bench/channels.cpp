@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/// A way to run a workload, its pool, and what its runs came to.
+/// A way to run a workload, its pool, and the results of its runs.
 class way {
  public:
   way(std::string name, program& job, std::unique_ptr<running_pool> pool, bool warms_up)

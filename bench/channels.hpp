@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// One way to run a workload; counts are of one run.
+/// One way to run a workload; counts are those of one run.
 struct channels_row {
   std::string workload;
   std::string size;
@@ -39,7 +39,7 @@ struct channels_contenders {
   bool early_requests;
 };
 
-/// `m` is of the workload at the size.
+/// `m` measures the workload at the size.
 std::vector<channels_row> measure_channels(meter& m, sized_workload const& w, channels_contenders const& c,
                                            unsigned workers, unsigned turns);
 nlohmann::ordered_json to_json(channels_row const& r);

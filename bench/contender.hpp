@@ -29,7 +29,7 @@ class running_pool {
   running_pool(running_pool const&) = delete;
   running_pool& operator=(running_pool const&) = delete;
   virtual ~running_pool() = default;
-  /// Runs the workload on the pool; what is timed.
+  /// Runs the workload on the pool. This is timed.
   virtual void run(std::string_view workload, job& j) = 0;
   /// Runs any function on the pool.
   virtual void enter(std::function<void()> const& f) = 0;
@@ -57,7 +57,7 @@ struct contender {
   std::string_view about;
   bool is_peer;
   bool has_workers;  // else it has one worker
-  bool has_fibers;   // with stacks of their own
+  bool has_fibers;   // its fibers have stacks of their own
   std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
 };
 
@@ -72,9 +72,9 @@ contender onetbb_contender();
 contender openmp_contender();
 #endif
 
-/// All that this program has, as the command line lists them.
+/// All contenders of this program, as the command line lists them.
 std::vector<contender> const& contenders();
-/// Null: there is none of that name.
+/// The contender of that name; null: there is none.
 contender const* find_contender(std::string_view name);
 
 struct fork_count {

@@ -11,7 +11,7 @@ struct launch {
   int rank = 0;
 };
 
-/// As the launchers of Open MPI, MPICH and Slurm tell it; an MPI library need not be there.
+/// The launchers of Open MPI, MPICH and Slurm set variables; no MPI library is needed.
 inline launch launched() {
   // Not SLURM_NTASKS: a batch script that starts one program has it, too.
   constexpr std::pair<char const*, char const*> k_said[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},

@@ -43,7 +43,7 @@ void list() {
 #endif
 }
 
-/// Peers are there for the order of magnitude: in the quick run they get one pair.
+/// Peers show the order of magnitude: in the quick run they get one pair.
 unsigned pairs_with(contender const* c, options const& o, unsigned usual) {
   bool const is_peer = !c || c->is_peer;
   return is_peer && o.quick && o.repeat.empty() ? 1 : usual;
@@ -112,7 +112,7 @@ void show_table(options const& o) {
 void show_micro(options const& o) {
   auto const measured = wanted_schedulers(o, {[](contender const& c) { return c.has_workers && !c.is_peer; },
                                               "--micro takes Filch's own schedulers that have workers"});
-  check_pools(measured, 16);  // the most that it uses
+  check_pools(measured, 16);  // the most workers that it uses
   std::vector<contender> each;
   for (contender const* const c : measured) each.push_back(*c);
   run_micro(each, o.as_json());
@@ -350,10 +350,10 @@ int run(options const& o) {
   return 0;
 }
 
-/// Sets `speaks` to false where another rank says what goes wrong on all.
+/// Sets `speaks` to false if another rank reports an error of all ranks.
 int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
 #if BENCH_WITH_CLUSTER
-  // Before the request is read: it may be wrong.
+  // This comes before the request is read: it may be wrong.
   std::optional<filch::mpi_transport> mpi;
   if (mentions_cluster(argc, argv)) {
     mpi.emplace();
@@ -364,7 +364,7 @@ int main_of(int argc, char** argv, [[maybe_unused]] bool& speaks) {
   constexpr bool is_launched = false;
 #endif
   if (launch const l = launched(); !is_launched && l.processes > 1) {
-    // No failure of the others: the launcher would end this one over it, perhaps before it has spoken.
+    // The other ranks end without a failure: otherwise the launcher could end this one before its message.
     if (l.rank != 0) return 0;
     throw bad_request(
         fmt::format("mpirun started {} processes: only --scheduler cluster runs on more than one", l.processes));

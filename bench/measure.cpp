@@ -22,7 +22,7 @@ template <class F> double seconds_of(F&& f) {
 constexpr int k_baseline_pairs = 3;
 constexpr double k_copies_seconds = 0.1;  // least time of a copy side by side
 constexpr double k_most_copies_runs = 10'000;
-constexpr double k_long = 5;  // seconds: what comes before a run is nothing beside it, and one says which is faster
+constexpr double k_long = 5;  // seconds: warming up does not matter beside such a run, and one run is enough
 
 }  // namespace
 
@@ -136,7 +136,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   auto const pool_of_one = workers == 1 ? nullptr : c.make({.workers = 1});
   job& j = *jobs_[0];
 
-  // Once unmeasured: threads start, pages are touched.
+  // One unmeasured run: threads start, pages are touched.
   run(*pool, c.name);
 
   forget_peak();

@@ -33,7 +33,7 @@ struct baseline {
   double elision_seconds = 0;
   double plain_seconds = 0;
   bool plain_is_faster = false;
-  std::uint64_t tasks = 0;  // once they are counted
+  std::uint64_t tasks = 0;  // number of forks; 0 until they are counted
 };
 
 /// Thrown when an answer is wrong.
@@ -48,7 +48,7 @@ class meter {
 
   baseline const& serial() const noexcept { return baseline_; }
   void count_tasks();
-  /// Does a run take so long that unmeasured ones before it are a waste?
+  /// Does a run take so long that no unmeasured run comes before it?
   bool is_long() const noexcept;
   row measure(contender const& c, unsigned workers, unsigned pairs);
 
@@ -77,7 +77,7 @@ class meter {
 /// Adds the pool's counters of so many runs, and figures that follow from them; r has the times.
 void add_counters(row& r, filch::pool_stats const& before, filch::pool_stats const& after, unsigned runs);
 
-/// The workers of a pool that isn't told: FILCH_NUM_THREADS, else the processors that are left to this process.
+/// The default number of workers: FILCH_NUM_THREADS, else the processors that are left to this process.
 unsigned usual_workers();
 
 /// The greatest resident size since the last call of forget_peak(), in bytes.

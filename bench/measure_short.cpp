@@ -56,7 +56,7 @@ std::string processor_name() {
   return "";
 }
 
-/// Which times are estimates, and from what; empty: none.
+/// Names the times that are estimates, and their source; empty: none.
 std::string peer_remark(std::vector<sized_workload> const& workloads, std::vector<short_column> const& columns) {
   bool const has_peer = std::any_of(columns.begin(), columns.end(),
                                     [](short_column const& c) { return c.is_peer && !c.scheduler.empty(); });
@@ -93,7 +93,7 @@ class lane {
   /// Seconds of all runs.
   double spent() const { return std::accumulate(seconds_.begin(), seconds_.end(), 0.0); }
 
-  /// Once unmeasured: threads start, pages are touched.
+  /// One unmeasured run: threads start, pages are touched.
   void warm_up(meter& m) {
     m.run(*pool_, who_.name);
     before_ = pool_->stats();
@@ -139,7 +139,7 @@ class short_meter {
     for (short_column const& c : columns_) most_workers_ = std::max(most_workers_, c.workers);
   }
   short_row measure(sized_workload const& w);
-  /// All that was measured.
+  /// All measured rows.
   std::vector<row> const& rows() const noexcept { return rows_; }
 
  private:
@@ -170,7 +170,7 @@ short_row short_meter::measure(sized_workload const& w) {
   return shown;
 }
 
-/// At a smaller size the speed-up is nearly the same: the work of a task is. From it follows the time at the full
+/// The speed-up is nearly the same at a smaller size, since the work of a task is. It gives the time at the full
 /// size.
 void short_meter::measure_at(sized_workload const& w, std::string const& size, std::vector<lane>& lanes,
                              short_row& shown) {
@@ -223,7 +223,7 @@ std::optional<std::vector<short_column>> short_columns(options const& o, std::ve
 void run_short_table(options const& o, std::vector<short_column> const& columns) {
   constexpr unsigned k_turns = 5;
   auto const workloads = wanted_workloads(o);
-  // A peer that takes seconds is there for the order of magnitude.
+  // A peer that takes seconds shows the order of magnitude.
   double const most_peer_seconds = o.quick && o.repeat.empty() ? 2 : std::numeric_limits<double>::infinity();
   short_meter m(columns, o.repeat.empty() ? k_turns : wanted_turns(o), most_peer_seconds);
   check_pools(wanted_schedulers(o), most(wanted_workers(o)));

@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-/// Which measurement; nothing: the table.
+/// The option of the measurement; empty: the table.
 std::string_view measurement(options const& o) {
   if (o.micro) return "--micro";
   if (o.space) return "--space";
@@ -38,7 +38,7 @@ void check_cluster(options const& o) {
 #endif
 }
 
-/// It sets the sizes of workloads that are named without one, and how often they run.
+/// --quick sets the sizes of workloads that are named without one, and the number of their runs.
 void check_quick(options const& o) {
   auto const has_size = [](std::string const& text) { return text.find('=') != std::string::npos; };
   bool const sets_sizes = !std::all_of(o.workloads.begin(), o.workloads.end(), has_size);

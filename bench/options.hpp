@@ -1,5 +1,4 @@
-// The command line as it was written. That its options go together is checked; names, sizes and numbers are not yet:
-// request.hpp.
+// The command line. Combinations of options are checked here; names, sizes and numbers are checked in request.hpp.
 #pragma once
 
 #include <string>
@@ -36,11 +35,11 @@ struct options {
 
   bool as_json() const { return format == "json"; }
   bool has_table() const { return format == "table"; }
-  /// --scheduler cluster; it stands alone.
+  /// Is it --scheduler cluster?
   bool is_for_cluster() const { return schedulers.size() == 1 && schedulers[0] == "cluster"; }
 };
 
-/// Throws bad_request where an option is unknown, or one that the measurement would ignore.
+/// Throws bad_request if an option is unknown, or the measurement would ignore it.
 options read_options(int argc, char** argv);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// A workload at a size, run over and over on pools, its answer checked each time.
+// A workload at a size: runs many times on pools, and checks its answer each time.
 #pragma once
 
 #include "contender.hpp"

@@ -11,7 +11,7 @@
 namespace bench {
 
 nlohmann::ordered_json to_json(row const& r);
-/// A row as another process printed it.
+/// Reads a row that another process printed.
 row from_json(nlohmann::ordered_json const& j);
 
 void print_table_head();

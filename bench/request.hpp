@@ -18,9 +18,9 @@ struct eligible {
   bool (*takes)(contender const& c);
   std::string_view rule;  // one line: the schedulers that the measurement takes
 };
-/// For the table, which takes all. Null: the other program's.
+/// For the table, which takes all schedulers. Null: the other program's.
 std::vector<contender const*> wanted_schedulers(options const& o);
-/// At least one, none of them null. Peers are among them where they are named.
+/// At least one, none of them null. Peers only if they are named.
 std::vector<contender const*> wanted_schedulers(options const& o, eligible const& which);
 contender const* wanted_scheduler(std::string const& name, eligible const& which);
 
@@ -32,20 +32,20 @@ std::vector<unsigned> wanted_workers_by_powers(options const& o);
 std::vector<unsigned> wanted_workers_that_steal(options const& o);
 unsigned most(std::vector<unsigned> const& workers);
 
-/// A scheduler without workers has one row, beside others' rows on more. Throws where it stands alone: it would
-/// ignore how many are asked for.
+/// A scheduler without workers has one row beside the rows of others. Throws if it stands alone: it would ignore the
+/// number of workers.
 void check_has_workers(std::vector<contender const*> const& schedulers, options const& o, unsigned workers);
 
-/// As --repeat says, else 3 with --quick, else as usual.
+/// The number of --repeat, else 3 with --quick, else `usual`.
 unsigned wanted_turns(options const& o, unsigned usual = 15);
 
-/// A file that is written at the end. Without a name: none, and what is written is lost. Throws where it can't be
+/// A file that is written at the end. Without a name there is no file, and the text is dropped. Throws if it can't be
 /// written.
 std::ofstream opened(std::string const& name);
-/// Throws where it can't be written. `name` is for the message.
+/// Throws if it can't be written. `name` is for the message.
 void write(std::ofstream& file, std::string const& name, std::string const& text);
 
-/// Throws what keeps pools of those that are Filch's from being made: a bad variable of the environment, say.
+/// Throws the error of a pool of Filch that can't be made: a bad variable of the environment, say.
 void check_pools(std::vector<contender const*> const& schedulers, unsigned workers);
 
 }  // namespace bench

@@ -167,7 +167,7 @@ class crowd {
   server_run all_;  // under m_
 };
 
-/// A contender and what its runs came to.
+/// A contender and the results of its runs.
 struct entrant {
   contender const* who;
   std::unique_ptr<running_pool> pool;

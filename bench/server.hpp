@@ -1,4 +1,4 @@
-// A server: threads that call a pool, at arrivals that don't wait for the answers before them.
+// A server: threads call a pool at arrivals that do not depend on earlier answers.
 #pragma once
 
 #include "contender.hpp"

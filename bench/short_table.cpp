@@ -100,7 +100,7 @@ std::string against_serial(short_table const& t, std::size_t column) {
   return text + ".\n";
 }
 
-/// Says why there is little to gain, where that is so.
+/// A sentence if other programs leave little to gain; else empty.
 std::string about_machine(short_table const& t) {
   constexpr double k_least_part = 0.75;
   unsigned const workers = most_workers(t.columns);

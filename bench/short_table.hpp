@@ -1,5 +1,5 @@
-// The short table: a row a workload, a column a contender on a number of workers. Here is its text; what is measured
-// for it: measure_short.hpp. The same rows as a page: html_page.hpp.
+// The short table: a row for each workload, a column for each contender on a number of workers. This is its text;
+// measure_short.hpp measures the rows, and html_page.hpp shows them as a page.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace bench {
 
 struct short_column {
-  std::string title;      // as the reader knows it: "Filch", "oneTBB"
+  std::string title;      // the name in the table: "Filch", "oneTBB"
   std::string scheduler;  // the contender's name; empty: this program was built without it
   unsigned workers = 1;
   bool is_peer = false;
@@ -58,7 +58,7 @@ std::string short_legend(short_table const& t, bool with_colours);
 /// The conclusions from the rows, in sentences, a line each.
 std::string short_conclusion(short_table const& t);
 
-/// Standard output is a terminal, and NO_COLOR is not set.
+/// Is standard output a terminal, and NO_COLOR not set?
 bool colours_are_wanted();
 
 }  // namespace bench

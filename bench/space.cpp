@@ -20,7 +20,7 @@ constexpr auto k_between_samples = std::chrono::microseconds(500);
 
 std::size_t pages_of(running_pool const& pool) { return pool.written_stack_bytes().value() / k_page; }
 
-/// Looks at a pool's pages over and over, as long as it lives.
+/// Samples a pool's pages while it lives.
 class sampler {
  public:
   explicit sampler(running_pool const& pool) : pool_(pool), thread_([this] { watch(); }) {}

@@ -16,9 +16,9 @@ struct space_row {
   std::string scheduler;
   unsigned workers = 1;
   std::uint64_t fork_depth = 0;       // D: forks nested in each other, of a serial run
-  std::uint64_t serial_pages = 0;     // S1: that a run on one worker touches, which gives nothing back
+  std::uint64_t serial_pages = 0;     // S1: pages that a run on one worker touches without giving any back
   std::uint64_t kept_pages = 0;       // H
-  std::uint64_t peak_pages = 0;       // the most that were seen at once, by samples while it ran and at each end
+  std::uint64_t peak_pages = 0;       // the most pages at once, by samples during the runs and at each end
   std::uint64_t ungiven_pages = 0;    // all pages that as many runs touched without giving any back
   std::uint64_t stacks_peak = 0;      // stacks at once
   std::int64_t rss_growth_bytes = 0;  // growth of the process from the second run to the last

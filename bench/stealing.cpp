@@ -187,7 +187,7 @@ steal_latency measure_steal_latency(contender const& c) {
     pool->nest(
         k_joins,
         [&] {
-          // A request on the way down was answered: what was offered then has to be done, and some more time gone by.
+          // A request on the way down was answered: its offers have to be done, and some more time has to pass.
           for (std::uint64_t since = cycles(); cycles() - since < k_quiet_cycles;) {
             wait();
             std::size_t const now = begun.load();

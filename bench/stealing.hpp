@@ -1,4 +1,4 @@
-// Steals of `implicit`: how many, how fast, and what they cost their victims with and without the return barrier
+// Steals of `implicit`: their number, their latency, and their cost for victims with and without the return barrier
 // (Kumar et al., VEE 2014, figures 2 and 4).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// One row; figures are of one run.
+/// One row; figures are those of one run.
 struct stealing_row {
   std::string workload;
   std::string size;
@@ -36,10 +36,10 @@ nlohmann::ordered_json to_json(stealing_row const& r);
 void print_stealing_head();
 void print_stealing_row(stealing_row const& r);
 
-/// From the poll that sees a request, 40 joins deep, to the first instruction of what is stolen.
+/// Latency from the poll that sees a request, 40 joins deep, to the first instruction of the stolen part.
 struct steal_latency {
-  double asked_ns = 0;            // median: the thief had asked, and looks all the time
-  std::optional<double> next_ns;  // median: from the end of what it stole to the next that was offered with it
+  double asked_ns = 0;            // median: the thief had requested, and searches all the time
+  std::optional<double> next_ns;  // median: from the end of one stolen part to the next one of the same offer
   double asleep_ns = 0;           // median: the thief sleeps, its victim forks
 };
 steal_latency measure_steal_latency(contender const& c);

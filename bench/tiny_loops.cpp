@@ -28,7 +28,7 @@ constexpr rhythm k_rhythms[] = {{"in a row", std::chrono::microseconds(0), 1000,
                                 {"50 us between", std::chrono::microseconds(50), 200, true},
                                 {"1 ms between", std::chrono::microseconds(1000), 60, true}};
 
-// The bounds that schedulers of Filch are held to, in nanoseconds over the plain loop, and the part of it on top.
+// The limits for schedulers of Filch, in nanoseconds over the plain loop, and the part of its time that is added.
 constexpr double k_most_inside = 300;
 constexpr double k_most_outside = 1000;
 constexpr double k_most_after_pauses = 15'000;
@@ -47,7 +47,7 @@ class counted {
     ++calls_;
     most_ = std::max(most_, n);
   }
-  /// Each call was one of the same size.
+  /// Were all calls of the same size?
   void check(std::string_view who) {
     for (std::size_t i = 0; i < data_.size(); ++i) {
       if (data_[i] != (i < most_ ? calls_ : 0))

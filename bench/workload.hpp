@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// A size, name or option that makes no sense; what() is one line.
+/// An invalid size, name or option; what() is one line.
 struct bad_request : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -113,7 +113,7 @@ inline void check_once(std::vector<std::string> const& names) {
   }
 }
 
-/// Hides a value from the optimiser: what is computed from it is computed at run time.
+/// Hides a value from the optimiser, so that results are computed at run time.
 template <class T> T opaque(T value) {
   asm volatile("" : "+r"(value));
   return value;

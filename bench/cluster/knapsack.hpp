@@ -1,8 +1,8 @@
 // knapsack-bound: 0-1 knapsack by branch and bound on a cluster. The best value so far is a bound that all ranks
-// know; what can't beat it, by the fractional relaxation, is cut off. Weights come from a fixed generator, a value is
-// its weight and a constant (strongly correlated: D. Pisinger, Where are the hard knapsack problems?, 2005). The
-// answer is checked against dynamic programming; how many nodes are visited depends on the order. Cut-off: the last
-// 12 items are searched in place.
+// know; branches that can't beat it, by the fractional relaxation, are cut off. Weights come from a fixed generator;
+// a value is its weight and a constant (strongly correlated: D. Pisinger, Where are the hard knapsack problems?,
+// 2005). The answer is checked against dynamic programming; the number of visited nodes depends on the order.
+// Cut-off: the last 12 items are searched in place.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ struct knapsack_problem {
   struct item {
     std::int32_t value, weight;
   };
-  std::vector<item> items;  // the most valuable for their weight first
+  std::vector<item> items;  // sorted by value for weight, the greatest first
   std::int32_t capacity = 0;
-  std::int32_t best = 0;  // by dynamic programming
+  std::int32_t best = 0;  // the best value, by dynamic programming
 
   explicit knapsack_problem(long count) {
     std::uint32_t x = 4711;
@@ -41,7 +41,7 @@ struct knapsack_problem {
     best = by_capacity.back();
   }
 
-  /// No choice among the items from i on is worth more.
+  /// An upper bound for the items from i on.
   std::int32_t most(std::size_t i, std::int32_t room) const {
     std::int32_t sum = 0;
     for (; i < items.size() && items[i].weight <= room; ++i) {

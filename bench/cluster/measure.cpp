@@ -23,7 +23,7 @@ using seconds = std::chrono::duration<double>;
 /// A workload at a size, ready to run.
 struct cluster_job {
   std::string size;
-  std::int64_t answer;  // published, or found before by other means
+  std::int64_t answer;  // the published one, or one that another program found
   std::function<std::int64_t()> serial;
   std::function<std::int64_t(clusters&)> parallel;
 };
@@ -135,14 +135,14 @@ struct cluster_row {
   std::int64_t answer = 0;                                                 // the answer of each run
 };
 
-/// All of one row, on all ranks; what it returns matters on rank 0.
+/// Measures one row, on all ranks. Only rank 0 uses the result.
 class cluster_meter {
  public:
   explicit cluster_meter(clusters& ranks) : ranks_(ranks), workers_(ranks.pool().workers()) {}
 
   cluster_row measure(std::string_view name, cluster_job const& job, unsigned pairs) {
     cluster_row row{name, job.size, ranks_.ranks(), workers_, {}, 0, 0, 1, {}, 0, 0, 0, 0, job.answer};
-    run(job);  // once unmeasured
+    run(job);  // one unmeasured run
     std::vector<double> serial;
     std::vector<double> side;
     std::vector<double> mine;

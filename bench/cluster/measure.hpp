@@ -1,4 +1,4 @@
-// filch-bench --scheduler cluster, started with mpirun.
+// filch-bench --scheduler cluster: mpirun starts it.
 #pragma once
 
 #include <filch/mpi_transport.hpp>
@@ -15,8 +15,8 @@ struct cluster_request {
   bool as_json = false;
 };
 
-/// Collective. Only rank 0 prints, errors too. Returns the exit code. Throws on all ranks what was wrong before there
-/// was a cluster: unknown workloads, bad sizes, settings of the pool.
+/// Collective. Only rank 0 prints, errors too. Returns the exit code. Errors before there is a cluster (unknown
+/// workloads, bad sizes, settings of the pool) are thrown on all ranks.
 int measure_cluster(filch::mpi_transport& mpi, cluster_request const& request);
 bool is_cluster_workload(std::string_view name);
 /// Lines for --list.

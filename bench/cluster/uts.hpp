@@ -7,7 +7,7 @@
 
 namespace bench::cluster_tasks {
 
-/// The number of nodes of a tree is the sum of what these tasks return. `tree` is an index of uts::k_trees.
+/// The number of nodes of a tree is the sum of the results of these tasks. `tree` is an index of uts::k_trees.
 inline long visit(filch::rank& here, std::int32_t tree, std::int32_t children, uts::node n) {
   uts::tree const& t = uts::k_trees[static_cast<std::size_t>(tree)];
   long leaves = 0;

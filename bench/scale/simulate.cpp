@@ -1,5 +1,5 @@
 // uts on many ranks, simulated: the ranks run the protocol's own code and the tree's own tasks, one event after the
-// other; only time, processors and network are a model. docs/scale.md says what it is fed with and what it predicts.
+// other; only time, processors and network are a model. docs/scale.md has its input and its results.
 //   scale-simulate --tree T1L --ranks 16,64,256 [--processors P] [--node ns] ...
 #include "../cluster/uts.hpp"
 #include "cluster/endpoint.hpp"
@@ -23,13 +23,13 @@ namespace pace = filch::detail::pace;
 using time_ns = double;
 
 struct costs {
-  double node = 150;      // serial program, a node
-  double task = 8;        // a task's way through the deque
-  double poll = 150;      // a look that finds nothing
+  double node = 150;      // ns of the serial program for a node
+  double task = 8;        // ns of a task's way through the deque
+  double poll = 150;      // ns of a poll that finds nothing
   double send = 300;      // ns of the sender, a message
   double receive = 300;   // ns of the receiver, a message
-  double latency = 1000;  // from the send to where a look finds it
-  double byte = 0.1;      // more latency, a byte
+  double latency = 1000;  // ns from the send until a poll finds the message
+  double byte = 0.1;      // ns more for each byte
   double between_polls = 0;
   double change = 1300;  // ns of a processor to go from one rank to another
   double look = 30'000;  // ns that an idle rank's poll between two sleeps takes from a rank that works there
@@ -132,7 +132,7 @@ class simulation {
     for (int r = 0; r < ranks; ++r) schedule(r, 0);
   }
 
-  /// Returns the time until the last rank knows that all is done.
+  /// Returns the time until the last rank knows of the end.
   time_ns run() {
     time_ns end = 0;
     while (!events_.empty()) {
@@ -205,7 +205,7 @@ class simulation {
   }
 
   bool shares_processors() const { return processors_.size() < ranks_.size(); }
-  /// Kernels leave a rank where it is.
+  /// Ranks keep their processors, as kernels leave them.
   processor& processor_of(int rank) { return processors_[static_cast<std::size_t>(rank) % processors_.size()]; }
 
   /// One look at the messages, and the tasks until the next one. Returns when it is over.
@@ -267,7 +267,7 @@ class simulation {
     return now;
   }
 
-  /// When an idle rank, which yields for 200 us and then sleeps, looks for the first time after `at`.
+  /// The first poll after `at` of an idle rank, which yields for 200 us and then sleeps.
   time_ns look_after(simulated_rank& r, time_ns at) {
     if (at - r.idle_since < k_awake) return at;
     constexpr time_ns k_slack_of_timers = 50'000;
