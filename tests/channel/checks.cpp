@@ -233,7 +233,11 @@ TEST(checks_of_request, name_each_broken_word) {
   expect_named<request_of_test>({
       {"r.is_there == 1", [](auto& s) { s.r.is_there = 0; }},
       {"r.thief == slot", [](auto& s) { ++s.slot; }},
-      {"r.thief != victim.index", [](auto& s) { s.r.thief = s.slot = k_me; }},
+      {"r.thief != victim.index",
+       [](auto& s) {
+         s.r.thief = k_me;
+         s.slot = k_me;
+       }},
       {"!r.is_broadcast || r.hops == 0", [](auto& s) { s.r.is_broadcast = true; }},
   });
 }
