@@ -27,9 +27,9 @@ template <class Index, class Fn> struct index_piece {
   body_of<Fn, Index&> f;
 
   void run(std::size_t first, std::size_t last) const {
-    Index const end = detail::iteration_after(begin, last);
+    Index i = detail::iteration_after(begin, first);
     FILCH_UNROLL
-    for (Index i = detail::iteration_after(begin, first); i != end; ++i) {
+    for (std::size_t left = last - first; left != 0; --left, ++i) {
       Index own = i;
       static_cast<void>(f(own));
     }

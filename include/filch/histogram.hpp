@@ -41,17 +41,21 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
   bin_counting_piece(Source const& in, Bins const& bins, std::size_t n_bins)
       : in_(in), bins_(bins), n_bins_(n_bins) {}
 
-  void run(std::size_t first, std::size_t last) {
-    if (is_lowest_) [[likely]] {
-      add_to(bins_, first, last);
-    } else if (counts_ != nullptr) {
-      add_to(counts_.get(), first, last);
-    } else if (hits_ != nullptr) {
-      std::size_t* to = hits_ + (first - begin_);
-      in_.each(first, last, [&to](auto&& x) { *to++ = static_cast<std::size_t>(x); });
+  /// Runs stretches. What the lowest piece needs is in registers.
+  struct runner_type {
+    bin_counting_piece& piece;
+    Source in;
+    Bins bins;
+    bool is_lowest;
+
+    FILCH_INLINE void run(std::size_t first, std::size_t last) const {
+      if (is_lowest) [[likely]]
+        return add_to(in, bins, first, last);
+      piece.run_upper(first, last);
     }
-    end_ = last;
-  }
+  };
+  runner_type runner(std::size_t) { return {*this, in_, bins_, is_lowest_}; }
+  void ran(runner_type const&, std::size_t last) noexcept { end_ = last; }
   bin_counting_piece split(std::size_t middle, std::size_t last) const {
     return bin_counting_piece(*this, middle, last);
   }
@@ -78,8 +82,17 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
     }
   }
 
-  template <class To> FILCH_INLINE void add_to(To const& to, std::size_t first, std::size_t last) const {
-    in_.each(first, last, [&to](auto&& x) { ++to[static_cast<std::iter_difference_t<To>>(x)]; });
+  template <class To>
+  FILCH_INLINE static void add_to(Source const& in, To const& to, std::size_t first, std::size_t last) {
+    in.each(first, last, [&to](auto&& x) { ++to[static_cast<std::iter_difference_t<To>>(x)]; });
+  }
+  FILCH_OUTLINE void run_upper(std::size_t first, std::size_t last) const {
+    if (counts_ != nullptr) {
+      add_to(in_, counts_.get(), first, last);
+    } else if (hits_ != nullptr) {
+      std::size_t* to = hits_ + (first - begin_);
+      in_.each(first, last, [&to](auto&& x) { *to++ = static_cast<std::size_t>(x); });
+    }
   }
   /// Adds what this piece has counted.
   template <class To> void add_all(To const& to) const {
@@ -89,7 +102,7 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
     } else if (hits_ != nullptr) {
       for (std::size_t i = 0; i < end_ - begin_; ++i) ++to[static_cast<std::iter_difference_t<To>>(hits_[i])];
     } else {
-      add_to(to, begin_, end_);
+      add_to(in_, to, begin_, end_);
     }
   }
 

@@ -19,7 +19,8 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   Out out;
   body_of<Op, Value, Value> op;
 
-  bool direct(std::size_t first, std::size_t last, carry& at) const {
+  scan_work const& serial() const noexcept { return *this; }
+  FILCH_INLINE bool direct(std::size_t first, std::size_t last, carry& at) const {
     Out to = detail::iterator_after(out, first);
     if constexpr (Kind == scan_kind::inclusive) {
       if (!at) {

@@ -135,7 +135,7 @@ TYPED_TEST(carries, are_right_at_any_time) {
     carrying_piece<TypeParam, never_stopped, work> low(w, never, n, std::nullopt);
     auto high = low.split(middle, n);
     auto const run = [](auto& piece, std::size_t first, std::size_t last) {
-      for (; first < last; first += 50) piece.run(first, std::min(first + 50, last));
+      for (; first < last; first += 50) run_stretch_of(piece, first, std::min(first + 50, last));
     };
     run(high, middle, middle + ahead);
     auto top = high.split(middle + ahead + (n - middle - ahead) / 2, n);

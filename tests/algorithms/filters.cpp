@@ -97,9 +97,9 @@ TYPED_TEST(filters, are_right_without_memory_for_marks) {
     never_stopped never;
     carrying_piece<TypeParam, never_stopped, no_marks> low(w, never, n, 0);
     auto high = low.split(middle, n);
-    if (ahead != 0) high.run(middle, middle + ahead);
-    low.run(0, middle);
-    if (ahead != 500) high.run(middle + ahead, n);
+    if (ahead != 0) run_stretch_of(high, middle, middle + ahead);
+    run_stretch_of(low, 0, middle);
+    if (ahead != 500) run_stretch_of(high, middle + ahead, n);
     low.merge(high);
     EXPECT_EQ(low.last_carry(), expected.size());
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.begin()));

@@ -25,6 +25,13 @@ class single_pieces {
   static constexpr filch::detail::piece_observer k_observer{nullptr, nullptr, true};
 };
 
+/// Runs one stretch, as the engine does.
+template <class Piece> void run_stretch_of(Piece& piece, std::size_t first, std::size_t last) {
+  auto&& runner = filch::detail::runner_of(piece, first);
+  runner.run(first, last);
+  filch::detail::keep_runner(piece, runner, last);
+}
+
 /// Calls body(n) for the lengths at which an algorithm may go wrong: around the bounds of stretches.
 template <class Body> void for_lengths(Body body) {
   for (std::size_t n : {0u, 1u, 2u, 3u, 5u, 21u, 22u, 63u, 64u, 65u, 127u, 128u, 129u, 1000u, 10'000u}) {

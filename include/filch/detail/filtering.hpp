@@ -66,6 +66,78 @@ template <class Iterator, class Out, class Out2> struct both_out {
   }
 };
 
+/// The lowest position at which the output of a filter was full.
+class full_output {
+ public:
+  explicit full_output(std::size_t none) noexcept : at_(none) {}
+  void lower_to(std::size_t position) noexcept {
+    std::size_t at = at_.load(std::memory_order_relaxed);
+    // relaxed: read after all joins.
+    while (position < at && !at_.compare_exchange_weak(at, position, std::memory_order_relaxed)) {
+    }
+  }
+  std::size_t at() const noexcept { return at_.load(std::memory_order_relaxed); }  // relaxed: after all joins
+
+ private:
+  std::atomic<std::size_t> at_;
+};
+
+/// The serial loop of a filter to another range.
+template <class Selection, class Output> struct serial_filter {
+  using iterator = typename Selection::iterator;
+  Selection in;
+  Output out;
+  std::size_t limit;  // room in the output
+  full_output* full;
+
+  FILCH_INLINE bool direct(std::size_t first, std::size_t last, std::size_t& taken) const {
+    return write(first, last, taken, [this](iterator const& i) { return in.takes(i); });
+  }
+  /// Writes positions. `taken` positions below were taken.
+  template <class Takes>
+  FILCH_INLINE bool write(std::size_t first, std::size_t last, std::size_t& taken, Takes takes) const {
+    if (limit - taken < last - first) [[unlikely]] {
+      std::size_t const all = bounded(first, last, taken, takes);
+      bool const has_room = all <= limit;
+      taken = std::min(all, limit);
+      return has_room;
+    }
+    auto cursor = out.from(first, taken);
+    auto const start = cursor.to;
+    iterator i = in.at(first);
+    FILCH_UNROLL_FILTER
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
+      if (takes(i)) {
+        cursor.take(i);
+      } else {
+        cursor.leave(i);
+      }
+    }
+    taken += static_cast<std::size_t>(cursor.to - start);
+    return true;
+  }
+
+ private:
+  /// The same where not all positions may have room. Returns more than the limit if one had none.
+  template <class Takes>
+  FILCH_OUTLINE std::size_t bounded(std::size_t first, std::size_t last, std::size_t taken, Takes takes) const {
+    auto cursor = out.from(first, taken);
+    iterator i = in.at(first);
+    for (; first != last; ++first, static_cast<void>(++i)) {
+      if (!takes(i)) {
+        cursor.leave(i);
+      } else if (taken == limit) {
+        full->lower_to(first);
+        return limit + 1;
+      } else {
+        cursor.take(i);
+        ++taken;
+      }
+    }
+    return taken;
+  }
+};
+
 /// A filter to another range, as a loop whose carry is the number of elements taken.
 template <class Selection, class Output> class filter_work {
  public:
@@ -74,17 +146,17 @@ template <class Selection, class Output> class filter_work {
   using iterator = typename Selection::iterator;
 
   filter_work(Selection const& in, Output const& out, std::size_t n, std::size_t limit)
-      : in_(in), out_(out), n_(n), limit_(limit), end_(n) {}
+      : n_(n), full_(n), serial_{in, out, limit, &full_} {}
+  filter_work(filter_work const&) = delete;
+  filter_work& operator=(filter_work const&) = delete;
 
-  bool direct(std::size_t first, std::size_t last, std::size_t& taken) {
-    return write(first, last, taken, [this](iterator const& i) { return in_.takes(i); });
-  }
+  serial_filter<Selection, Output> const& serial() const noexcept { return serial_; }
   void ahead(std::size_t first, std::size_t last, std::optional<std::size_t>& total) {
     unsigned char* const marks = marks_.get();
     std::size_t taken = 0;
-    iterator i = in_.at(first);
-    for (; first != last; ++first, ++i) {
-      bool const is_taken = in_.takes(i);
+    iterator i = serial_.in.at(first);
+    for (; first != last; ++first, static_cast<void>(++i)) {
+      bool const is_taken = serial_.in.takes(i);
       marks[first] = is_taken;
       taken += is_taken;
     }
@@ -98,67 +170,24 @@ template <class Selection, class Output> class filter_work {
     marks_.reset(new (std::nothrow) unsigned char[n_]);
   }
   void again(std::size_t first, std::size_t last, std::size_t& taken) {
-    write(first, last, taken, [mark = marks_.get() + first](iterator const&) mutable { return *mark++ != 0; });
+    serial_.write(first, last, taken,
+                  [mark = marks_.get() + first](iterator const&) mutable { return *mark++ != 0; });
   }
-  std::size_t after(std::size_t taken, std::size_t more) const noexcept { return std::min(taken + more, limit_); }
+  std::size_t after(std::size_t taken, std::size_t more) const noexcept {
+    return std::min(taken + more, serial_.limit);
+  }
   std::size_t both(std::size_t low, std::size_t high) const noexcept { return low + high; }
 
   /// The first position that was taken and has no room, else n.
-  std::size_t end() const noexcept { return end_.load(std::memory_order_relaxed); }  // relaxed: after all joins
+  std::size_t end() const noexcept { return full_.at(); }
 
  private:
-  template <class Takes>
-  FILCH_INLINE bool write(std::size_t first, std::size_t last, std::size_t& taken, Takes takes) {
-    if (limit_ - taken < last - first) [[unlikely]]
-      return write_bounded(first, last, taken, takes);
-    auto cursor = out_.from(first, taken);
-    auto const start = cursor.to;
-    iterator const end = in_.at(last);
-    for (iterator i = in_.at(first); i != end; ++i) {
-      if (takes(i)) {
-        cursor.take(i);
-      } else {
-        cursor.leave(i);
-      }
-    }
-    taken += static_cast<std::size_t>(cursor.to - start);
-    return true;
-  }
-  /// The same where not all positions may have room.
-  template <class Takes>
-  FILCH_OUTLINE bool write_bounded(std::size_t first, std::size_t last, std::size_t& taken, Takes& takes) {
-    auto cursor = out_.from(first, taken);
-    iterator i = in_.at(first);
-    for (; first != last; ++first, ++i) {
-      if (!takes(i)) {
-        cursor.leave(i);
-      } else if (taken == limit_) {
-        ends_at(first);
-        return false;
-      } else {
-        cursor.take(i);
-        ++taken;
-      }
-    }
-    return true;
-  }
-  void ends_at(std::size_t position) noexcept {
-    std::size_t end = end_.load(std::memory_order_relaxed);
-    // relaxed: read after all joins.
-    while (position < end && !end_.compare_exchange_weak(end, position, std::memory_order_relaxed)) {
-    }
-  }
-
-  // Fixed.
-  Selection const in_;
-  Output const out_;
   std::size_t const n_;
-  std::size_t const limit_;  // room in the output
+  full_output full_;
+  serial_filter<Selection, Output> const serial_;
   // The first split.
   bool was_split_ = false;
   std::unique_ptr<unsigned char[]> marks_;  // null: no memory
-  // All workers.
-  std::atomic<std::size_t> end_;
 };
 
 struct selected {

@@ -33,12 +33,22 @@ template <class Work> class front_piece {
   front_piece(front_piece const&) = delete;
   front_piece& operator=(front_piece const&) = delete;
 
-  void run(std::size_t first, std::size_t last) {
+  /// Runs stretches. A small trivially copyable `work` is copied, and `at` is in registers.
+  struct runner_type {
+    std::conditional_t<is_cheap_to_copy<Work>, Work const, Work const&> work;
+    front at;
+    FILCH_INLINE void run(std::size_t first, std::size_t last) { work.extend(at, first, last); }
+  };
+
+  runner_type runner(std::size_t first) {
     if (first == begin_ && handed_.is_given()) {
       front_ = handed_.carry();
       is_lowest_ = true;
     }
-    work_.extend(front_, first, last);
+    return {work_, front_};
+  }
+  void ran(runner_type const& runner, std::size_t last) {
+    front_ = runner.at;
     if (last == end_ && is_lowest_ && next_ != nullptr) next_->handed_.give(front_);
   }
   front_piece split(std::size_t middle, std::size_t) { return front_piece(*this, middle); }
@@ -76,22 +86,21 @@ template <class Sched, class Work> std::size_t to_the_front(std::size_t n, Work&
 
 /// remove_if.
 template <class Iterator, class Pred, class Proj> struct removing : selection<Iterator, Pred, Proj> {
-  void extend(front& f, std::size_t first, std::size_t last) const {
+  FILCH_INLINE void extend(front& f, std::size_t first, std::size_t last) const {
+    Iterator i = this->at(first);
     if (f.at == first) {  // nothing was removed yet
-      Iterator i = this->at(first);
       while (first != last && !this->takes(i)) ++first, static_cast<void>(++i);
       f.at = first;
       if (first == last) return;
-      ++first;
+      ++first, static_cast<void>(++i);
     }
     Iterator to = this->at(f.at);
     Iterator const was = to;
-    Iterator const end = this->at(last);
-    for (Iterator i = this->at(first); i != end; ++i) {
-      if (!this->takes(i)) {
-        *to = std::ranges::iter_move(i);
-        ++to;
-      }
+    FILCH_UNROLL_FILTER
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
+      if (this->takes(i)) continue;
+      *to = std::ranges::iter_move(i);
+      ++to;
     }
     f.at += static_cast<std::size_t>(to - was);
   }
@@ -112,17 +121,24 @@ template <class Iterator, class Equal, class Proj> struct keeping_unique {
   Iterator at(std::size_t position) const { return detail::iterator_after(begin, position); }
   bool is_equal(Iterator const& i, Iterator const& j) const { return static_cast<bool>(equal(proj(*i), proj(*j))); }
 
-  void extend(front& f, std::size_t first, std::size_t last) const {
+  FILCH_INLINE void extend(front& f, std::size_t first, std::size_t last) const {
     if (f.at == f.begin) {
       ++f.at;
       ++first;
     }
+    Iterator i = this->at(first);
+    if (f.at == first) {  // nothing was removed yet
+      while (first != last && !is_equal(this->at(first - 1), i)) ++first, static_cast<void>(++i);
+      f.at = first;
+      if (first == last) return;
+      ++first, static_cast<void>(++i);
+    }
     Iterator kept = this->at(f.at - 1);
     Iterator const before = kept;
-    Iterator const end = this->at(last);
-    for (Iterator i = this->at(first); i != end; ++i) {
+    FILCH_UNROLL_FILTER
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
       if (is_equal(kept, i)) continue;
-      if (++kept != i) *kept = std::ranges::iter_move(i);
+      *++kept = std::ranges::iter_move(i);
     }
     f.at += static_cast<std::size_t>(kept - before);
   }
@@ -148,21 +164,22 @@ template <class Iterator> struct swap_piece {
 
 /// partition. `others` of a front is 1 if the last stretch had many elements of both kinds.
 template <class Sched, class Iterator, class Pred, class Proj> struct partitioning : selection<Iterator, Pred, Proj> {
-  void extend(front& f, std::size_t first, std::size_t last) const {
+  FILCH_INLINE void extend(front& f, std::size_t first, std::size_t last) const {
+    std::size_t const n = last - first;
+    Iterator i = this->at(first);
     Iterator to = this->at(f.at);
     Iterator const was = to;
-    Iterator const end = this->at(last);
     if (can_swap_always && f.others != 0) {
-      swap_always(to, this->at(first), end);
+      swap_always(to, i, n);
     } else {
-      for (Iterator i = this->at(first); i != end; ++i) {
+      FILCH_UNROLL_FILTER
+      for (std::size_t left = n; left != 0; --left, static_cast<void>(++i)) {
         if (!this->takes(i)) continue;
         if (to != i) std::ranges::iter_swap(to, i);
         ++to;
       }
     }
     auto const taken = static_cast<std::size_t>(to - was);
-    std::size_t const n = last - first;
     f.others = 8 * taken > n && 8 * taken < 7 * n ? 1 : 0;
     f.at += taken;
   }
@@ -180,9 +197,10 @@ template <class Sched, class Iterator, class Pred, class Proj> struct partitioni
                                           std::is_trivially_copyable_v<std::iter_value_t<Iterator>> &&
                                           sizeof(std::iter_value_t<Iterator>) <= 16;
   /// Swaps without a branch on what the predicate says.
-  FILCH_INLINE void swap_always(Iterator& to, Iterator i, Iterator const& end) const {
+  FILCH_INLINE void swap_always(Iterator& to, Iterator i, std::size_t left) const {
     if constexpr (can_swap_always) {
-      for (; i != end; ++i) {
+      FILCH_UNROLL_FILTER
+      for (; left != 0; --left, ++i) {
         auto const value = *i;
         bool const is_taken = this->takes(i);
         *i = *to;
@@ -250,12 +268,13 @@ std::size_t partition_without_memory(Selection const& in, std::size_t first, std
 template <class Iterator, class Pred, class Proj> struct partitioning_stably : selection<Iterator, Pred, Proj> {
   raw_buffer<std::iter_value_t<Iterator>> const* buffer;
 
-  void extend(front& f, std::size_t first, std::size_t last) const {
+  FILCH_INLINE void extend(front& f, std::size_t first, std::size_t last) const {
+    Iterator i = this->at(first);
     Iterator to = this->at(f.at);
     Iterator const was = to;
-    Iterator const end = this->at(last);
     std::size_t others = f.begin + f.others;
-    for (Iterator i = this->at(first); i != end; ++i) {
+    FILCH_UNROLL_FILTER
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
       if (!this->takes(i)) {
         buffer->make(others++, std::ranges::iter_move(i));
       } else {
@@ -274,11 +293,9 @@ template <class Iterator, class Pred, class Proj> struct partitioning_stably : s
   }
   /// Moves the others back.
   void finish(front& f) const {
-    Iterator to = this->at(f.at);
-    for (std::size_t i = f.begin; i < f.begin + f.others; ++i, ++to) {
-      *to = std::move((*buffer)[i]);
-      buffer->destroy(i);
-    }
+    auto* const others = std::addressof((*buffer)[f.begin]);
+    std::move(others, others + f.others, this->at(f.at));
+    for (std::size_t i = f.begin; i < f.begin + f.others; ++i) buffer->destroy(i);
     f.others = 0;
   }
 };

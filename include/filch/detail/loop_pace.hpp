@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -120,16 +121,24 @@ class loop_pace {
         cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()) {}
-  /// Number of iterations of the next stretch.
+  /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
+  /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
+  /// they are less than a stretch. `left` iterations are left.
+  std::size_t block_of(std::size_t left) const noexcept {
+    if (left < stretch()) return left;
+    std::size_t const stretches = (is_time_to_look() ? stretches_ : std::min(quiet_until_, stretches_)) - ran_;
+    return std::min(left & ~(stretch() - 1), stretches * stretch());
+  }
   /// Tick at which the loop or piece began.
   std::int64_t began() const noexcept { return began_; }
   /// Ticks of all slow blocks so far.
   std::uint64_t slow_ticks() const noexcept { return slow_ticks_; }
 
-  /// Counts a stretch that has run. At the end of a block, reads the clock and adapts the pace.
-  void stretch_ran() noexcept {
-    if (++ran_ == stretches_) block_ran();
+  /// Counts whole stretches that have run. At the end of a block, reads the clock and adapts the pace.
+  void ran(std::size_t iterations) noexcept {
+    ran_ += iterations >> std::countr_zero(stretch());
+    if (ran_ == stretches_) block_ran();
   }
 
   /// Is there a reason to look whether a worker waits for work? There is none while the answer would be the same: the

@@ -13,6 +13,7 @@
 #include <filch/detail/loop_pace.hpp>
 #include <filch/scheduler.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -25,12 +26,44 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// Is a copy of it as good, and has it room in registers?
+template <class Type>
+inline constexpr bool is_cheap_to_copy =
+    std::is_trivially_copyable_v<Type> && std::is_trivially_copy_constructible_v<Type> && sizeof(Type) <= 128 &&
+    alignof(Type) <= 16;
+
+template <class Piece>
+concept piece_with_runner =
+    requires(Piece& piece, std::size_t position) { piece.ran(piece.runner(position), position); };
+
+/// What runs the stretches of a piece from `first` on: the piece's runner, a copy of the piece, or the piece.
+template <class Piece> FILCH_INLINE decltype(auto) runner_of(Piece& piece, [[maybe_unused]] std::size_t first) {
+  if constexpr (piece_with_runner<Piece>) {
+    return piece.runner(first);
+  } else if constexpr (is_cheap_to_copy<Piece>) {
+    return Piece(piece);
+  } else {
+    return (piece);
+  }
+}
+/// The runner has run up to `last`, and will not be used any more.
+template <class Piece, class Runner>
+FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused]] std::size_t last) {
+  if constexpr (piece_with_runner<Piece>) {
+    piece.ran(runner, last);
+  } else if constexpr (is_cheap_to_copy<Piece>) {
+    ::new (static_cast<void*>(std::addressof(piece))) Piece(runner);
+  }
+}
+
 /// The state of a part of a loop.
 ///  - `run(first, last)` runs one stretch: 1 to 64 positions that follow those it ran before. It returns void, or
 ///  false
 ///    to end this piece. Then all pieces above this one end, too; all pieces of the loop if `Piece::k_ends_all`.
 ///    A small trivially copyable piece is copied around its stretches, so that its state is in registers: it keeps no
-///    pointer to itself.
+///    pointer to itself. Any other piece may have `runner(first)`, which returns an object with `run` that runs the
+///    stretches from `first` on in its place, and `ran(runner, last)`, which takes the state back at `last`, unless a
+///    stretch threw.
 ///  - `split(middle, last)` returns the state of a new piece that will run [middle, last). It is called between two
 ///    stretches on the worker that runs this piece, which keeps the positions below middle.
 ///  - `merge(upper)` appends `upper`, which ran the positions right above this piece's. It is called once for each
@@ -38,7 +71,7 @@ namespace filch::inline FILCH_ABI::detail {
 ///    or not at all.
 template <class Piece>
 concept loop_piece = requires(Piece& piece, std::size_t position) {
-  piece.run(position, position);
+  detail::runner_of(piece, position).run(position, position);
   { piece.split(position, position) } -> std::same_as<Piece>;
   piece.merge(piece);
 };
@@ -154,42 +187,43 @@ template <class Piece> consteval std::size_t positions_of_turn() {
   }
 }
 
-template <class Piece>
-inline constexpr bool piece_runs_as_copy =
-    std::is_trivially_copyable_v<Piece> && std::is_trivially_copy_constructible_v<Piece> && sizeof(Piece) <= 128 &&
-    alignof(Piece) <= 16;
-
 /// Runs stretches until a worker waits for work and the rest, of two or more positions, is worth splitting. Returns
 /// the first position that has not run; `last` if the piece has ended. A function of its own without joins, so that
 /// the compiler has all registers for the piece. `end` is null if the loop has not been split.
+///
+/// The function of the user is called at one place, or compilers may not inline it. The stretches of a block have one
+/// length, so compilers prepare their loop once for each block.
 template <class Sched, class Piece, class Stop>
-[[gnu::noinline]] std::size_t run_until_wanted(std::size_t const begin, std::size_t const last, Piece& given,
+[[gnu::noinline]] std::size_t run_until_wanted(std::size_t const begin, std::size_t const last, Piece& piece,
                                                Stop& stop, loop_end* const end) {
-  std::conditional_t<piece_runs_as_copy<Piece>, Piece, Piece&> piece = given;
   loop_history& history = history_of<Piece>;
   loop_pace pace(history, detail::positions_of_turn<Piece>());
+  auto&& runner = detail::runner_of(piece, begin);
   std::size_t first = begin;
   bool is_over = false;
   do {
-    if (stop.is_requested() || (end != nullptr && end->is_before(first))) {
-      is_over = true;
-      break;
-    }
-    std::size_t const longest = pace.stretch();
-    std::size_t const next = last - first <= longest ? last : first + longest;
-    if (!detail::run_stretch(piece, first, next)) {
-      if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? 0 : first);
-      is_over = true;
-      break;
-    }
-    first = next;
-    if (first == last) break;
-    pace.stretch_ran();
-    if ((!looks_are_dear<Sched> || pace.is_time_to_look()) && Sched::wanted()) [[unlikely]] {
+    std::size_t const block = first;
+    std::size_t const stretch = std::min(pace.stretch(), last - first);
+    std::size_t const block_last = first + pace.block_of(last - first);
+    bool const looks = !looks_are_dear<Sched> || pace.is_time_to_look();
+    do {
+      is_over = stop.is_requested() || (end != nullptr && end->is_before(first));
+      if (is_over) break;
+      if (!detail::run_stretch(runner, first, first + stretch)) {
+        if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? 0 : first);
+        is_over = true;
+        break;
+      }
+      first += stretch;
+    } while (first != block_last && !(looks && Sched::wanted()));
+    if (is_over || first == last) break;
+    bool const is_wanted = first != block_last;
+    pace.ran(first - block);
+    if (is_wanted || ((!looks_are_dear<Sched> || pace.is_time_to_look()) && Sched::wanted())) [[unlikely]] {
       if (last - first > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, last - first)) break;
     }
   } while (true);
-  if constexpr (piece_runs_as_copy<Piece>) ::new (static_cast<void*>(std::addressof(given))) Piece(piece);
+  detail::keep_runner(piece, runner, first);
   if (first != begin) {
     history.ran(first - begin, static_cast<std::uint64_t>(loop_ticks() - pace.began()), pace.slow_ticks());
   }

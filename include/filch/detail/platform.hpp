@@ -26,6 +26,12 @@ inline constexpr unsigned k_no_worker = ~0u;
 #else
 #define FILCH_UNROLL _Pragma("GCC unroll 4")
 #endif
+// The same before a loop that no compiler turns into vectors.
+#if defined(__clang__)
+#define FILCH_UNROLL_FILTER _Pragma("clang loop unroll_count(4)")
+#else
+#define FILCH_UNROLL_FILTER _Pragma("GCC unroll 4")
+#endif
 // A frame of its own. A fork needs callee-saved registers. A leaf of the recursion would have to save them, too, if a
 // fork were inlined beside it (docs/decisions/0001-outlined-join.md).
 #define FILCH_OUTLINE [[gnu::noinline]]

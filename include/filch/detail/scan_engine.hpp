@@ -40,8 +40,8 @@ template <class Carry> class handed_carry {
 };
 
 /// The work of an algorithm with a carry. All members may be called for different positions at the same time.
-///  - `direct(first, last, carry)` does the work of the serial loop, and moves the carry on. False: the loop ends
-///  here.
+///  - `serial()` is the serial loop: its `direct(first, last, carry)` does the work, and moves the carry on. False:
+///    the loop ends here.
 ///  - `ahead(first, last, sum)` reads only, and appends the sum of the positions to `sum`, which is empty at first.
 ///  - `can_run_ahead()`: is there memory for ahead()? The same answer for all pieces above the first split.
 ///  - `again(first, last, carry)` is the second pass of positions that were run ahead.
@@ -49,7 +49,7 @@ template <class Carry> class handed_carry {
 ///  - `about_to_split(middle, last)` is called before each split.
 template <class Work>
 concept carrying_work = requires(Work& work, typename Work::carry& carry, std::optional<typename Work::sum>& sum) {
-  { work.direct(std::size_t{}, std::size_t{}, carry) } -> std::same_as<bool>;
+  { std::as_const(work.serial()).direct(std::size_t{}, std::size_t{}, carry) } -> std::same_as<bool>;
   work.ahead(std::size_t{}, std::size_t{}, sum);
   { work.can_run_ahead() } -> std::same_as<bool>;
   work.again(std::size_t{}, std::size_t{}, carry);
@@ -137,6 +137,7 @@ template <class Work> struct second_pass_piece {
 template <class Sched, class Stop, carrying_work Work> class carrying_piece {
  public:
   using carry = typename Work::carry;
+  using serial_loop = std::remove_cvref_t<decltype(std::declval<Work&>().serial())>;
 
   /// The piece of the whole loop. Its carry is known.
   carrying_piece(Work& work, Stop& stop, std::size_t n, carry&& initial)
@@ -144,18 +145,37 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
   carrying_piece(carrying_piece const&) = delete;
   carrying_piece& operator=(carrying_piece const&) = delete;
 
-  bool run(std::size_t first, std::size_t last) {
-    if (!is_known_) [[unlikely]]
-      look();
-    if (is_known_) [[likely]] {
-      if (!work_.direct(first, last, *carry_)) return false;
-    } else {
-      ahead_.run_ahead(work_, first, last);
+  /// Runs stretches. A carry and a loop that are small and trivially copyable are in registers.
+  struct runner_type {
+    carrying_piece& piece;
+    std::conditional_t<is_cheap_to_copy<serial_loop>, serial_loop const, serial_loop const&> loop;
+    bool is_known;
+    carry at;
+
+    FILCH_INLINE bool run(std::size_t first, std::size_t last) {
+      if (!is_known) [[unlikely]] {
+        if (piece.runs_ahead(first, last)) return true;
+        is_known = true;
+        at = *piece.carry_;
+      }
+      return loop.direct(first, last, at);
     }
-    done_ = last;
-    if (last == end_) [[unlikely]] {
-      if (is_known_ && next_ != nullptr) next_->handed_.give(*carry_);
-    }
+  };
+  runner_type runner(std::size_t)
+    requires is_cheap_to_copy<carry>
+  {
+    return {*this, work_.serial(), is_known_, is_known_ ? *carry_ : carry()};
+  }
+  void ran(runner_type const& runner, std::size_t last) {
+    if (runner.is_known) *carry_ = runner.at;
+    reached(last);
+  }
+  /// The same with any other carry.
+  bool run(std::size_t first, std::size_t last)
+    requires(!is_cheap_to_copy<carry>)
+  {
+    if ((is_known_ || !runs_ahead(first, last)) && !work_.serial().direct(first, last, *carry_)) return false;
+    reached(last);
     return true;
   }
 
@@ -191,12 +211,21 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
     lower.next_ = this;
   }
 
-  /// Is the carry known now?
-  FILCH_OUTLINE void look() {
-    if (!handed_.is_given()) return;
-    carry_.emplace(handed_.carry());
-    is_known_ = true;
-    catch_up();
+  /// Runs a stretch ahead, unless the carry is known now.
+  FILCH_OUTLINE bool runs_ahead(std::size_t first, std::size_t last) {
+    if (handed_.is_given()) {
+      carry_.emplace(handed_.carry());
+      is_known_ = true;
+      catch_up();
+      return false;
+    }
+    ahead_.run_ahead(work_, first, last);
+    return true;
+  }
+  /// The positions below `last` have run.
+  void reached(std::size_t last) {
+    done_ = last;
+    if (last == end_ && is_known_ && next_ != nullptr) next_->handed_.give(*carry_);
   }
   /// Moves the carry from this piece's begin behind the blocks that were run ahead. Without memory for sums, this is
   /// their only pass.
@@ -206,7 +235,7 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
       for (std::size_t i = 0; i < ahead_.size(); ++i) *carry_ = work_.after(*carry_, ahead_.sum_of(i));
       return;
     }
-    work_.direct(ahead_.first_of(0), ahead_.last_of(ahead_.size() - 1), *carry_);
+    work_.serial().direct(ahead_.first_of(0), ahead_.last_of(ahead_.size() - 1), *carry_);
     ahead_.clear();
   }
   /// The carry of the piece below is known now. Runs the second pass over what was run ahead.
