@@ -38,12 +38,12 @@
 #define WORDS (2 * SLOTS + 3)
 #define REQUESTED 255
 
-/* What lies in a descriptor to be run: a task's number, or, where the closure was moved out, nothing. */
+/* The content of a descriptor: a task's number, or nothing if the closure was moved out. */
 #define NOTHING 15
 
 #include "tso.pml"
 
-/* What the checker knows and the program does not. */
+/* State that the checker knows and the program does not. */
 #define NOBODY 0
 #define LIVE 1    /* forked, and nobody has taken it off */
 #define PASSED 2  /* by a thief, or by the owner that had emptied it: `bot` is above it, or about to be */
@@ -335,7 +335,7 @@ proctype owner() {
        :: base + 1 < top -> base++
        :: break
        od;
-       /* What is left of an earlier one is joined. */
+       /* The rest of an earlier one is joined. */
        i = base;
        do
        :: i < top && emptied[i] -> in_order = false; i++

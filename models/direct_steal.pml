@@ -39,7 +39,7 @@
 
 #include "tso.pml"
 
-/* What the checker knows and the program does not. */
+/* State that the checker knows and the program does not. */
 #define NOBODY 0
 #define LIVE 1   /* forked, and nobody has taken it */
 #define TAKEN 2  /* by a thief */
