@@ -45,7 +45,7 @@
 
 /* State that the checker knows and the program does not. */
 #define NOBODY 0
-#define LIVE 1    /* forked, and nobody has taken it off */
+#define LIVE 1    /* forked, and not taken off */
 #define PASSED 2  /* by a thief, or by the owner that had emptied it: `bot` is above it, or about to be */
 byte place[SLOTS];
 byte task_in[SLOTS];
@@ -380,7 +380,7 @@ have_bot:
   :: else
   fi;
   d_step {
-    /* It is the oldest that nobody has taken, or passed. */
+    /* It is the oldest that was neither taken nor passed. */
     assert(place[b] == LIVE);
     s = 0;
     do
