@@ -158,7 +158,7 @@ proctype owner() {
      :: else -> publish(head)
      fi;
      s = 0;
-     /* What it does next may last. */
+     /* Its next step may last. */
      if
      :: busy[OWNER] = true; !busy[OWNER]
      :: skip

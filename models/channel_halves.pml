@@ -111,7 +111,7 @@ inline give(me, to, count) {
   channel[to] = FULL; count = 0
 }
 
-/* What has come too late, from the newest on; `i` is its end. */
+/* Tasks that came too late, from the newest on; `i` is their end. */
 inline decline(i, from) {
   do
   :: atomic { i > from -> i--; away[i] = false; future[i] = DECLINED }

@@ -201,7 +201,7 @@ active proctype thief() {
   byte n, tmp, has;
   bool told;
   do
-  /* What it forks from here on is of another task. */
+  /* Its forks from here on belong to another task. */
   :: !told -> tell(THIEF, OWNER, OWNERS, DONE, tmp); told = true
   :: n < TASKS ->
      has = 1;

@@ -241,7 +241,7 @@ proctype owner() {
 #endif
      :: t < s && t >= public_end -> publish(top)
      fi;
-     /* What it does next may last. */
+     /* Its next step may last. */
      if
      :: busy[OWNER] = true; !busy[OWNER]
      :: skip

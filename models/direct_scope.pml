@@ -38,14 +38,14 @@
 #define WORDS (2 * SLOTS + 3)
 #define REQUESTED 255
 
-/* What lies in a descriptor to be run: a task's number, or, where the closure was moved out, nothing. */
+/* The content of a descriptor: a task's number, or nothing if the closure was moved out. */
 #define NOTHING 15
 
 #include "tso.pml"
 
-/* What the checker knows and the program does not. */
+/* State that the checker knows and the program does not. */
 #define NOBODY 0
-#define LIVE 1    /* forked, and nobody has taken it off */
+#define LIVE 1    /* forked, and not taken off */
 #define PASSED 2  /* by a thief, or by the owner that had emptied it: `bot` is above it, or about to be */
 byte place[SLOTS];
 byte task_in[SLOTS];
@@ -335,7 +335,7 @@ proctype owner() {
        :: base + 1 < top -> base++
        :: break
        od;
-       /* What is left of an earlier one is joined. */
+       /* The rest of an earlier one is joined. */
        i = base;
        do
        :: i < top && emptied[i] -> in_order = false; i++
@@ -380,7 +380,7 @@ have_bot:
   :: else
   fi;
   d_step {
-    /* It is the oldest that nobody has taken, or passed. */
+    /* It is the oldest that was neither taken nor passed. */
     assert(place[b] == LIVE);
     s = 0;
     do

@@ -39,9 +39,9 @@
 
 #include "tso.pml"
 
-/* What the checker knows and the program does not. */
+/* State that the checker knows and the program does not. */
 #define NOBODY 0
-#define LIVE 1   /* forked, and nobody has taken it */
+#define LIVE 1   /* forked, and not taken */
 #define TAKEN 2  /* by a thief */
 byte place[SLOTS];
 byte task_in[SLOTS];   /* which task the owner forked there */
@@ -209,7 +209,7 @@ joined:
 
 proctype owner() {
   byte top, t, i, s;
-  byte public_end;      /* what it last stored; nobody else writes that word */
+  byte public_end;      /* its last store; no other process writes that word */
   byte next = 1;
   bool waits[SLOTS];    /* in a join there, for the thief; forks of what it runs meanwhile lie above */
 
@@ -284,7 +284,7 @@ have_bot:
   fi;
 #endif
   d_step {
-    /* It is the oldest that nobody has taken. */
+    /* It is the oldest untaken task. */
     assert(place[b] == LIVE);
     s = 0;
     do

@@ -47,7 +47,7 @@ inline run_once(whose) {
   ran = ran | (1 << whose)
 }
 
-/* What an unwinder takes for the return address. */
+/* The return address that an unwinder finds. */
 #define SEEN(i) (returns_to[i] == BARRIER -> hidden_return : returns_to[i])
 #define PASSES(i) (i >= frames || what[i] != JOIN || SEEN(i) == id[i])
 

@@ -224,7 +224,7 @@ look:
      :: mem[OPEN] > 0 -> wake_one(me)
      :: mem[OPEN] == 0
      fi;
-     /* What it took may last for ever. */
+     /* Its task may last for ever. */
      goto done
   :: mem[OPEN] == 0 ->
      ask();

@@ -89,7 +89,7 @@ class FILCH_API endpoint final : public endpoint_interface {
   // The watchdog, and the end
 
   void all_are_here();
-  /// Ten times a second. Does not wait for the mutex: the worker that has it does what is due.
+  /// Called ten times a second. Does not wait for the mutex: the worker that has it does the due steps.
   void tick();
   void begin_closing(bool is_thrown = false);
   std::int64_t under_way();

@@ -23,8 +23,7 @@ struct hideable {
   team* (*block)() noexcept;
 
   // For a scheduler whose code changes threads; null for the others.
-  /// The calling code keeps its thread until end_stay(), which finds in the room what it needs. False: it did so
-  /// already.
+  /// The calling code keeps its thread until end_stay(), which gets its data from the room. False: it did so already.
   bool (*stay)(void* room) noexcept = nullptr;
   void (*end_stay)(void* room) noexcept = nullptr;
   /// With forced steals: other code runs on this worker first. False: there is none.

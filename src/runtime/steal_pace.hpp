@@ -8,7 +8,7 @@
 namespace filch::runtime {
 
 /// Each thief has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
-/// task the thief leaves all workers alone for a multiple of what was lost, so that this is a fixed part of its time.
+/// task the thief leaves all workers alone for a multiple of the loss, so that the loss is a fixed part of its time.
 class steal_pace {
  public:
   /// `cost_of_steal`: the thief's time for a steal, which is part of the measured time, and the cost for the victim,

@@ -25,7 +25,7 @@ unsigned take_smallest() {
     std::uint64_t word = taken[i].load(std::memory_order_relaxed);
     while (~word != 0) {
       auto const bit = static_cast<unsigned>(std::countr_one(word));
-      // edge local-2: acquire, what the thread that had the number before wrote into its values.
+      // edge local-2: acquire, the values that the number's thread before has written.
       if (taken[i].compare_exchange_weak(word, word | std::uint64_t{1} << bit, std::memory_order_acquire,
                                          std::memory_order_relaxed)) {
         return i * k_bits + bit;

@@ -132,7 +132,7 @@ void on_trap(int, siginfo_t*, void* p) {
       incomplete.fetch_add(1, std::memory_order_relaxed);
       one_incomplete.store(here << 16 | offset, std::memory_order_relaxed);
     }
-    // Of switches only those by which a fiber in the known function leaves and comes back.
+    // Counts only switches by which a fiber in the known function leaves and comes back.
     if (here != switch_stack || (c.is_known && c.is_fiber))
       seen[here].at(offset).store(true, std::memory_order_relaxed);
   }

@@ -22,7 +22,7 @@ static long fib(long n) {
   return a + b;
 }
 
-// What is dropped on the way is dropped without a warning.
+// Results that are dropped on the way cause no warning.
 struct [[nodiscard]] status {
   long value;
 };

@@ -96,7 +96,7 @@ class open_range {
   }
 
  private:
-  /// Owner: false leaves in `seen` what is there instead, or the same once more.
+  /// Owner: false leaves the present word in `seen`, which may be the same.
   bool replace(open_places& seen, open_places const& by, std::memory_order order_of_failure) noexcept {
     std::uint64_t word = word_of(seen);
     bool const is_done = word_.compare_exchange_weak(word, word_of(by), std::memory_order_seq_cst, order_of_failure);

@@ -112,7 +112,7 @@ struct batch {
   channel_task* last = nullptr;  // one past the end
   unsigned owner = 0;            // index of the worker whose array it is
   std::uint16_t from = 0;        // index of the sender
-  bool is_for_any_root = false;  // what the thief wanted: any root, or just this one
+  bool is_for_any_root = false;  // the thief wanted any root, not just this one
   detached_list detached{};
   task_root root{};
 

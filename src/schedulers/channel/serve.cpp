@@ -185,7 +185,7 @@ void channel_team::share_rest(channel_member& w) noexcept {
   if (has_rest && w.doorbell.is_requested()) serve(w);
 }
 
-/// Before a task of this team enters another pool's run, a stay, or a full scope: what it forked would wait there.
+/// Before a task of this team enters another pool's run, a stay, or a full scope: its forks would wait there.
 void channel_team::serve_thieves(channel_member& w) noexcept {
   if (w.doorbell.is_requested()) serve(w);
 }

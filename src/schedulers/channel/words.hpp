@@ -114,7 +114,8 @@ class alignas(k_cache_line) call_counter {
     std::uint64_t word = word_.load(std::memory_order_relaxed);
     do {
       if (word >> k_bits != number_of(call)) return false;  // relaxed: that call is over
-      // edge channel-6: release, what the worker's tasks did. seq_cst: before the look whether the caller sleeps.
+      // edge channel-6: release, the writes of the worker's tasks. seq_cst: before the look whether the caller
+      // sleeps.
     } while (!word_.compare_exchange_weak(word, word + by, std::memory_order_seq_cst, std::memory_order_relaxed));
     return ((word + by) & k_count) == 0;
   }
@@ -152,7 +153,8 @@ class alignas(k_cache_line) task_channel {
     // edge channel-2: release, that the last message was taken out. seq_cst: before the request, for channel-1.
     state_.store(k_open | wanted.word() << k_kind_bits, std::memory_order_seq_cst);
   }
-  /// Thief: wants no message any more. Returns false if one is on its way. relaxed, twice: nothing was sent.
+  /// Thief: takes its channel's opening back. Returns false if a message is on its way. relaxed, twice: nothing was
+  /// sent.
   [[nodiscard]] bool try_close() noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     return kind(state) == k_open &&

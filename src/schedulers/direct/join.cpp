@@ -1,5 +1,5 @@
-// The owner joins: a join whose compare failed takes the task back, or waits for its thief, runs what the thief
-// forked meanwhile (leapfrogging), and sleeps. Joins and scopes call join_slow(). Protocol: "Join" and "Wait" in
+// The owner joins: a join whose compare failed takes the task back, or waits for its thief. While it waits, it runs
+// the thief's forks (leapfrogging), and sleeps. Joins and scopes call join_slow(). Protocol: "Join" and "Wait" in
 // protocol.md.
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"

@@ -1,5 +1,5 @@
-// The victim answers a request: it offers what it has (offer.cpp), or puts the request off since thieves have cost it
-// too much, or says that thieves should come later. Called at a fork whose poll is set, by the handler of an
+// The victim answers a request: it offers its continuations (offer.cpp), or puts the request off since thieves have
+// cost it too much, or tells thieves to come later. Called at a fork whose poll is set, by the handler of an
 // interrupt (interrupt.cpp), and where a frame continues (barrier.cpp, frame.cpp). See protocol.md, "What a thief may
 // cost its victim", and edges implicit-5 and implicit-6.
 #include "schedulers/implicit/checks.hpp"
@@ -126,7 +126,7 @@ void implicit_team::serve_thieves(runtime::fiber_member& m) noexcept {
   if (w.stack && w.request().is_set()) publish_at_any_cost(w);
 }
 
-/// Each walk offers the oldest of what is left.
+/// Each walk offers the oldest continuations that are left.
 void implicit_team::offer_all(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   if (!w.stack || !alive()) return;

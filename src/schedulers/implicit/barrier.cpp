@@ -74,7 +74,7 @@ enum class [[nodiscard]] offer_was { taken_back, stolen };
 
 /// In a worker its `change` is set until the frame continues.
 offer_was take_back_or_wait(implicit_stack& s, implicit_record& r) noexcept {
-  if (!is_on_worker()) {  // in a child of fork(), where no thieves are: what they had taken is lost
+  if (!is_on_worker()) {  // in a child of fork(), which has no thieves: their tasks are lost
     runtime::open_places left;
     if (s.open.take_back(s.open.peek().end, left) == runtime::taken_back::is_stolen) runtime::child_can_t_go_on();
     return offer_was::taken_back;

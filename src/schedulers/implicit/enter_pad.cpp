@@ -47,7 +47,7 @@ void run_pad(implicit_record& r, join_frame const& frame) noexcept {
   filch_implicit_run_pad(&r.state, &frame, &r.marker);
 }
 
-/// Takes what the pad has handed over out of the registers.
+/// Takes the values that the pad has passed on out of the registers.
 void keep_handed_over(implicit_record& r) noexcept {
   r.has_entered_pad = true;
   r.run = reinterpret_cast<decltype(r.run)>(r.state.rdi);

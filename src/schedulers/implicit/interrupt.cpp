@@ -61,8 +61,8 @@ bool can_answer(implicit_member& w, frame_registers const& there) noexcept {
   stack_bounds const bounds = bounds_of(w);
   std::uint64_t const rsp = there[frame_registers::rsp];
   if (rsp < bounds.low || rsp >= bounds.high) return false;
-  // An unwinder may be on its way to a frame, which must stay what it is. On the fiber's own stack the worker knows
-  // its thread's exceptions.
+  // An unwinder may be on its way to a frame, which must not change. On the fiber's own stack the worker knows its
+  // thread's exceptions.
   return w.exceptions->uncaught == 0;
 }
 

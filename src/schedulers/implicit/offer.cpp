@@ -79,7 +79,7 @@ std::uint32_t implicit_team::make_oldest(implicit_member& w, implicit_stack& s, 
   saw_all = found.reach() >= bounds_of(w).high - k_above_first_frame;
   std::size_t const at_most = probes::offers_at_most();
   if (found.found() > k_share_begins && !s.oldest_scope && at_most == 0) return make_share(s, walk, found.found());
-  // The scopes that come after what was offered, and before what the walk could not see.
+  // The scopes between the newest offer and the part of the stack that the walk could not see.
   implicit_frame* scope = s.oldest_scope;
   while (scope && (scope->position_ >= found.reach() || !scope->may_follow_newest())) scope = scope->newer_;
   std::size_t all = found.found();

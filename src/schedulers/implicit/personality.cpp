@@ -1,5 +1,5 @@
-// The entries from assembly and from the unwinder into C++: what the return barrier calls when f is done, and the
-// barrier's personality, by which it takes what f throws. Called by src/arch/x86_64/continuation.S. See protocol.md,
+// The entries from assembly and from the unwinder into C++: the calls of the return barrier when f is done, and the
+// barrier's personality, by which it takes f's exception. Called by src/arch/x86_64/continuation.S. See protocol.md,
 // "The return barrier".
 #include <filch/detail/caught.hpp>
 

@@ -69,7 +69,7 @@ class request_word {
 /// The word `offers` of a worker: the stack on which it runs a fiber.
 class stack_word {
  public:
-  /// Owner. edge implicit-2: release, the header, and what the fiber's owner before wrote there. edge idle-4:
+  /// Owner. edge implicit-2: release, the header, and the writes of the fiber's earlier owner there. edge idle-4:
   /// seq_cst, before it looks whether a sleeper waits for this root.
   void publish(implicit_stack& s) noexcept { stack_.store(&s, std::memory_order_seq_cst); }
   /// Owner. relaxed: its own.
@@ -104,7 +104,7 @@ class interrupt_mark {
   std::atomic<bool> is_set_{false};
 };
 
-/// Whether the owner changes what its signal handler would change: records, lists, the memory of walks.
+/// Is the owner changing words that its signal handler changes, too? Records, lists, the memory of walks.
 class change_mark {
  public:
   // edge implicit-5. relaxed, all: one thread and its signal handlers.
@@ -152,10 +152,10 @@ class interrupt_pause {
   hint<runtime::cycles> next_{k_first};  // the owner's, and its handlers'
 };
 
-/// Whether a thief has met a landing pad that can't be read any more: the worker forgets what it knows of pads.
+/// Has a thief met a landing pad that can't be read any more? Then the worker forgets the pads that it knows.
 class stale_pads_mark {
  public:
-  // relaxed, all: a thief that comes meanwhile gives back what it takes.
+  // relaxed, all: a thief that comes meanwhile gives its task back.
   void set() noexcept { is_set_.set(true); }
   /// Owner: true if it must forget.
   bool take() noexcept {

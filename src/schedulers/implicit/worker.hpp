@@ -138,7 +138,7 @@ class implicit_team final : public runtime::fiber_team {
   bool interrupts_ = false;    // whether its workers are interrupted
 };
 
-/// Which callers may take what the worker's fiber offers.
+/// The root of the callers that may take offers of the worker's fiber.
 inline std::uint16_t root_of(implicit_member const& w) noexcept {
   return w.stack ? w.stack->root : runtime::k_any_root;
 }

@@ -1,6 +1,6 @@
 // The front of this folder, and the only header of it that the rest of implicit includes: a walk over a stack that
-// finds join frames, and what their landing pads hand over. Victims walk when they answer a request (offer.cpp);
-// thieves and owners read landing pads (enter_pad.cpp). See protocol.md, "A join frame".
+// finds join frames, and the values that their landing pads pass on. Victims walk when they answer a request
+// (offer.cpp); thieves and owners read landing pads (enter_pad.cpp). See protocol.md, "A join frame".
 #pragma once
 
 #include "schedulers/implicit/unwind/call_frames.hpp"
