@@ -79,7 +79,7 @@ template <class Iterator, class Pred, class Proj> struct removing : selection<It
   void extend(front& f, std::size_t first, std::size_t last) const {
     if (f.at == first) {  // nothing was removed yet
       Iterator i = this->at(first);
-      while (first != last && !this->takes(i)) ++first, static_cast<void>(++i);
+      for (; first != last && !this->takes(i); ++first) ++i;
       f.at = first;
       if (first == last) return;
       ++first;
