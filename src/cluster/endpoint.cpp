@@ -14,6 +14,7 @@ constexpr int k_looks_a_tick = 64;
 }  // namespace
 
 any_transport::~any_transport() = default;
+endpoint_interface::~endpoint_interface() = default;
 
 endpoint::endpoint(any_transport& carrier, unsigned silence, unsigned arrival)
     : endpoint_interface(carrier.rank(), carrier.ranks()),

@@ -28,7 +28,7 @@ class FILCH_API endpoint final : public endpoint_interface {
   endpoint(any_transport& carrier, unsigned silence, unsigned arrival = 0);
   endpoint(endpoint const&) = delete;
   endpoint& operator=(endpoint const&) = delete;
-  ~endpoint();
+  ~endpoint() override;
 
   // Rank workers
 

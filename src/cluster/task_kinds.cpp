@@ -15,9 +15,10 @@ struct known_kinds {
   std::shared_mutex mutex;
   std::unordered_multimap<std::uint64_t, task_kind const*> by_id;  // under mutex
 };
+/// Never destroyed: other libraries' kinds may go at the end of the process.
 known_kinds& kinds() {
-  static known_kinds all;
-  return all;
+  static known_kinds* const all = new known_kinds;
+  return *all;
 }
 
 std::uint64_t id_of(std::string_view name) noexcept {  // FNV-1a

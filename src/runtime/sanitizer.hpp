@@ -11,41 +11,43 @@
 
 #include <cstddef>
 
-// <sanitizer/common_interface_defs.h>, <sanitizer/asan_interface.h>, <sanitizer/tsan_interface.h>: null without them.
-extern "C" {
-[[gnu::weak]] void __sanitizer_start_switch_fiber(void** kept, void const* low, std::size_t bytes);
-[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* kept, void const** old_low, std::size_t* old_bytes);
-[[gnu::weak]] void __asan_unpoison_memory_region(void const volatile* low, std::size_t bytes);
-[[gnu::weak]] void* __tsan_get_current_fiber();
-[[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
-[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
-[[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
-}
-
 namespace filch::runtime {
+
+// <sanitizer/common_interface_defs.h>, <sanitizer/asan_interface.h>, <sanitizer/tsan_interface.h>: null without them.
+namespace sanitizers {
+[[gnu::weak]] void start_switch(void** kept, void const* low,
+                                std::size_t bytes) __asm__("__sanitizer_start_switch_fiber");
+[[gnu::weak]] void finish_switch(void* kept, void const** old_low,
+                                 std::size_t* old_bytes) __asm__("__sanitizer_finish_switch_fiber");
+[[gnu::weak]] void unpoison(void const volatile* low, std::size_t bytes) __asm__("__asan_unpoison_memory_region");
+[[gnu::weak]] void* tsan_current() __asm__("__tsan_get_current_fiber");
+[[gnu::weak]] void* tsan_create(unsigned flags) __asm__("__tsan_create_fiber");
+[[gnu::weak]] void tsan_destroy(void* fiber) __asm__("__tsan_destroy_fiber");
+[[gnu::weak]] void tsan_switch(void* fiber, unsigned flags) __asm__("__tsan_switch_to_fiber");
+}  // namespace sanitizers
 
 // Inlined in each build: a function that is entered on one fiber and left on another confuses ThreadSanitizer.
 FILCH_INLINE void leave_stack(void** kept, void const* low, std::size_t bytes) noexcept {
-  if (__sanitizer_start_switch_fiber) __sanitizer_start_switch_fiber(kept, low, bytes);
+  if (sanitizers::start_switch) sanitizers::start_switch(kept, low, bytes);
 }
 FILCH_INLINE void arrive_on_stack(void* kept, void const** old_low, std::size_t* old_bytes) noexcept {
-  if (__sanitizer_finish_switch_fiber) __sanitizer_finish_switch_fiber(kept, old_low, old_bytes);
+  if (sanitizers::finish_switch) sanitizers::finish_switch(kept, old_low, old_bytes);
 }
 /// Before a stack is given back: the marks around variables of frames that never returned would be wrong for the next
 /// fiber.
 FILCH_INLINE void forget_frames(void const* low, std::size_t bytes) noexcept {
-  if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(low, bytes);
+  if (sanitizers::unpoison) sanitizers::unpoison(low, bytes);
 }
 
 /// Is the program built with ThreadSanitizer?
-FILCH_INLINE bool is_on_tsan() noexcept { return __tsan_switch_to_fiber != nullptr; }
-FILCH_INLINE void* this_fiber() noexcept { return is_on_tsan() ? __tsan_get_current_fiber() : nullptr; }
-FILCH_INLINE void* new_fiber() noexcept { return is_on_tsan() ? __tsan_create_fiber(0) : nullptr; }
+FILCH_INLINE bool is_on_tsan() noexcept { return sanitizers::tsan_switch != nullptr; }
+FILCH_INLINE void* this_fiber() noexcept { return is_on_tsan() ? sanitizers::tsan_current() : nullptr; }
+FILCH_INLINE void* new_fiber() noexcept { return is_on_tsan() ? sanitizers::tsan_create(0) : nullptr; }
 FILCH_INLINE void end_fiber(void* f) noexcept {
-  if (is_on_tsan()) __tsan_destroy_fiber(f);
+  if (is_on_tsan()) sanitizers::tsan_destroy(f);
 }
 FILCH_INLINE void switch_fiber(void* to) noexcept {
-  if (is_on_tsan()) __tsan_switch_to_fiber(to, 0);
+  if (is_on_tsan()) sanitizers::tsan_switch(to, 0);
 }
 
 /// Does Valgrind watch every access?

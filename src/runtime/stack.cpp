@@ -2,10 +2,9 @@
 // and the sanitizers. Called for workers' own stacks and for calls that run in order.
 #include "runtime/stack.hpp"
 
+#include "arch/call_on_stack.hpp"
 #include "os/linux/overflow.hpp"
 #include "runtime/sanitizer.hpp"
-
-extern "C" void filch_call_on_stack(void* top, void (*call)(void*), void* argument);
 
 namespace filch::runtime {
 namespace {

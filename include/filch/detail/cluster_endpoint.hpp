@@ -121,7 +121,7 @@ class FILCH_API endpoint_interface {
 
  protected:
   endpoint_interface(int rank, int ranks) noexcept : rank_(rank), ranks_(ranks) {}
-  ~endpoint_interface() = default;
+  virtual ~endpoint_interface();
 
   virtual bool take_inbox(task_deque& mine) = 0;
 

@@ -286,8 +286,8 @@ template <class Sched> void rank_worker::split(typename Sched::frame& frame) {
   auto other = std::make_shared<half>(endpoint_, part_ ? part_->another() : nullptr);
   halves_.push_back(other);
   other->tasks.tasks.take_oldest_of(tasks, tasks.size() / 2);
-  frame.spawn([other = std::move(other)] {
-    if (other->claim() == half::claim_outcome::first) other->tasks.template work_off_half<Sched>();
+  frame.spawn([given = std::move(other)] {
+    if (given->claim() == half::claim_outcome::first) given->tasks.template work_off_half<Sched>();
   });
 }
 

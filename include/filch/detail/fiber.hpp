@@ -29,8 +29,8 @@ struct join_counter {
   /// Owner, on its stack: have all stolen parts arrived? Then the counter is zero again.
   /// edge fiber-1: acquire, their results.
   [[nodiscard]] bool close_if_arrived(std::int32_t stolen) noexcept {
-    if (std::atomic_ref(balance).load(std::memory_order_acquire) != -stolen) return false;
-    std::atomic_ref(balance).store(0, std::memory_order_relaxed);  // relaxed: no thief is left
+    if (std::atomic_ref<std::int32_t>(balance).load(std::memory_order_acquire) != -stolen) return false;
+    std::atomic_ref<std::int32_t>(balance).store(0, std::memory_order_relaxed);  // relaxed: no thief is left
     return true;
   }
   /// Owner, off its stack, before it adds. relaxed: a hint; a part may arrive meanwhile.
@@ -38,17 +38,19 @@ struct join_counter {
   /// Owner, off its stack. True: it is the last.
   /// edge fiber-1: release, the stack is left; acquire, the results of all parts.
   [[nodiscard]] bool add_stolen(std::int32_t stolen) noexcept {
-    return std::atomic_ref(balance).fetch_add(stolen, std::memory_order_acq_rel) == -stolen;
+    return std::atomic_ref<std::int32_t>(balance).fetch_add(stolen, std::memory_order_acq_rel) == -stolen;
   }
   /// Thief, at the end of its part. True: it is the last.
   /// edge fiber-1: release, its result; acquire, the suspended stack, and the results of the others.
   [[nodiscard]] bool arrive() noexcept {
-    return std::atomic_ref(balance).fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return std::atomic_ref<std::int32_t>(balance).fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
   /// Owner, which ran a part itself that it had taken as a thief does: it is not the last. edge fiber-1: as arrive().
-  void arrive_as_owner() noexcept { std::atomic_ref(balance).fetch_sub(1, std::memory_order_acq_rel); }
+  void arrive_as_owner() noexcept { std::atomic_ref<std::int32_t>(balance).fetch_sub(1, std::memory_order_acq_rel); }
   /// Owner, before it adds: how many parts have arrived? relaxed: a hint.
-  [[nodiscard]] std::int32_t arrived() noexcept { return -std::atomic_ref(balance).load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int32_t arrived() noexcept {
+    return -std::atomic_ref<std::int32_t>(balance).load(std::memory_order_relaxed);
+  }
 };
 static_assert(sizeof(join_counter) == 16);
 

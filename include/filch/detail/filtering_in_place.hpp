@@ -89,7 +89,7 @@ template <class Iterator, class Pred, class Proj> struct removing : selection<It
   FILCH_INLINE void extend(front& f, std::size_t first, std::size_t last) const {
     Iterator i = this->at(first);
     if (f.at == first) {  // nothing was removed yet
-      while (first != last && !this->takes(i)) ++first, static_cast<void>(++i);
+      for (; first != last && !this->takes(i); ++first) ++i;
       f.at = first;
       if (first == last) return;
       ++first, static_cast<void>(++i);

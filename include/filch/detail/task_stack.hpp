@@ -36,10 +36,10 @@ namespace filch::inline FILCH_ABI::detail {
 
 // The number of a worker's forks, for statistics. relaxed: a figure; the worker alone writes it.
 template <class Worker> FILCH_INLINE void count_fork(Worker& w) noexcept {
-  std::atomic_ref(w.forks).store(w.forks + 1, std::memory_order_relaxed);
+  std::atomic_ref<std::uint64_t>(w.forks).store(w.forks + 1, std::memory_order_relaxed);
 }
 template <class Worker> std::uint64_t counted_forks(Worker& w) noexcept {
-  return std::atomic_ref(w.forks).load(std::memory_order_relaxed);
+  return std::atomic_ref<std::uint64_t>(w.forks).load(std::memory_order_relaxed);
 }
 
 /// f threw: g still runs to its end, here or in its thief, and then f's exception leaves. `kept` holds that

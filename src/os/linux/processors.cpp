@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#if FILCH_WITH_HWLOC
+#if defined(FILCH_WITH_HWLOC)
 #include <hwloc.h>
 #endif
 
@@ -76,7 +76,7 @@ template <class Quota> unsigned along_path(std::string const& mount, std::string
 std::vector<int> allowed_processors() { return in_affinity_mask(); }
 
 void spread_over_cores([[maybe_unused]] std::vector<int>& processors) {
-#if FILCH_WITH_HWLOC
+#if defined(FILCH_WITH_HWLOC)
   // Cores before their second hardware threads.
   hwloc_topology_t topology;
   if (hwloc_topology_init(&topology) != 0) return;

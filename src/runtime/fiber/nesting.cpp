@@ -23,6 +23,8 @@ constinit detail::fiber_worker outside(detail::fiber_kind::outside, 1, &no_place
 // Named for the assembly that reads it; see fiber_self(). Optimisers of whole programs do not see that, hence
 // `used`.
 extern "C" {
+FILCH_API extern constinit thread_local filch::detail::fiber_worker* filch_fiber_self
+    __attribute__((tls_model("initial-exec")));
 FILCH_API constinit thread_local filch::detail::fiber_worker* filch_fiber_self
     __attribute__((tls_model("initial-exec"), used)) = &filch::runtime::outside;
 }

@@ -136,7 +136,7 @@ class fiber_team : public team {
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned) const noexcept override { return 0; }
 
-  static void fiber_main(void*) noexcept;
+  [[noreturn]] static void fiber_main(void*) noexcept;
   void run_fiber(fiber_member& w) noexcept;
   void trim(fiber_member& w, fiber_stack& left) noexcept;
   void trim_waiting(fiber_member& w, fiber_stack& left) noexcept;

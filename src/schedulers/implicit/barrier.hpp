@@ -35,3 +35,13 @@ void continue_at_pad(implicit_record& r) noexcept;
 implicit_state* child_returned_outside() noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail
+
+// personality.cpp: called by the assembly, and by the unwinder.
+extern "C" {
+[[gnu::visibility("hidden")]] filch::detail::implicit_state* filch_implicit_child_returned(
+    filch::detail::implicit_returned const* returned, unsigned bits) noexcept;
+[[gnu::visibility("hidden")]] filch::detail::implicit_state* filch_implicit_child_threw(void* exception,
+                                                                                        void const* on_stack,
+                                                                                        unsigned bits) noexcept;
+[[gnu::visibility("hidden")]] filch::detail::implicit_state* filch_implicit_returned_outside() noexcept;
+}

@@ -10,11 +10,6 @@
 #include <array>
 #include <cstring>
 
-extern "C" {
-extern constinit thread_local filch::detail::implicit_state* filch_implicit_offering
-    __attribute__((tls_model("initial-exec")));
-}
-
 // The moved words belong to another thread, or lie below the frames that a sanitizer knows.
 #define FILCH_NOT_SANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
 

@@ -3,14 +3,10 @@
 // handler walks stacks, too: protocol.md, edge implicit-5.
 #include "schedulers/implicit/unwind/tables.hpp"
 
+#include "schedulers/implicit/unwind/walk.hpp"
+
 #include <dlfcn.h>
 #include <link.h>
-#include <unwind.h>
-
-extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
-                                                                                        _Unwind_Exception_Class,
-                                                                                        _Unwind_Exception*,
-                                                                                        _Unwind_Context*);
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {

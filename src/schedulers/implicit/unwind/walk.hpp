@@ -5,6 +5,8 @@
 
 #include "schedulers/implicit/unwind/call_frames.hpp"
 
+#include <unwind.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -135,3 +137,13 @@ class oldest_join_frames {
 };
 
 }  // namespace filch::inline FILCH_ABI::detail
+
+extern "C" {
+/// ../personality.cpp. Its address tells return barriers from other functions.
+[[gnu::visibility("hidden")]] _Unwind_Reason_Code filch_implicit_personality(int, _Unwind_Action,
+                                                                             _Unwind_Exception_Class,
+                                                                             _Unwind_Exception*, _Unwind_Context*);
+/// ../enter_pad.cpp. Set while a landing pad is run.
+FILCH_API extern constinit thread_local filch::detail::implicit_state* filch_implicit_offering
+    __attribute__((tls_model("initial-exec")));
+}
