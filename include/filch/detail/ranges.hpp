@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/detail/body.hpp>
+#include <filch/detail/lengths.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -37,14 +38,14 @@ inline constexpr bool has_subranges = true;
 template <class Iterator> FILCH_INLINE Iterator iterator_after(Iterator const& first, std::size_t n) {
   return first + static_cast<std::iter_difference_t<Iterator>>(n);
 }
-/// The number of elements of [first, last). None if it is reversed.
+/// The number of elements of [first, last). None if it is reversed. Throws std::length_error if it has 2^64 or more.
 template <class Iterator, class Sentinel>
 FILCH_INLINE std::size_t length_of(Iterator const& first, Sentinel const& last) {
   auto const n = last - first;
-  return n > 0 ? static_cast<std::size_t>(n) : 0;
+  return n > 0 ? detail::checked_length(n) : 0;
 }
 template <class Range> FILCH_INLINE std::size_t length_of(Range& range) {
-  return static_cast<std::size_t>(std::ranges::size(range));
+  return detail::checked_length(std::ranges::size(range));
 }
 
 /// A range or a pair of iterators, as algorithms see it.
