@@ -12,3 +12,4 @@
 #include <filch/reduce.hpp>
 #include <filch/scan.hpp>
 #include <filch/transform.hpp>
+#include <filch/zip.hpp>

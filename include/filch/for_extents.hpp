@@ -8,11 +8,11 @@ namespace filch::inline FILCH_ABI {
 
 /// The sizes of a grid of indices, the slowest dimension first: `extents{rows, columns}`, `extents{planes, rows,
 /// columns}`. Sizes of one integer type.
-template <std::integral Index, std::size_t Dimensions> struct extents {
+template <detail::loop_index Index, std::size_t Dimensions> struct extents {
   static_assert(Dimensions == 2 || Dimensions == 3);
   Index sizes[Dimensions];
 };
-template <std::integral Index, std::same_as<Index>... More>
+template <detail::loop_index Index, std::same_as<Index>... More>
 extents(Index, More...) -> extents<Index, 1 + sizeof...(More)>;
 
 /// Calls f(row, column), or f(plane, row, column), for every index of a grid: each from 0 to below its size.
@@ -21,15 +21,16 @@ extents(Index, More...) -> extents<Index, 1 + sizeof...(More)>;
 /// are near in time, and each level of cache holds some tiles (a cache-oblivious order: M. Frigo et al., FOCS 1999).
 /// In a row of a tile the last index ascends. The order of tiles is unspecified. A negative size counts as 0.
 ///
-/// Exceptions, pool, thread and f: as in `for_index`; "lowest" means the earliest in the order of tiles. The sizes
-/// multiplied must be below 2^63. Cost: that of `for_index`, and a search of the next tile for each tile.
-template <scheduler Sched = default_scheduler, std::integral Index, std::size_t Dimensions, class Fn>
+/// Exceptions, pool, thread and f: as in `for_index`; "lowest" means the earliest in the order of tiles. Throws
+/// std::length_error if the sizes multiplied are 2^63 or more. Cost: that of `for_index`, and a search of the next
+/// tile for each tile.
+template <scheduler Sched = default_scheduler, detail::loop_index Index, std::size_t Dimensions, class Fn>
 void for_index(extents<Index, Dimensions> const& grid, Fn&& f) {
   detail::never_stopped never;
   detail::run_tiles<Sched>(never, grid.sizes, f);
 }
 /// The same until a stop is requested of `token`. Returns true if every iteration ran.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::integral Index,
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, detail::loop_index Index,
           std::size_t Dimensions, class Fn>
 bool for_index(Token const& token, extents<Index, Dimensions> const& grid, Fn&& f) {
   detail::stop_request stop(token);

@@ -3,6 +3,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/body.hpp>
+#include <filch/detail/lengths.hpp>
 #include <filch/detail/pieces.hpp>
 
 #include <concepts>
@@ -11,42 +12,31 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-template <std::integral Index> FILCH_INLINE std::size_t iterations_in(Index first, Index last) noexcept {
-  using Unsigned = std::make_unsigned_t<Index>;
-  return static_cast<std::size_t>(static_cast<Unsigned>(static_cast<Unsigned>(last) - static_cast<Unsigned>(first)));
-}
-template <std::integral Index> FILCH_INLINE Index iteration_after(Index first, std::size_t n) noexcept {
-  using Unsigned = std::make_unsigned_t<Index>;
-  return static_cast<Index>(static_cast<Unsigned>(static_cast<Unsigned>(first) + static_cast<Unsigned>(n)));
-}
-
 /// Calls f with each index. Position 0 is the index `begin`. f gets a copy of the index, which it may take by
 /// reference and write.
 template <class Index, class Fn> struct index_piece {
+  using position_type = position_of_index<Index>;
   Index begin;
   body_of<Fn, Index&> f;
 
-  void run(std::size_t first, std::size_t last) const {
+  void run(position_type first, position_type last) const {
     Index i = detail::iteration_after(begin, first);
     FILCH_UNROLL
-    for (std::size_t left = last - first; left != 0; --left, ++i) {
+    for (auto left = static_cast<std::size_t>(last - first); left != 0; --left, ++i) {
       Index own = i;
       static_cast<void>(f(own));
     }
   }
-  index_piece split(std::size_t, std::size_t) const { return *this; }
+  index_piece split(position_type, position_type) const { return *this; }
   void merge(index_piece&) const noexcept {}
 };
 
-template <class Sched, std::integral Index, class Fn, class Stop>
+template <class Sched, loop_index Index, class Fn, class Stop>
 void for_index(Stop& stop, Index first, Index last, Fn& f) {
   if (!(first < last)) return;
   index_piece<Index, Fn> piece{first, {f}};
   detail::run_pieces<Sched>(0, detail::iterations_in(first, last), piece, stop);
 }
-
-template <class Index>
-concept loop_index = std::integral<Index> && !std::same_as<Index, bool>;
 
 }  // namespace detail
 
@@ -57,9 +47,9 @@ concept loop_index = std::integral<Index> && !std::same_as<Index, bool>;
 /// stretch has more than one. Between stretches it looks whether a worker waits for work. If one does, and half of
 /// the rest is worth a steal by what iterations of Fn cost before, the rest is split in half.
 ///
-/// Both bounds have one type, an integer's: `for_index(std::size_t{0}, v.size(), f)`. f gets an index of its own,
-/// which it may take by reference. Its result is dropped. A small f that is trivially copyable and callable as const
-/// is copied for each piece; any other f is called in place.
+/// Both bounds have one type, an integer's of up to 128 bits: `for_index(std::size_t{0}, v.size(), f)`. f gets an
+/// index of its own, which it may take by reference. Its result is dropped. A small f that is trivially copyable and
+/// callable as const is copied for each piece; any other f is called in place.
 ///
 /// If f throws, stretches and pieces that have not begun do not begin. After all that have begun have ended, the
 /// exception of the lowest index that threw leaves. Which other iterations ran is unspecified. An empty or reversed

@@ -17,6 +17,32 @@ std::ranges::borrowed_subrange_t<Range> behind_front(std::remove_reference_t<Ran
   return {filter(first, end), end};
 }
 
+/// Are elements objects in memory, and no tuples of references that std::move and std::rotate do not know?
+template <class Iterator>
+inline constexpr bool has_elements_in_memory = std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
+
+/// Moves [first, last) to `to`, which is below.
+template <class Iterator> void move_down(Iterator first, Iterator const& last, Iterator to) {
+  if constexpr (has_elements_in_memory<Iterator>) {
+    std::move(first, last, to);
+  } else {
+    for (; first != last; ++first, ++to) *to = std::ranges::iter_move(first);
+  }
+}
+/// Exchanges [first, middle) and [middle, last), and keeps the order in both.
+template <class Iterator> void rotate(Iterator const& first, Iterator const& middle, Iterator const& last) {
+  if constexpr (has_elements_in_memory<Iterator>) {
+    std::rotate(first, middle, last);
+  } else {
+    auto const reverse = [](Iterator i, Iterator j) {
+      while (i < j && i < --j) std::ranges::iter_swap(i++, j);
+    };
+    reverse(first, middle);
+    reverse(middle, last);
+    reverse(first, last);
+  }
+}
+
 /// The elements of consecutive pieces that belong to the front: [begin, at) of the range.
 struct front {
   std::size_t begin;
@@ -105,7 +131,7 @@ template <class Iterator, class Pred, class Proj> struct removing : selection<It
     f.at += static_cast<std::size_t>(to - was);
   }
   front joined(front const& low, front const& high) const {
-    if (low.at != high.begin) std::move(this->at(high.begin), this->at(high.at), this->at(low.at));
+    if (low.at != high.begin) detail::move_down(this->at(high.begin), this->at(high.at), this->at(low.at));
     return {low.begin, low.at + (high.at - high.begin)};
   }
   void finish(front&) const noexcept {}
@@ -144,7 +170,7 @@ template <class Iterator, class Equal, class Proj> struct keeping_unique {
   }
   front joined(front const& low, front const& high) const {
     std::size_t const from = high.begin + (is_equal(this->at(low.at - 1), this->at(high.begin)) ? 1 : 0);
-    if (low.at != from) std::move(this->at(from), this->at(high.at), this->at(low.at));
+    if (low.at != from) detail::move_down(this->at(from), this->at(high.at), this->at(low.at));
     return {low.begin, low.at + (high.at - from)};
   }
   void finish(front&) const noexcept {}
@@ -155,8 +181,9 @@ template <class Iterator> struct swap_piece {
   Iterator a;
   Iterator b;
   void run(std::size_t first, std::size_t last) const {
-    std::swap_ranges(detail::iterator_after(a, first), detail::iterator_after(a, last),
-                     detail::iterator_after(b, first));
+    Iterator const end = detail::iterator_after(a, last);
+    Iterator j = detail::iterator_after(b, first);
+    for (Iterator i = detail::iterator_after(a, first); i != end; ++i, ++j) std::ranges::iter_swap(i, j);
   }
   swap_piece split(std::size_t, std::size_t) const { return *this; }
   void merge(swap_piece&) const noexcept {}
@@ -260,7 +287,7 @@ std::size_t partition_without_memory(Selection const& in, std::size_t first, std
   std::size_t const middle = first + (last - first) / 2;
   std::size_t const low = detail::partition_without_memory(in, first, middle);
   std::size_t const high = detail::partition_without_memory(in, middle, last);
-  std::rotate(in.at(low), in.at(middle), in.at(high));
+  detail::rotate(in.at(low), in.at(middle), in.at(high));
   return low + (high - middle);
 }
 
@@ -288,7 +315,7 @@ template <class Iterator, class Pred, class Proj> struct partitioning_stably : s
   front joined(front& low, front& high) const {
     finish(low);
     finish(high);
-    std::rotate(this->at(low.at), this->at(high.begin), this->at(high.at));
+    detail::rotate(this->at(low.at), this->at(high.begin), this->at(high.at));
     return {low.begin, low.at + (high.at - high.begin)};
   }
   /// Moves the others back.

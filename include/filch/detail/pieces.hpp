@@ -26,6 +26,28 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+template <class Piece> struct position_of_piece {
+  using type = std::size_t;
+};
+template <class Piece>
+  requires requires { typename Piece::position_type; }
+struct position_of_piece<Piece> {
+  using type = typename Piece::position_type;
+};
+/// The type of a loop's positions: Piece::position_type if there is one. It is unsigned, and no narrower than
+/// std::size_t.
+template <class Piece> using position_of = typename position_of_piece<Piece>::type;
+
+/// A position, or a number of positions, in a word. A greater one becomes the greatest that a position can be.
+inline constexpr std::size_t k_greatest_position = std::numeric_limits<std::size_t>::max() - 1;
+template <class Position> constexpr std::size_t in_word(Position position) noexcept {
+  if constexpr (sizeof(Position) <= sizeof(std::size_t)) {
+    return position;
+  } else {
+    return position < k_greatest_position ? static_cast<std::size_t>(position) : k_greatest_position;
+  }
+}
+
 /// Is a copy of it as good, and has it room in registers?
 template <class Type>
 inline constexpr bool is_cheap_to_copy =
@@ -34,10 +56,11 @@ inline constexpr bool is_cheap_to_copy =
 
 template <class Piece>
 concept piece_with_runner =
-    requires(Piece& piece, std::size_t position) { piece.ran(piece.runner(position), position); };
+    requires(Piece& piece, position_of<Piece> position) { piece.ran(piece.runner(position), position); };
 
 /// What runs the stretches of a piece from `first` on: the piece's runner, a copy of the piece, or the piece.
-template <class Piece> FILCH_INLINE decltype(auto) runner_of(Piece& piece, [[maybe_unused]] std::size_t first) {
+template <class Piece>
+FILCH_INLINE decltype(auto) runner_of(Piece& piece, [[maybe_unused]] position_of<Piece> first) {
   if constexpr (piece_with_runner<Piece>) {
     return piece.runner(first);
   } else if constexpr (is_cheap_to_copy<Piece>) {
@@ -48,7 +71,7 @@ template <class Piece> FILCH_INLINE decltype(auto) runner_of(Piece& piece, [[may
 }
 /// The runner has run up to `last`, and will not be used any more.
 template <class Piece, class Runner>
-FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused]] std::size_t last) {
+FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused]] position_of<Piece> last) {
   if constexpr (piece_with_runner<Piece>) {
     piece.ran(runner, last);
   } else if constexpr (is_cheap_to_copy<Piece>) {
@@ -70,7 +93,7 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 ///    split, after both have ended, unless one of them threw. If the loop ends early, `upper` may have run in part,
 ///    or not at all.
 template <class Piece>
-concept loop_piece = requires(Piece& piece, std::size_t position) {
+concept loop_piece = requires(Piece& piece, position_of<Piece> position) {
   detail::runner_of(piece, position).run(position, position);
   { piece.split(position, position) } -> std::same_as<Piece>;
   piece.merge(piece);
@@ -80,12 +103,14 @@ concept loop_piece = requires(Piece& piece, std::size_t position) {
 class loop_end {
  public:
   /// Is there no need to run `position` and those above it?
-  bool is_before(std::size_t position) const noexcept {
+  template <class Position> bool is_before(Position position) const noexcept {
     // relaxed: a hint that saves work. Results and exceptions travel with the joins.
-    return end_.load(std::memory_order_relaxed) <= position;
+    return end_.load(std::memory_order_relaxed) <= detail::in_word(position);
   }
-  /// Positions above `position` need not run.
-  void lower_to(std::size_t position) noexcept {
+  /// Positions above `given` need not run.
+  template <class Position> void lower_to(Position given) noexcept {
+    std::size_t const position = detail::in_word(given);
+    if (position != given) return;  // it does not fit in a word: more runs than is needed
     std::size_t end = end_.load(std::memory_order_relaxed);
     // relaxed: as above.
     while (position < end && !end_.compare_exchange_weak(end, position, std::memory_order_relaxed)) {
@@ -144,7 +169,8 @@ template <stop_token_like Token, class Body> auto until_stopped(Token const& tok
 
 /// Measuring and checking tools hang on this. The engine calls it where pieces begin and end.
 struct piece_observer {
-  /// A piece of [first, last) begins or has ended on this thread. A piece that throws has no end.
+  /// A piece of [first, last) begins or has ended on this thread. A piece that throws has no end. Positions are those
+  /// that `in_word` makes of them.
   void (*begins)(std::size_t first, std::size_t last) noexcept;
   void (*ends)(std::size_t first, std::size_t last) noexcept;
   /// Is each piece split into pieces of one iteration?
@@ -162,7 +188,8 @@ FILCH_COLD inline void piece_ends(piece_observer const& observer, std::size_t fi
 }
 
 /// Runs one stretch. False: the piece ends.
-template <class Piece> FILCH_INLINE bool run_stretch(Piece& piece, std::size_t first, std::size_t last) {
+template <class Piece>
+FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_of<Piece> last) {
   if constexpr (std::is_void_v<decltype(piece.run(first, last))>) {
     piece.run(first, last);
     return true;
@@ -194,23 +221,24 @@ template <class Piece> consteval std::size_t positions_of_turn() {
 /// The function of the user is called at one place, or compilers may not inline it. The stretches of a block have one
 /// length, so compilers prepare their loop once for each block.
 template <class Sched, class Piece, class Stop>
-[[gnu::noinline]] std::size_t run_until_wanted(std::size_t const begin, std::size_t const last, Piece& piece,
-                                               Stop& stop, loop_end* const end) {
+[[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
+                                                      Piece& piece, Stop& stop, loop_end* const end) {
   loop_history& history = history_of<Piece>;
   loop_pace pace(history, detail::positions_of_turn<Piece>());
   auto&& runner = detail::runner_of(piece, begin);
-  std::size_t first = begin;
+  position_of<Piece> first = begin;
   bool is_over = false;
   do {
-    std::size_t const block = first;
-    std::size_t const stretch = std::min(pace.stretch(), last - first);
-    std::size_t const block_last = first + pace.block_of(last - first);
+    position_of<Piece> const block = first;
+    std::size_t const left = detail::in_word(last - first);
+    std::size_t const stretch = std::min(pace.stretch(), left);
+    position_of<Piece> const block_last = first + pace.block_of(left);
     bool const looks = !looks_are_dear<Sched> || pace.is_time_to_look();
     do {
       is_over = stop.is_requested() || (end != nullptr && end->is_before(first));
       if (is_over) break;
       if (!detail::run_stretch(runner, first, first + stretch)) {
-        if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? 0 : first);
+        if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? position_of<Piece>{0} : first);
         is_over = true;
         break;
       }
@@ -218,26 +246,28 @@ template <class Sched, class Piece, class Stop>
     } while (first != block_last && !(looks && Sched::wanted()));
     if (is_over || first == last) break;
     bool const is_wanted = first != block_last;
-    pace.ran(first - block);
+    pace.ran(static_cast<std::size_t>(first - block));
     if (is_wanted || ((!looks_are_dear<Sched> || pace.is_time_to_look()) && Sched::wanted())) [[unlikely]] {
-      if (last - first > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, last - first)) break;
+      if (last - first > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, detail::in_word(last - first)))
+        break;
     }
   } while (true);
   detail::keep_runner(piece, runner, first);
   if (first != begin) {
-    history.ran(first - begin, static_cast<std::uint64_t>(loop_ticks() - pace.began()), pace.slow_ticks());
+    history.ran(detail::in_word(first - begin), static_cast<std::uint64_t>(loop_ticks() - pace.began()),
+                pace.slow_ticks());
   }
   return is_over ? last : first;
 }
 
 template <class Sched, class Piece, class Stop>
-void run_piece(std::size_t first, std::size_t last, Piece& piece, Stop& stop, loop_end* end);
+void run_piece(position_of<Piece> first, position_of<Piece> last, Piece& piece, Stop& stop, loop_end* end);
 
 /// Gives the upper half of [first, last) away, and runs the lower half.
 template <class Sched, class Piece, class Stop>
-FILCH_OUTLINE void split_piece(std::size_t const first, std::size_t const last, Piece& piece, Stop& stop,
-                               loop_end& end) {
-  std::size_t const middle = first + (last - first) / 2;
+FILCH_OUTLINE void split_piece(position_of<Piece> const first, position_of<Piece> const last, Piece& piece,
+                               Stop& stop, loop_end& end) {
+  position_of<Piece> const middle = first + (last - first) / 2;
   Piece upper = piece.split(middle, last);
   Sched::join([first, middle, &piece, &stop, &end] { detail::run_piece<Sched>(first, middle, piece, stop, &end); },
               [middle, last, &upper, &stop, &end] { detail::run_piece<Sched>(middle, last, upper, stop, &end); });
@@ -247,9 +277,9 @@ FILCH_OUTLINE void split_piece(std::size_t const first, std::size_t const last, 
 /// Runs [first, last), which is not empty. If a worker waits, splits also before the first position, which alone may
 /// be long.
 template <class Sched, class Piece, class Stop>
-void run_piece_alone(std::size_t first, std::size_t const last, Piece& piece, Stop& stop, loop_end* const end,
-                     bool const splits_all) {
-  std::size_t const all = last - first;
+void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Piece& piece, Stop& stop,
+                     loop_end* const end, bool const splits_all) {
+  std::size_t const all = detail::in_word(last - first);
   bool const is_shared_first =
       all > 1 &&
       (splits_all || (Sched::wanted() && history_of<Piece>.cost().is_at_least(ticks_worth_splitting<Sched>, all)));
@@ -262,21 +292,22 @@ void run_piece_alone(std::size_t first, std::size_t const last, Piece& piece, St
 
 /// One piece from its beginning to its end. All pieces begin and end here.
 template <class Sched, class Piece, class Stop>
-void run_piece(std::size_t const first, std::size_t const last, Piece& piece, Stop& stop, loop_end* const end) {
+void run_piece(position_of<Piece> const first, position_of<Piece> const last, Piece& piece, Stop& stop,
+               loop_end* const end) {
   if (end != nullptr && end->is_before(first)) return;
   // acquire: the observer's functions see what was written before it was set.
   piece_observer const* const observer = observer_of_pieces.load(std::memory_order_acquire);
   if (observer != nullptr) [[unlikely]]
-    detail::piece_begins(*observer, first, last);
+    detail::piece_begins(*observer, detail::in_word(first), detail::in_word(last));
   bool const splits_all = observer != nullptr && observer->splits_all;
   try {
     detail::run_piece_alone<Sched>(first, last, piece, stop, end, splits_all);
   } catch (...) {
-    if (end != nullptr) end->lower_to(0);
+    if (end != nullptr) end->lower_to(std::size_t{0});
     throw;
   }
   if (observer != nullptr) [[unlikely]]
-    detail::piece_ends(*observer, first, last);
+    detail::piece_ends(*observer, detail::in_word(first), detail::in_word(last));
 }
 
 /// Runs the positions [first, last) of a loop, perhaps in parallel. Afterwards `piece` is the state of all of them.
@@ -285,11 +316,12 @@ void run_piece(std::size_t const first, std::size_t const last, Piece& piece, St
 /// If a position throws, stretches and pieces that have not begun do not begin. The exception of the lowest of the
 /// positions that threw leaves. The same is true of `split` and `merge`.
 template <class Sched, loop_piece Piece, class Stop>
-void run_pieces(std::size_t first, std::size_t last, Piece& piece, Stop& stop) {
+void run_pieces(position_of<Piece> first, position_of<Piece> last, Piece& piece, Stop& stop) {
   if (first >= last) return;
   detail::inside_pool<Sched>([&] { detail::run_piece<Sched>(first, last, piece, stop, nullptr); });
 }
-template <class Sched, loop_piece Piece> void run_pieces(std::size_t first, std::size_t last, Piece& piece) {
+template <class Sched, loop_piece Piece>
+void run_pieces(position_of<Piece> first, position_of<Piece> last, Piece& piece) {
   never_stopped never;
   detail::run_pieces<Sched>(first, last, piece, never);
 }

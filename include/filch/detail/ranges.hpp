@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/detail/body.hpp>
+#include <filch/detail/lengths.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -37,14 +38,14 @@ inline constexpr bool has_subranges = true;
 template <class Iterator> FILCH_INLINE Iterator iterator_after(Iterator const& first, std::size_t n) {
   return first + static_cast<std::iter_difference_t<Iterator>>(n);
 }
-/// The number of elements of [first, last). None if it is reversed.
+/// The number of elements of [first, last). None if it is reversed. Throws std::length_error if it has 2^64 or more.
 template <class Iterator, class Sentinel>
 FILCH_INLINE std::size_t length_of(Iterator const& first, Sentinel const& last) {
   auto const n = last - first;
-  return n > 0 ? static_cast<std::size_t>(n) : 0;
+  return n > 0 ? detail::checked_length(n) : 0;
 }
 template <class Range> FILCH_INLINE std::size_t length_of(Range& range) {
-  return static_cast<std::size_t>(std::ranges::size(range));
+  return detail::checked_length(std::ranges::size(range));
 }
 
 /// A range or a pair of iterators, as algorithms see it.
@@ -106,11 +107,19 @@ inline constexpr bool points_to_numbers =
 /// Positions of a turn of a loop without functions of the user.
 inline constexpr std::size_t k_arithmetic_turn = 16;
 
+/// What a function returns that gets a Reference which ends with the call: a value instead of a reference into it.
+template <bool IsReference, class Result>
+using outliving_t =
+    std::conditional_t<!IsReference && std::is_rvalue_reference_v<Result>, std::remove_cvref_t<Result>, Result>;
+
 /// pred(proj(x)).
 template <class Reference, class Pred, class Proj> struct projected {
   [[no_unique_address]] body_of<Proj, Reference> proj;
   [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>> pred;
-  FILCH_INLINE decltype(auto) operator()(Reference x) const { return pred(proj(static_cast<Reference>(x))); }
+  using result = std::invoke_result_t<Pred&, std::invoke_result_t<Proj&, Reference>>;
+  FILCH_INLINE outliving_t<std::is_reference_v<Reference>, result> operator()(Reference x) const {
+    return pred(proj(static_cast<Reference>(x)));
+  }
 };
 /// pred(proj(x), proj2(y)).
 template <class Reference, class Reference2, class Pred, class Proj, class Proj2> struct projected_pair {
@@ -118,7 +127,10 @@ template <class Reference, class Reference2, class Pred, class Proj, class Proj2
   [[no_unique_address]] body_of<Proj2, Reference2> proj2;
   [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>,
                                 std::invoke_result_t<Proj2&, Reference2>> pred;
-  FILCH_INLINE decltype(auto) operator()(Reference x, Reference2 y) const {
+  using result =
+      std::invoke_result_t<Pred&, std::invoke_result_t<Proj&, Reference>, std::invoke_result_t<Proj2&, Reference2>>;
+  FILCH_INLINE outliving_t<std::is_reference_v<Reference> && std::is_reference_v<Reference2>, result> operator()(
+      Reference x, Reference2 y) const {
     return pred(proj(static_cast<Reference>(x)), proj2(static_cast<Reference2>(y)));
   }
 };
@@ -145,7 +157,10 @@ template <class Iterator, class Fn> struct elements {
 
   elements(Iterator const& i, Fn& fn) : begin(i), f{fn} {}
 
-  FILCH_INLINE decltype(auto) at(std::size_t position) const { return f(*detail::iterator_after(begin, position)); }
+  FILCH_INLINE outliving_t<std::is_reference_v<std::iter_reference_t<Iterator>>, value> at(
+      std::size_t position) const {
+    return f(*detail::iterator_after(begin, position));
+  }
   /// Calls g with each value of [first, last), in order.
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
     Iterator i = detail::iterator_after(begin, first);
@@ -185,7 +200,10 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
 
   element_pairs(Iterator const& i, Iterator2 const& j, Fn& fn) : begin(i), begin2(j), f{fn} {}
 
-  FILCH_INLINE decltype(auto) at(std::size_t position) const {
+  FILCH_INLINE outliving_t<std::is_reference_v<std::iter_reference_t<Iterator>> &&
+                               std::is_reference_v<std::iter_reference_t<Iterator2>>,
+                           value>
+  at(std::size_t position) const {
     return f(*detail::iterator_after(begin, position), *detail::iterator_after(begin2, position));
   }
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filch/detail/body.hpp>
+#include <filch/detail/lengths.hpp>
 #include <filch/detail/pieces.hpp>
 
 #include <algorithm>
@@ -119,11 +120,20 @@ template <std::size_t Dimensions, class Index, class Body> struct tile_piece {
   }
 };
 
-template <class Sched, std::integral Index, std::size_t Dimensions, class Stop, class Fn>
+/// Throws std::length_error if the sizes multiplied are 2^63 or more.
+inline void check_grid(std::size_t planes, std::size_t rows, std::size_t columns) {
+  constexpr std::size_t k_most = std::numeric_limits<std::size_t>::max() / 2;
+  if (planes == 0 || rows == 0 || columns == 0) return;
+  if (rows > k_most / planes || columns > k_most / (planes * rows)) [[unlikely]]
+    detail::throw_too_long();
+}
+
+template <class Sched, loop_index Index, std::size_t Dimensions, class Stop, class Fn>
 void run_tiles(Stop& stop, Index const (&sizes)[Dimensions], Fn& f) {
   auto const size = [&sizes](std::size_t d) {
-    return sizes[d] > Index{0} ? static_cast<std::size_t>(sizes[d]) : std::size_t{0};
+    return sizes[d] > Index{0} ? detail::checked_length(sizes[d]) : std::size_t{0};
   };
+  detail::check_grid(Dimensions == 2 ? 1 : size(0), size(Dimensions - 2), size(Dimensions - 1));
   if constexpr (Dimensions == 2) {
     tiled_grid const grid(1, size(0), size(1));
     tile_piece<2, Index, body_of<Fn, Index, Index>> piece{grid, {f}};
