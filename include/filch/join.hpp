@@ -53,7 +53,7 @@ FILCH_INLINE detail::results_of_begun<std::pair, Fn, Gn> join(Token const& token
                 "filch::join: the results of f and g must be move-constructible");
   if (token.stop_requested()) [[unlikely]]
     return {};
-  return detail::returned_of_begun<std::pair, Fn, Gn>(
+  return detail::returned_of_begun<detail::results_of_begun<std::pair, Fn, Gn>>(
       Sched::join([&f]() -> detail::result_of_begun<Fn> { return detail::begin_call(std::forward<Fn>(f)); },
                   detail::unless_stopped<Token, Gn>{token, std::forward<Gn>(g)}));
 }
@@ -108,7 +108,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 detail::results_of_begun<std::tuple, Fn...> invoke(Token const& token, Fn&&... f) {
   static_assert(detail::results_can_be_moved<Fn...>, "filch::invoke: the results must be move-constructible");
   if (token.stop_requested()) return {};
-  return detail::returned_of_begun<std::tuple, Fn...>(
+  return detail::returned_of_begun<detail::results_of_begun<std::tuple, Fn...>>(
       filch::invoke<Sched>(detail::unless_stopped<Token, Fn>{token, std::forward<Fn>(f)}...));
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -92,9 +93,8 @@ using results_of_begun =
     std::conditional_t<(std::is_void_v<raw_result<Fn>> && ...), bool, All<result_of_begun<Fn>...>>;
 
 /// Turns a pair or tuple of results into what the fork returns.
-template <template <class...> class All, class... Fn>
-FILCH_INLINE results_of_begun<All, Fn...> returned_of_begun(All<result_of_begun<Fn>...>&& all) {
-  if constexpr ((std::is_void_v<raw_result<Fn>> && ...)) {
+template <class Returned, class All> FILCH_INLINE Returned returned_of_begun(All&& all) {
+  if constexpr (std::is_same_v<Returned, bool>) {
     return std::apply([](auto const&... one) { return (one.has_value() && ...); }, all);
   } else {
     return std::move(all);
