@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 
 #include <algorithm>
@@ -27,14 +28,13 @@ bool all_of(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-std::optional<bool> all_of(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto& pred, auto&... proj) {
-          return !detail::finds_any<Sched>(stop, in, detail::negated{pred}, proj...);
-        },
-        args...);
-  });
+auto all_of(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return !detail::finds_any<Sched>(stop, in, detail::negated{pred}, proj...);
+      },
+      std::forward<Args>(args)...);
 }
 
 /// Is pred(proj(x)) true for an element x of [first, last)? No stretch begins
@@ -54,12 +54,13 @@ bool any_of(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-std::optional<bool> any_of(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto& pred, auto&... proj) { return detail::finds_any<Sched>(stop, in, pred, proj...); },
-        args...);
-  });
+auto any_of(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::finds_any<Sched>(stop, in, pred, proj...);
+      },
+      std::forward<Args>(args)...);
 }
 
 /// Is pred(proj(x)) false for every element x of [first, last)? True if there is none. No stretch begins
@@ -79,12 +80,13 @@ bool none_of(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-std::optional<bool> none_of(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto& pred, auto&... proj) { return !detail::finds_any<Sched>(stop, in, pred, proj...); },
-        args...);
-  });
+auto none_of(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return !detail::finds_any<Sched>(stop, in, pred, proj...);
+      },
+      std::forward<Args>(args)...);
 }
 
 // ---- equal and mismatch ------------------------------------------------------------------------
@@ -116,12 +118,15 @@ bool equal(Iterator first, Sentinel last, Iterator2 first2, Pred pred = {}) {
   auto const in = detail::input_of(first, last);
   return detail::are_equal<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, pred);
 }
-/// The same with a stop token: equal(token, range, range2, pred, proj, proj2), and so on.
+/// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-std::optional<bool> equal(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_two_inputs([&](auto const&... x) { return detail::are_equal<Sched>(stop, x...); }, args...);
-  });
+auto equal(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
+        return detail::are_equal<Sched>(stop, in, in2, fn...);
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The first pair of elements of two ranges for which pred(proj(x), proj2(y)) is false. If there is none, the
@@ -148,6 +153,17 @@ mismatch(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 p
   auto const in2 = detail::input_of(range2);
   std::size_t const n = detail::find_mismatch<Sched>(never, in, in2, pred, proj, proj2);
   return {in.at(n), in2.at(n)};
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto mismatch(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      []<class I, class I2>(auto& stop, detail::input<I> const& in, detail::input<I2> const& in2, auto... fn) {
+        std::size_t const n = detail::find_mismatch<Sched>(stop, in, in2, fn...);
+        return std::ranges::mismatch_result<I, I2>{in.at(n), in2.at(n)};
+      },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

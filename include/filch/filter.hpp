@@ -2,9 +2,74 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/filtering_in_place.hpp>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// An output without bound.
+template <class Out> input<Out> unbounded(Out const& out) { return {out, std::numeric_limits<std::size_t>::max()}; }
+
+template <class Sched, class Stop, class Iterator, class Out, class Pred, class Proj>
+selected copy_if(Stop& stop, input<Iterator> const& in, input<Out> const& out, Pred& pred, Proj& proj) {
+  return detail::copy_selected<Sched>(stop, in.length, selection<Iterator, Pred, Proj>{in.first, {pred}, {proj}},
+                                      elements_out<Iterator, Out>{in.first, out.first}, out.length);
+}
+template <class Sched, class Stop, class Iterator, class Out, class Proj>
+Out pack_index(Stop& stop, input<Iterator> const& in, input<Out> const& out, Proj& proj) {
+  std::identity is_true;
+  selection<Iterator, std::identity, Proj> const all{in.first, {is_true}, {proj}};
+  return out.at(detail::copy_selected<Sched>(stop, in.length, all, positions_out<Out>{out.first}, out.length).count);
+}
+template <class Sched, class Stop, class Iterator, class OutTrue, class OutFalse, class Pred, class Proj>
+std::pair<OutTrue, OutFalse> partition_copy(Stop& stop, input<Iterator> const& in, OutTrue const& out_true,
+                                            OutFalse const& out_false, Pred& pred, Proj& proj) {
+  selection<Iterator, Pred, Proj> const taken{in.first, {pred}, {proj}};
+  both_out<Iterator, OutTrue, OutFalse> const out{in.first, out_true, out_false};
+  std::size_t const n = detail::copy_selected<Sched>(stop, in.length, taken, out).count;
+  return {detail::iterator_after(out_true, n), detail::iterator_after(out_false, in.length - n)};
+}
+
+template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
+Iterator remove_if(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& proj = Proj{}) {
+  removing<Iterator, Pred, std::remove_reference_t<Proj>> work{{in.first, {pred}, {proj}}};
+  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+}
+template <class Sched, class Stop, class Iterator, class Equal = std::ranges::equal_to, class Proj = std::identity>
+Iterator unique(Stop& stop, input<Iterator> const& in, Equal&& equal = Equal{}, Proj&& proj = Proj{}) {
+  keeping_unique<Iterator, std::remove_reference_t<Equal>, std::remove_reference_t<Proj>> work{
+      in.first, {equal}, {proj}};
+  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+}
+template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
+Iterator partition(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& proj = Proj{}) {
+  partitioning<Sched, Iterator, Pred, std::remove_reference_t<Proj>> work{{in.first, {pred}, {proj}}};
+  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+}
+template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
+Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& proj = Proj{}) {
+  using projection = std::remove_reference_t<Proj>;
+  if (in.length == 0) return in.first;
+  raw_buffer<std::iter_value_t<Iterator>> buffer(in.length);
+  if (!buffer) {
+    selection<Iterator, Pred, projection> const taken{in.first, {pred}, {proj}};
+    return in.at(detail::partition_without_memory(stop, taken, 0, in.length));
+  }
+  partitioning_stably<Iterator, Pred, projection> work{{in.first, {pred}, {proj}}, &buffer};
+  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+}
+
+/// What a filter in place with a stop token returns: the elements behind `end` for a range, `end` for iterators.
+template <class First, class... Rest, class Iterator> auto behind(input<Iterator> const& in, Iterator const& end) {
+  if constexpr (sized_random_access_range<First>) {
+    return std::ranges::borrowed_subrange_t<First>(end, in.end());
+  } else {
+    return end;
+  }
+}
+
+}  // namespace detail
 
 /// Copies the elements x of [first, last) for which pred(proj(x)) is true to `out` and its successors, in order.
 /// Returns the end of what was written. The ranges must not overlap.
@@ -19,11 +84,8 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           std::random_access_iterator Out, class Pred, class Proj = std::identity>
 Out copy_if(Iterator first, Sentinel last, Out out, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  std::size_t const n = detail::length_of(first, last);
-  auto const kept =
-      detail::copy_selected<Sched>(never, n, detail::selection<Iterator, Pred, Proj>{first, {pred}, {proj}},
-                                   detail::elements_out<Iterator, Out>{first, out});
-  return detail::iterator_after(out, kept.count);
+  return detail::iterator_after(
+      out, detail::copy_if<Sched>(never, detail::input_of(first, last), detail::unbounded(out), pred, proj).count);
 }
 /// The same for ranges: copies as many as `out` has room for. Returns the end of what was written, and the first
 /// element of `in` that pred took and that had no room, or else the end of `in`.
@@ -31,25 +93,34 @@ template <scheduler Sched = default_scheduler, sized_random_access_range In, siz
           class Pred, class Proj = std::identity>
 std::ranges::copy_if_result<std::ranges::borrowed_iterator_t<In>, std::ranges::borrowed_iterator_t<Out>> copy_if(
     In&& in, Out&& out, Pred pred, Proj proj = {}) {
-  using iterator = std::ranges::iterator_t<In>;
   detail::never_stopped never;
-  iterator const first = std::ranges::begin(in);
-  auto const kept = detail::copy_selected<Sched>(
-      never, detail::length_of(in), detail::selection<iterator, Pred, Proj>{first, {pred}, {proj}},
-      detail::elements_out<iterator, std::ranges::iterator_t<Out>>{first, std::ranges::begin(out)},
-      detail::length_of(out));
-  return {detail::iterator_after(first, kept.end), detail::iterator_after(std::ranges::begin(out), kept.count)};
+  auto const from = detail::input_of(in);
+  auto const to = detail::input_of(out);
+  auto const kept = detail::copy_if<Sched>(never, from, to, pred, proj);
+  return {from.at(kept.end), to.at(kept.count)};
 }
-/// The iterator form until a stop is requested of `token`, as in `for_index`. Returns true if it was not stopped.
+/// Iterators with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out, class Pred,
           class Proj = std::identity>
-bool copy_if(Token const& token, Iterator first, Sentinel last, Out out, Pred pred, Proj proj = {}) {
-  detail::stop_request stop(token);
-  detail::copy_selected<Sched>(stop, detail::length_of(first, last),
-                               detail::selection<Iterator, Pred, Proj>{first, {pred}, {proj}},
-                               detail::elements_out<Iterator, Out>{first, out});
-  return !stop.was_seen();
+std::optional<Out> copy_if(Token const& token, Iterator first, Sentinel last, Out out, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    auto const kept = detail::copy_if<Sched>(stop, detail::input_of(first, last), detail::unbounded(out), pred, proj);
+    return detail::iterator_after(out, kept.count);
+  });
+}
+/// Ranges with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range In,
+          sized_random_access_range Out, class Pred, class Proj = std::identity>
+auto copy_if(Token const& token, In&& in, Out&& out, Pred pred, Proj proj = {}) {
+  using ends =
+      std::ranges::copy_if_result<std::ranges::borrowed_iterator_t<In>, std::ranges::borrowed_iterator_t<Out>>;
+  return detail::until_stopped(token, [&](auto& stop) -> ends {
+    auto const from = detail::input_of(in);
+    auto const to = detail::input_of(out);
+    auto const kept = detail::copy_if<Sched>(stop, from, to, pred, proj);
+    return {from.at(kept.end), to.at(kept.count)};
+  });
 }
 
 /// Writes the positions 0 to n - 1 of the elements of [first, last) that are true to `out` and its successors, in
@@ -59,25 +130,31 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           std::random_access_iterator Out, class Proj = std::identity>
 Out pack_index(Iterator first, Sentinel last, Out out, Proj proj = {}) {
   detail::never_stopped never;
-  std::identity is_true;
-  std::size_t const n = detail::length_of(first, last);
-  auto const kept = detail::copy_selected<Sched>(
-      never, n, detail::selection<Iterator, std::identity, Proj>{first, {is_true}, {proj}},
-      detail::positions_out<Out>{out});
-  return detail::iterator_after(out, kept.count);
+  return detail::pack_index<Sched>(never, detail::input_of(first, last), detail::unbounded(out), proj);
 }
 /// The same for ranges: writes as many as `out` has room for. Returns the end of what was written.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
           class Proj = std::identity>
 std::ranges::borrowed_iterator_t<Out> pack_index(In&& in, Out&& out, Proj proj = {}) {
-  using iterator = std::ranges::iterator_t<In>;
   detail::never_stopped never;
-  std::identity is_true;
-  auto const kept = detail::copy_selected<Sched>(
-      never, detail::length_of(in),
-      detail::selection<iterator, std::identity, Proj>{std::ranges::begin(in), {is_true}, {proj}},
-      detail::positions_out<std::ranges::iterator_t<Out>>{std::ranges::begin(out)}, detail::length_of(out));
-  return detail::iterator_after(std::ranges::begin(out), kept.count);
+  return detail::pack_index<Sched>(never, detail::input_of(in), detail::input_of(out), proj);
+}
+/// Iterators with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out, class Proj = std::identity>
+std::optional<Out> pack_index(Token const& token, Iterator first, Sentinel last, Out out, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::pack_index<Sched>(stop, detail::input_of(first, last), detail::unbounded(out), proj);
+  });
+}
+/// Ranges with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range In,
+          sized_random_access_range Out, class Proj = std::identity>
+std::optional<std::ranges::borrowed_iterator_t<Out>> pack_index(Token const& token, In&& in, Out&& out,
+                                                                Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) -> std::ranges::borrowed_iterator_t<Out> {
+    return detail::pack_index<Sched>(stop, detail::input_of(in), detail::input_of(out), proj);
+  });
 }
 
 /// Copies the elements of [first, last) for which pred(proj(x)) is true to `out_true` and its successors, and the
@@ -89,11 +166,18 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
 std::pair<OutTrue, OutFalse> partition_copy(Iterator first, Sentinel last, OutTrue out_true, OutFalse out_false,
                                             Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  std::size_t const n = detail::length_of(first, last);
-  auto const kept =
-      detail::copy_selected<Sched>(never, n, detail::selection<Iterator, Pred, Proj>{first, {pred}, {proj}},
-                                   detail::both_out<Iterator, OutTrue, OutFalse>{first, out_true, out_false});
-  return {detail::iterator_after(out_true, kept.count), detail::iterator_after(out_false, n - kept.count)};
+  return detail::partition_copy<Sched>(never, detail::input_of(first, last), out_true, out_false, pred, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator OutTrue,
+          std::random_access_iterator OutFalse, class Pred, class Proj = std::identity>
+std::optional<std::pair<OutTrue, OutFalse>> partition_copy(Token const& token, Iterator first, Sentinel last,
+                                                           OutTrue out_true, OutFalse out_false, Pred pred,
+                                                           Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::partition_copy<Sched>(stop, detail::input_of(first, last), out_true, out_false, pred, proj);
+  });
 }
 
 /// Moves the elements of [first, last) for which pred(proj(x)) is false to the front, in order. Returns their end.
@@ -106,8 +190,8 @@ std::pair<OutTrue, OutFalse> partition_copy(Iterator first, Sentinel last, OutTr
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Proj = std::identity>
 Iterator remove_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
-  detail::removing<Iterator, Pred, Proj> work{{first, {pred}, {proj}}};
-  return detail::iterator_after(first, detail::to_the_front<Sched>(detail::length_of(first, last), work));
+  detail::never_stopped never;
+  return detail::remove_if<Sched>(never, detail::input_of(first, last), pred, proj);
 }
 /// The same for a range. Returns the subrange of the elements with unspecified values.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
@@ -118,6 +202,16 @@ std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj
     return filch::remove_if<Sched>(first, end, std::move(pred), std::move(proj));
   });
 }
+/// Both with a stop token. The values of the range are unspecified if a stop was requested before the end.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto remove_if(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::behind<Args...>(in, detail::remove_if<Sched>(stop, in, pred, proj...));
+      },
+      std::forward<Args>(args)...);
+}
 
 /// Moves the first element of each group of consecutive equal elements of [first, last) to the front, in order.
 /// Returns their end. The elements behind it have unspecified values. `equal` must be an equivalence relation.
@@ -126,8 +220,8 @@ std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Equal = std::ranges::equal_to, class Proj = std::identity>
 Iterator unique(Iterator first, Sentinel last, Equal equal = {}, Proj proj = {}) {
-  detail::keeping_unique<Iterator, Equal, Proj> work{first, {equal}, {proj}};
-  return detail::iterator_after(first, detail::to_the_front<Sched>(detail::length_of(first, last), work));
+  detail::never_stopped never;
+  return detail::unique<Sched>(never, detail::input_of(first, last), equal, proj);
 }
 /// The same for a range. Returns the subrange of the elements with unspecified values.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Equal = std::ranges::equal_to,
@@ -137,6 +231,16 @@ std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, 
   return detail::behind_front<Range>(range, [&](auto first, auto end) {
     return filch::unique<Sched>(first, end, std::move(equal), std::move(proj));
   });
+}
+/// Both with a stop token. The values of the range are unspecified if a stop was requested before the end.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto unique(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::behind<Args...>(in, detail::unique<Sched>(stop, in, fn...));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// Reorders [first, last): the elements for which pred(proj(x)) is true come first. Returns the first of the others.
@@ -149,8 +253,8 @@ std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, 
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Proj = std::identity>
 Iterator partition(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
-  detail::partitioning<Sched, Iterator, Pred, Proj> work{{first, {pred}, {proj}}};
-  return detail::iterator_after(first, detail::to_the_front<Sched>(detail::length_of(first, last), work));
+  detail::never_stopped never;
+  return detail::partition<Sched>(never, detail::input_of(first, last), pred, proj);
 }
 /// The same for a range. Returns the subrange of the elements for which pred is false.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
@@ -161,6 +265,17 @@ std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj
     return filch::partition<Sched>(first, end, std::move(pred), std::move(proj));
   });
 }
+/// Both with a stop token. If a stop was requested before the end, the elements have any order; none is
+/// lost.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto partition(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::behind<Args...>(in, detail::partition<Sched>(stop, in, pred, proj...));
+      },
+      std::forward<Args>(args)...);
+}
 
 /// `partition` that keeps the order within both groups.
 ///
@@ -170,16 +285,8 @@ std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Proj = std::identity>
 Iterator stable_partition(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
-  using value = std::iter_value_t<Iterator>;
-  std::size_t const n = detail::length_of(first, last);
-  if (n == 0) return first;
-  detail::raw_buffer<value> buffer(n);
-  if (!buffer) {
-    detail::selection<Iterator, Pred, Proj> const taken{first, {pred}, {proj}};
-    return detail::iterator_after(first, detail::partition_without_memory(taken, 0, n));
-  }
-  detail::partitioning_stably<Iterator, Pred, Proj> work{{first, {pred}, {proj}}, &buffer};
-  return detail::iterator_after(first, detail::to_the_front<Sched>(n, work));
+  detail::never_stopped never;
+  return detail::stable_partition<Sched>(never, detail::input_of(first, last), pred, proj);
 }
 /// The same for a range. Returns the subrange of the elements for which pred is false.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
@@ -189,6 +296,17 @@ std::ranges::borrowed_subrange_t<Range> stable_partition(Range&& range, Pred pre
   return detail::behind_front<Range>(range, [&](auto first, auto end) {
     return filch::stable_partition<Sched>(first, end, std::move(pred), std::move(proj));
   });
+}
+/// Both with a stop token. If a stop was requested before the end, the elements have any order; none
+/// is lost: those in the buffer are moved back.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto stable_partition(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::behind<Args...>(in, detail::stable_partition<Sched>(stop, in, pred, proj...));
+      },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

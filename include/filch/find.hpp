@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/matching.hpp>
 
@@ -34,13 +35,12 @@ std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, Pred pred, Proj p
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto find_if(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto& pred, auto&... proj) {
-          return in.at(detail::find_where<Sched>(stop, in, pred, proj...));
-        },
-        args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::not_dangling<Args...>(in.at(detail::find_where<Sched>(stop, in, pred, proj...)));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The first element x of [first, last) for which pred(proj(x)) is false; the end if there is none. Complexity: at
@@ -63,13 +63,13 @@ std::ranges::borrowed_iterator_t<Range> find_if_not(Range&& range, Pred pred, Pr
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto find_if_not(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto& pred, auto&... proj) {
-          return in.at(detail::find_where<Sched>(stop, in, detail::negated{pred}, proj...));
-        },
-        args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::not_dangling<Args...>(
+            in.at(detail::find_where<Sched>(stop, in, detail::negated{pred}, proj...)));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The first element x of [first, last) for which proj(x) == value; the end if there is none. Complexity: at most one
@@ -92,13 +92,13 @@ std::ranges::borrowed_iterator_t<Range> find(Range&& range, Value const& value, 
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto find(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto const& value, auto&... proj) {
-          return in.at(detail::find_where<Sched>(stop, in, detail::equal_to{value}, proj...));
-        },
-        args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto const& value, auto... proj) {
+        return detail::not_dangling<Args...>(
+            in.at(detail::find_where<Sched>(stop, in, detail::equal_to{value}, proj...)));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The first of the first two neighbours x, y of [first, last) for which pred(proj(x), proj(y)) is true; the end if
@@ -121,10 +121,12 @@ std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred =
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto adjacent_find(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto&... fn) { return in.at(detail::find_adjacent<Sched>(stop, in, fn...)); }, args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::not_dangling<Args...>(in.at(detail::find_adjacent<Sched>(stop, in, fn...)));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The end of the longest sorted range that begins at first. Complexity: at most n - 1 calls of comp.
@@ -146,10 +148,12 @@ std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto is_sorted_until(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto&... fn) { return in.at(detail::sorted_length<Sched>(stop, in, fn...)); }, args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::not_dangling<Args...>(in.at(detail::sorted_length<Sched>(stop, in, fn...)));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// Is [first, last) sorted by comp of its projections? No stretch begins after the answer is known.
@@ -167,6 +171,16 @@ bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
   return detail::sorted_length<Sched>(never, in, comp, proj) == in.length;
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto is_sorted(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::sorted_length<Sched>(stop, in, fn...) == in.length;
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The beginning of the first part of [first, last) that matches [first2, last2): pred(proj(x), proj2(y)) is true for
@@ -192,6 +206,16 @@ std::ranges::borrowed_subrange_t<Range> search(Range&& range, Range2&& range2, P
   auto const in2 = detail::input_of(range2);
   return detail::part_of<Range>(in, detail::find_match<Sched>(never, in, in2, pred, proj, proj2), in2.length);
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto search(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
+        return detail::part_found<Args...>(in, detail::find_match<Sched>(stop, in, in2, fn...), in2.length);
+      },
+      std::forward<Args>(args)...);
+}
 
 /// The beginning of the last part of [first, last) that matches [first2, last2): pred(proj(x), proj2(y)) is true for
 /// all pairs of their elements. The end if there is none, or if the second range is empty. Complexity: at most n * m
@@ -215,6 +239,16 @@ std::ranges::borrowed_subrange_t<Range> find_end(Range&& range, Range2&& range2,
   auto const in = detail::input_of(range);
   auto const in2 = detail::input_of(range2);
   return detail::part_of<Range>(in, detail::find_last_match<Sched>(never, in, in2, pred, proj, proj2), in2.length);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto find_end(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
+        return detail::part_found<Args...>(in, detail::find_last_match<Sched>(stop, in, in2, fn...), in2.length);
+      },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
@@ -74,12 +75,29 @@ template <class Element> struct collecting_values {
   }
 };
 
-template <class Sched, class Iterator, class KeyOf, class Work, class Hash, class Equal>
-auto keyed(Iterator const& first, std::size_t n, KeyOf& key_of, Work& work, Hash const& hash, Equal const& equal) {
+template <class Sched, class Hash, class Equal, class Stop, class Iterator, class KeyOf, class Work>
+auto keyed(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Work& work, Hash const& hash, Equal const& equal) {
   using piece_type = keyed_piece<Iterator, KeyOf, Work, Hash, Equal>;
-  piece_type piece{first, {key_of}, &work, typename piece_type::table(0, hash, equal)};
-  detail::run_pieces<Sched>(0, n, piece);
+  piece_type piece{in.first, {key_of}, &work, typename piece_type::table(0, hash, equal)};
+  detail::run_pieces<Sched>(0, in.length, piece, stop);
   return std::move(piece.entries);
+}
+
+template <class Sched, class Stop, class Iterator, class KeyOf, class ValueOf, class Op = std::plus<>,
+          class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
+          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+auto reduce_by_key(Stop& stop, input<Iterator> const& in, KeyOf& key_of, ValueOf& value_of, Op&& op = Op{},
+                   Hash const& hash = {}, Equal const& equal = {}) {
+  reducing_values<std::iter_reference_t<Iterator>, ValueOf, std::remove_reference_t<Op>> work{value_of, op};
+  return detail::keyed<Sched, Hash, Equal>(stop, in, key_of, work, hash, equal);
+}
+
+template <class Sched, class Stop, class Iterator, class KeyOf,
+          class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
+          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+auto group_by(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Hash const& hash = {}, Equal const& equal = {}) {
+  collecting_values<std::iter_reference_t<Iterator>> work;
+  return detail::keyed<Sched, Hash, Equal>(stop, in, key_of, work, hash, equal);
 }
 
 }  // namespace detail
@@ -101,8 +119,8 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 auto reduce_by_key(Iterator first, Sentinel last, KeyOf key_of, ValueOf value_of, Op op = {}, Hash hash = {},
                    Equal equal = {}) {
-  detail::reducing_values<std::iter_reference_t<Iterator>, ValueOf, Op> work{value_of, op};
-  return detail::keyed<Sched>(first, detail::length_of(first, last), key_of, work, hash, equal);
+  detail::never_stopped never;
+  return detail::reduce_by_key<Sched>(never, detail::input_of(first, last), key_of, value_of, op, hash, equal);
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf, class ValueOf,
@@ -112,6 +130,16 @@ auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}) {
   return filch::reduce_by_key<Sched>(first, detail::iterator_after(first, detail::length_of(range)),
                                      std::move(key_of), std::move(value_of), std::move(op));
 }
+/// Both with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto reduce_by_key(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto key_of, auto value_of, auto... fn) {
+        return detail::reduce_by_key<Sched>(stop, in, key_of, value_of, fn...);
+      },
+      std::forward<Args>(args)...);
+}
 
 /// Collects copies of the elements x of [first, last) by key_of(x). Returns a vector of pairs of a key and a vector
 /// of its elements. The keys are in the order in which they come first in the range, and the elements of a key in
@@ -120,14 +148,24 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           class KeyOf, class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
           class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 auto group_by(Iterator first, Sentinel last, KeyOf key_of, Hash hash = {}, Equal equal = {}) {
-  detail::collecting_values<std::iter_reference_t<Iterator>> work;
-  return detail::keyed<Sched>(first, detail::length_of(first, last), key_of, work, hash, equal);
+  detail::never_stopped never;
+  return detail::group_by<Sched>(never, detail::input_of(first, last), key_of, hash, equal);
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf>
 auto group_by(Range&& range, KeyOf key_of) {
   auto const first = std::ranges::begin(range);
   return filch::group_by<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::move(key_of));
+}
+/// Both with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto group_by(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto key_of, auto... fn) {
+        return detail::group_by<Sched>(stop, in, key_of, fn...);
+      },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -119,6 +119,13 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
   std::unique_ptr<count[], free_memory> counts_;
 };
 
+template <class Sched, class Stop, class Iterator, class Bins, class Fn>
+void histogram(Stop& stop, input<Iterator> const& in, Bins const& bins, std::size_t n_bins, Fn& bin_of) {
+  elements<Iterator, Fn> const bin_of_each(in.first, bin_of);
+  bin_counting_piece<Sched, elements<Iterator, Fn>, Bins> piece(bin_of_each, bins, n_bins);
+  detail::run_pieces<Sched>(0, in.length, piece, stop);
+}
+
 }  // namespace detail
 
 /// Counts: for every element x of [first, last), adds 1 to bins[bin_of(x)]. The bins are bins[0] to bins[n_bins - 1]
@@ -133,9 +140,17 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           std::random_access_iterator Bins, class Fn = std::identity>
   requires std::integral<std::iter_value_t<Bins>>
 void histogram(Iterator first, Sentinel last, Bins bins, std::size_t n_bins, Fn bin_of = {}) {
-  detail::elements<Iterator, Fn> const in(first, bin_of);
-  detail::bin_counting_piece<Sched, detail::elements<Iterator, Fn>, Bins> piece(in, bins, n_bins);
-  detail::run_pieces<Sched>(0, detail::length_of(first, last), piece);
+  detail::never_stopped never;
+  detail::histogram<Sched>(never, detail::input_of(first, last), bins, n_bins, bin_of);
+}
+/// The same with a stop token. Returns false, and the counts are unspecified, if a stop was requested before the end.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Bins, class Fn = std::identity>
+  requires std::integral<std::iter_value_t<Bins>>
+bool histogram(Token const& token, Iterator first, Sentinel last, Bins bins, std::size_t n_bins, Fn bin_of = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    detail::histogram<Sched>(stop, detail::input_of(first, last), bins, n_bins, bin_of);
+  });
 }
 /// The same for a range of elements and a range of bins.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Bins,
@@ -145,11 +160,28 @@ void histogram(Range&& range, Bins&& bins, Fn bin_of = {}) {
   filch::histogram<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::ranges::begin(bins),
                           detail::length_of(bins), std::move(bin_of));
 }
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
+          sized_random_access_range Bins, class Fn = std::identity>
+bool histogram(Token const& token, Range&& range, Bins&& bins, Fn bin_of = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    detail::histogram<Sched>(stop, detail::input_of(range), std::ranges::begin(bins), detail::length_of(bins),
+                             bin_of);
+  });
+}
 /// Returns n_bins counts of the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Fn = std::identity>
 std::vector<std::size_t> histogram(Range&& range, std::size_t n_bins, Fn bin_of = {}) {
   std::vector<std::size_t> bins(n_bins);
   filch::histogram<Sched>(range, bins, std::move(bin_of));
+  return bins;
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
+          class Fn = std::identity>
+std::optional<std::vector<std::size_t>> histogram(Token const& token, Range&& range, std::size_t n_bins,
+                                                  Fn bin_of = {}) {
+  std::vector<std::size_t> bins(n_bins);
+  if (!filch::histogram<Sched>(token, range, bins, std::move(bin_of))) return {};
   return bins;
 }
 

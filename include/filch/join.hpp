@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/stopping.hpp>
 
 #include <tuple>
 
@@ -34,6 +35,27 @@ FILCH_INLINE std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f
   static_assert(detail::results_can_be_moved<Fn, Gn>,
                 "filch::join: the results of f and g must be move-constructible");
   if constexpr (detail::results_can_be_moved<Fn, Gn>) return Sched::join(std::forward<Fn>(f), std::forward<Gn>(g));
+}
+
+/// `join` until a stop is requested of `token`. The fork looks at the token before it begins f, and again before it
+/// begins g. What has not begun then does not begin; what has begun runs to its end.
+///
+/// Returns true if both ran, where f and g return void. Otherwise a std::pair of a std::optional for each result,
+/// which is empty if its callable did not begin: std::optional<filch::nothing> for void, and a pointer, perhaps null,
+/// in place of a std::optional for a reference.
+///
+/// Throws what f or g throws, as `join` does, also after a request. The token is used until the return only. If a
+/// stop was requested before the call, it enters no pool. Thread: as for `join`. Cost: that of `join`, two looks at
+/// the token, and a move of each result.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Fn, class Gn>
+FILCH_INLINE detail::results_of_begun<std::pair, Fn, Gn> join(Token const& token, Fn&& f, Gn&& g) {
+  static_assert(detail::results_can_be_moved<Fn, Gn>,
+                "filch::join: the results of f and g must be move-constructible");
+  if (token.stop_requested()) [[unlikely]]
+    return {};
+  return detail::returned_of_begun<detail::results_of_begun<std::pair, Fn, Gn>>(
+      Sched::join([&f]() -> detail::result_of_begun<Fn> { return detail::begin_call(std::forward<Fn>(f)); },
+                  detail::unless_stopped<Token, Gn>{token, std::forward<Gn>(g)}));
 }
 
 namespace detail {
@@ -76,6 +98,18 @@ std::tuple<detail::result_of<Fn>...> invoke(Fn&&... f) {
   } else {
     return detail::invoke_range<Sched, 0, sizeof...(Fn)>(refs);
   }
+}
+
+/// `invoke` until a stop is requested of `token`, which each worker reads before it begins a callable. Returns true
+/// if all ran, where all return void; otherwise a std::tuple of what `join` with a token has in its pair. The rest is
+/// that of `join` with a token, and of `invoke`.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Fn>
+  requires(sizeof...(Fn) > 0)
+detail::results_of_begun<std::tuple, Fn...> invoke(Token const& token, Fn&&... f) {
+  static_assert(detail::results_can_be_moved<Fn...>, "filch::invoke: the results must be move-constructible");
+  if (token.stop_requested()) return {};
+  return detail::returned_of_begun<detail::results_of_begun<std::tuple, Fn...>>(
+      filch::invoke<Sched>(detail::unless_stopped<Token, Fn>{token, std::forward<Fn>(f)}...));
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -8,6 +8,7 @@
 
 #include <filch/all_of.hpp>
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/extremes.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/reducing.hpp>
@@ -42,14 +43,15 @@ Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
 }
-/// The same with a stop token: reduce(token, range, init, op) or reduce(token, first, last, init, op).
+/// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto reduce(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input([&](auto const& in, auto& init,
-                                  auto&... op) { return detail::reduce<Sched>(stop, in, std::move(init), op...); },
-                              args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto init, auto... op) {
+        return detail::reduce<Sched>(stop, in, std::move(init), op...);
+      },
+      std::forward<Args>(args)...);
 }
 
 /// op over init and map(x) of all elements x of [first, last), as in `reduce`.
@@ -87,15 +89,38 @@ Value transform_reduce(Range&& range, Range2&& range2, Value init, Op op = {}, M
   return detail::transform_reduce<Sched>(never, detail::input_of(range), detail::input_of(range2), std::move(init),
                                          op, map);
 }
-/// With a stop token: transform_reduce(token, range, init, op, map) or (token, first, last, init, op, map).
+/// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto transform_reduce(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto init, auto op, auto map) {
+        return detail::transform_reduce<Sched>(stop, in, std::move(init), op, map);
+      },
+      std::forward<Args>(args)...);
+}
+/// With a stop token: two ranges.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
+          sized_random_access_range Range2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+std::optional<Value> transform_reduce(Token const& token, Range&& range, Range2&& range2, Value init, Op op = {},
+                                      Map map = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto& init, auto& op, auto& map) {
-          return detail::transform_reduce<Sched>(stop, in, std::move(init), op, map);
-        },
-        args...);
+    return detail::transform_reduce<Sched>(stop, detail::input_of(range), detail::input_of(range2), std::move(init),
+                                           op, map);
+  });
+}
+/// With a stop token: two pairs of iterators, the second one without its end.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Iterator2, class Value,
+          class Op = std::plus<>, class Map = std::multiplies<>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+std::optional<Value> transform_reduce(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Value init,
+                                      Op op = {}, Map map = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    auto const in = detail::input_of(first, last);
+    return detail::transform_reduce<Sched>(stop, in, detail::input<Iterator2>{first2, in.length}, std::move(init), op,
+                                           map);
   });
 }
 
@@ -117,34 +142,50 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
 Value reduce(reproducible_t, Iterator first, Sentinel last, Value init, Op op = {}) {
+  detail::never_stopped never;
   std::identity all;
   auto const in = detail::input_of(first, last);
-  return detail::reduce_reproducibly<Sched>(detail::elements(in.first, all), in.length, std::move(init), op);
+  return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, all), in.length, std::move(init), op);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
 Value reduce(reproducible_t, Range&& range, Value init, Op op = {}) {
+  detail::never_stopped never;
   std::identity all;
   auto const in = detail::input_of(range);
-  return detail::reduce_reproducibly<Sched>(detail::elements(in.first, all), in.length, std::move(init), op);
+  return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, all), in.length, std::move(init), op);
 }
 /// The same for map(x) of the elements x of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op, class Map>
   requires std::invocable<Op&, Value, Value> && std::invocable<Map&, std::ranges::range_reference_t<Range>>
 Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map) {
+  detail::never_stopped never;
   auto const in = detail::input_of(range);
-  return detail::reduce_reproducibly<Sched>(detail::elements(in.first, map), in.length, std::move(init), op);
+  return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, map), in.length, std::move(init), op);
 }
 /// The same for map(x, y) of the elements x, y of two ranges. Stops at the end of the shorter one.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Value, class Op = std::plus<>, class Map = std::multiplies<>>
   requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
 Value transform_reduce(reproducible_t, Range&& range, Range2&& range2, Value init, Op op = {}, Map map = {}) {
+  detail::never_stopped never;
   auto const in = detail::input_of(range);
   auto const in2 = detail::input_of(range2);
-  return detail::reduce_reproducibly<Sched>(detail::element_pairs(in.first, in2.first, map),
+  return detail::reduce_reproducibly<Sched>(never, detail::element_pairs(in.first, in2.first, map),
                                             std::min(in.length, in2.length), std::move(init), op);
+}
+/// reduce(token, reproducible, range, init, op), and with a pair of iterators.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto reduce(Token const& token, reproducible_t, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      []<class Value, class... Op>(auto& stop, auto const& in, Value init, Op... op) {
+        std::identity all;
+        return detail::reduce_reproducibly<Sched>(stop, detail::elements(in.first, all), in.length, std::move(init),
+                                                  op...);
+      },
+      std::forward<Args>(args)...);
 }
 
 // ---- count -------------------------------------------------------------------------------------
@@ -166,9 +207,12 @@ std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj p
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto count_if(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input([&](auto const&... x) { return detail::count_if<Sched>(stop, x...); }, args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto pred, auto... proj) {
+        return detail::count_if<Sched>(stop, in, pred, proj...);
+      },
+      std::forward<Args>(args)...);
 }
 
 /// The number of elements x of [first, last) for which proj(x) == value.
@@ -188,13 +232,12 @@ std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, 
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto count(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto const& value, auto const&... proj) {
-          return detail::count_if<Sched>(stop, in, detail::equal_to{value}, proj...);
-        },
-        args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto const& value, auto... proj) {
+        return detail::count_if<Sched>(stop, in, detail::equal_to{value}, proj...);
+      },
+      std::forward<Args>(args)...);
 }
 
 // ---- the least and the greatest ----------------------------------------------------------------
@@ -217,13 +260,13 @@ std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto min_element(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto&... fn) {
-          return detail::find_extreme<Sched, detail::extreme::first_least>(stop, in, fn...);
-        },
-        args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::not_dangling<Args...>(
+            detail::find_extreme<Sched, detail::extreme::first_least>(stop, in, fn...));
+      },
+      std::forward<Args>(args)...);
 }
 /// A copy of the element that `min_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
@@ -232,6 +275,15 @@ std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj =
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
       *detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj));
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
+          class Comp = std::ranges::less, class Proj = std::identity>
+std::optional<std::ranges::range_value_t<Range>> min(Token const& token, Range&& range, Comp comp = {},
+                                                     Proj proj = {}) {
+  auto const found = filch::min_element<Sched>(token, range, std::move(comp), std::move(proj));
+  if (!found) return {};
+  return static_cast<std::ranges::range_value_t<Range>>(**found);
 }
 
 /// The first of the greatest elements of [first, last), by comp of their projections. The end if there is none.
@@ -253,13 +305,13 @@ std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto max_element(Token const& token, Args&&... args) {
-  return detail::until_stopped(token, [&](auto& stop) {
-    return detail::with_input(
-        [&](auto const& in, auto&... fn) {
-          return detail::find_extreme<Sched, detail::extreme::first_greatest>(stop, in, fn...);
-        },
-        args...);
-  });
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::not_dangling<Args...>(
+            detail::find_extreme<Sched, detail::extreme::first_greatest>(stop, in, fn...));
+      },
+      std::forward<Args>(args)...);
 }
 /// A copy of the element that `max_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
@@ -268,6 +320,15 @@ std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj =
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
       *detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj));
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
+          class Comp = std::ranges::less, class Proj = std::identity>
+std::optional<std::ranges::range_value_t<Range>> max(Token const& token, Range&& range, Comp comp = {},
+                                                     Proj proj = {}) {
+  auto const found = filch::max_element<Sched>(token, range, std::move(comp), std::move(proj));
+  if (!found) return {};
+  return static_cast<std::ranges::range_value_t<Range>>(**found);
 }
 
 /// The first of the least elements of [first, last), and the last of the greatest. Both are the end if there is none.
@@ -286,6 +347,14 @@ std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minm
                                                                                            Proj proj = {}) {
   detail::never_stopped never;
   return detail::find_both_extremes<Sched>(never, detail::input_of(range), comp, proj);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+auto minmax_element(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto... fn) { return detail::find_both_extremes<Sched>(stop, in, fn...); },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/scan_engine.hpp>
 
@@ -81,6 +82,14 @@ void scan(Stop& stop, Source const& in, std::size_t n, Out const& out, std::opti
   detail::run_pieces<Sched>(0, n, piece, stop);
 }
 
+/// A scan with a stop token, of the values of f.
+template <class Sched, scan_kind Kind, class Value, class Stop, class In, class Out, class Fn, class Op>
+void scan_inputs(Stop& stop, input<In> const& in, input<Out> const& out, Fn& f, Op& op,
+                 std::optional<Value> initial = {}) {
+  std::size_t const n = std::min(in.length, out.length);
+  detail::scan<Sched, Kind, Value>(stop, elements(in.first, f), n, out.first, std::move(initial), op);
+}
+
 /// As many as both ranges have.
 template <class In, class Out> std::size_t shorter_of(In& in, Out& out) {
   return std::min(detail::length_of(in), detail::length_of(out));
@@ -90,6 +99,15 @@ std::ranges::in_out_result<std::ranges::borrowed_iterator_t<In>, std::ranges::bo
     In& in, Out& out, std::size_t n) {
   return {detail::iterator_after(std::ranges::begin(in), n), detail::iterator_after(std::ranges::begin(out), n)};
 }
+
+/// The type of the values of a scan: that of the initial value if there is one.
+template <class Value, class... Initial> struct scanned {
+  using type = Value;
+};
+template <class Value, class Initial> struct scanned<Value, Initial> {
+  using type = Initial;
+};
+template <class... Types> using scanned_value = typename scanned<Types...>::type;
 
 /// Is it the operation of a scan over values, and no iterator, range or token?
 template <class Op, class Value>
@@ -153,16 +171,19 @@ auto inclusive_scan(In&& in, Out&& out, Op op, Value init) {
                                std::move(init));
   return detail::ends_of<In, Out>(in, out, n);
 }
-/// The same until a stop is requested of `token`, as in `for_index`. Returns true if everything was written.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
-          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out, class Op = std::plus<>>
-  requires detail::scan_operation<Op, std::iter_value_t<Iterator>>
-bool inclusive_scan(Token const& token, Iterator first, Sentinel last, Out out, Op op = {}) {
-  detail::stop_request stop(token);
-  std::identity all;
-  detail::scan<Sched, detail::scan_kind::inclusive, std::iter_value_t<Iterator>>(
-      stop, detail::elements(first, all), detail::length_of(first, last), out, {}, op);
-  return !stop.was_seen();
+/// The same with a stop token: inclusive_scan(token, first, last, out, op, init) or (token, in, out, op, init).
+/// Returns false if a stop was requested before the end.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool inclusive_scan(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      []<class In, class Op = std::plus<>>(auto& stop, detail::input<In> const& in, auto const& out, Op op = {},
+                                           auto... init) {
+        std::identity all;
+        using value = detail::scanned_value<std::iter_value_t<In>, decltype(init)...>;
+        detail::scan_inputs<Sched, detail::scan_kind::inclusive, value>(stop, in, out, all, op, std::move(init)...);
+      },
+      std::forward<Args>(args)...);
 }
 
 /// Writes init, op(init, x0), op(op(init, x0), x1)... of the elements of [first, last) to `out` and its successors:
@@ -189,18 +210,16 @@ auto exclusive_scan(In&& in, Out&& out, Value init, Op op = {}) {
                                std::move(op));
   return detail::ends_of<In, Out>(in, out, n);
 }
-/// The same until a stop is requested of `token`, as in `for_index`. Returns true if everything was written.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
-          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out, class Value,
-          class Op = std::plus<>>
-  requires detail::scan_operation<Op, Value>
-bool exclusive_scan(Token const& token, Iterator first, Sentinel last, Out out, Value init, Op op = {}) {
-  detail::stop_request stop(token);
-  std::identity all;
-  detail::scan<Sched, detail::scan_kind::exclusive, Value>(stop, detail::elements(first, all),
-                                                           detail::length_of(first, last), out,
-                                                           std::optional<Value>(std::move(init)), op);
-  return !stop.was_seen();
+/// The same with a stop token: exclusive_scan(token, first, last, out, init, op) or (token, in, out, init, op).
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool exclusive_scan(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      []<class Value, class Op = std::plus<>>(auto& stop, auto const& in, auto const& out, Value init, Op op = {}) {
+        std::identity all;
+        detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, all, op, std::move(init));
+      },
+      std::forward<Args>(args)...);
 }
 
 /// `inclusive_scan` of f(x) for the elements x of [first, last). f is called once for each element on one worker, and
@@ -246,6 +265,18 @@ auto transform_inclusive_scan(In&& in, Out&& out, Op op, Fn f, Value init) {
                                          std::move(op), std::move(f), std::move(init));
   return detail::ends_of<In, Out>(in, out, n);
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool transform_inclusive_scan(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      []<class In, class Fn>(auto& stop, detail::input<In> const& in, auto const& out, auto op, Fn f, auto... init) {
+        using mapped = std::remove_cvref_t<std::invoke_result_t<Fn&, std::iter_reference_t<In>>>;
+        using value = detail::scanned_value<mapped, decltype(init)...>;
+        detail::scan_inputs<Sched, detail::scan_kind::inclusive, value>(stop, in, out, f, op, std::move(init)...);
+      },
+      std::forward<Args>(args)...);
+}
 
 /// `exclusive_scan` of f(x) for the elements x of [first, last). f as in `transform_inclusive_scan`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
@@ -268,6 +299,16 @@ auto transform_exclusive_scan(In&& in, Out&& out, Value init, Op op, Fn f) {
   filch::transform_exclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
                                          std::move(init), std::move(op), std::move(f));
   return detail::ends_of<In, Out>(in, out, n);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool transform_exclusive_scan(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      []<class Value>(auto& stop, auto const& in, auto const& out, Value init, auto op, auto f) {
+        detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, f, op, std::move(init));
+      },
+      std::forward<Args>(args)...);
 }
 
 namespace detail {
@@ -302,6 +343,13 @@ template <class Iterator, class Out, class Op> struct difference_piece {
   void merge(difference_piece&) const noexcept {}
 };
 
+/// Writes n values.
+template <class Sched, class Stop, class Iterator, class Out, class Op>
+void difference(Stop& stop, Iterator const& first, std::size_t n, Out const& out, Op& op) {
+  difference_piece<Iterator, Out, Op> piece{first, out, {op}};
+  detail::run_pieces<Sched>(0, n, piece, stop);
+}
+
 }  // namespace detail
 
 /// Writes x0, op(x1, x0), op(x2, x1)... of the elements of [first, last) to `out` and its successors. Returns the end
@@ -313,8 +361,8 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           std::random_access_iterator Out, class Op = std::minus<>>
 Out adjacent_difference(Iterator first, Sentinel last, Out out, Op op = {}) {
   std::size_t const n = detail::length_of(first, last);
-  detail::difference_piece<Iterator, Out, Op> piece{first, out, {op}};
-  detail::run_pieces<Sched>(0, n, piece);
+  detail::never_stopped never;
+  detail::difference<Sched>(never, first, n, out, op);
   return detail::iterator_after(out, n);
 }
 /// The same for ranges. Ends at the end of the shorter one, and returns both ends.
@@ -325,6 +373,16 @@ auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
   auto const first = std::ranges::begin(in);
   filch::adjacent_difference<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
   return detail::ends_of<In, Out>(in, out, n);
+}
+/// The same with a stop token. Returns false if a stop was requested before the end.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool adjacent_difference(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      []<class Op = std::minus<>>(auto& stop, auto const& in, auto const& out, Op op = {}) {
+        detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, op);
+      },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -3,6 +3,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/in_order.hpp>
+#include <filch/detail/stopping.hpp>
 
 #include <exception>
 
@@ -78,6 +79,75 @@ template <scheduler Sched = default_scheduler, class Body> decltype(auto) scope(
   threw:
     detail::run_after_throw([&frame] { frame.sync(); }, failure.value);
   });
+}
+
+namespace detail {
+
+/// A spawned callable that may not begin.
+template <class Closure, class Token> struct stoppable_task {
+  stop_request<Token>* stop;
+  Closure closure;
+  void operator()() && {
+    if (!stop->is_requested()) static_cast<void>(std::invoke(std::move(closure)));
+  }
+};
+
+}  // namespace detail
+
+/// The spawner of a `filch::scope` with a stop token. What `spawner` documents holds for it.
+template <scheduler Sched, class Token> class stoppable_spawner {
+ public:
+  stoppable_spawner(spawner<Sched>& spawner, detail::stop_request<Token>& stop) noexcept
+      : spawner_(spawner), stop_(stop) {}
+  stoppable_spawner(stoppable_spawner const&) = delete;
+  stoppable_spawner& operator=(stoppable_spawner const&) = delete;
+
+  /// `spawner::spawn`, unless a stop was requested before the call, or before f begins: then f is destroyed.
+  template <class Fn> void spawn(Fn&& f) {
+    if (stop_.is_requested()) return;
+    spawner_.spawn(detail::stoppable_task<std::decay_t<Fn>, Token>{&stop_, std::forward<Fn>(f)});
+  }
+
+  /// As `spawner::sync`. It waits for tasks that have begun, also after a request.
+  void sync() { spawner_.sync(); }
+
+ private:
+  spawner<Sched>& spawner_;
+  detail::stop_request<Token>& stop_;
+};
+
+/// `scope` until a stop is requested of `token`, which is read before the body begins, at each spawn, and before each
+/// task begins. What has not begun then does not begin; what has begun runs to its end. A scope or a loop inside a
+/// task is stopped if it gets the token, too.
+///
+///     bool const is_whole = filch::scope(token, [&](auto& s) {
+///       for (auto& part : parts) s.spawn([&part] { work(part); });
+///     });
+///
+/// Returns true if nothing was left out, where the body returns void. Otherwise a std::optional of the body's result,
+/// or a pointer for a reference, that is empty if something was left out.
+///
+/// Throws what `scope` throws, also after a request. The token is used until the return only. If a stop was requested
+/// before the call, it enters no pool. Thread: as for `join`. Cost: that of `scope`, and two looks at the token and 8
+/// bytes for each spawn.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Body>
+auto scope(Token const& token, Body&& body) {
+  using Result = std::invoke_result_t<Body, stoppable_spawner<Sched, Token>&>;
+  detail::stop_request stop(token);
+  auto const body_of_scope = [&](spawner<Sched>& plain) -> Result {
+    stoppable_spawner<Sched, Token> s(plain, stop);
+    return std::invoke(std::forward<Body>(body), s);
+  };
+  auto const whole = [&]() -> decltype(auto) { return filch::scope<Sched>(body_of_scope); };
+  if constexpr (std::is_void_v<Result>) {
+    if (!stop.is_requested()) whole();
+    return !stop.was_seen();
+  } else {
+    using returned = detail::result_of_begun<decltype(whole) const&>;
+    if (stop.is_requested()) return returned();
+    returned result = detail::begin_call(whole);
+    return stop.was_seen() ? returned() : std::move(result);
+  }
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/writing.hpp>
 
 #include <algorithm>
@@ -94,13 +95,35 @@ transform(Range&& range, Range2&& range2, OutRange&& out, Fn f, Proj proj = {}, 
   return {in.at(n), in2.at(n), to.at(n)};
 }
 
-/// With a stop token: transform(token, range, out_range, f, proj). Returns false if a stop was requested before the
-/// end.
+/// With a stop token: one input.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool transform(Token const& token, Args&&... args) {
+  return detail::run_stoppable<2>(
+      token,
+      [](auto& stop, auto const& in, auto const& out, auto f, auto... proj) {
+        static_cast<void>(detail::transform<Sched>(stop, in, out, f, proj...));
+      },
+      std::forward<Args>(args)...);
+}
+/// With a stop token: two ranges.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          sized_random_access_output OutRange, class Fn, class Proj = std::identity>
-bool transform(Token const& token, Range&& range, OutRange&& out, Fn f, Proj proj = {}) {
+          sized_random_access_range Range2, sized_random_access_output OutRange, class Fn, class... Proj>
+bool transform(Token const& token, Range&& range, Range2&& range2, OutRange&& out, Fn f, Proj... proj) {
   return detail::until_stopped(token, [&](auto& stop) {
-    static_cast<void>(detail::transform<Sched>(stop, detail::input_of(range), detail::input_of(out), f, proj));
+    static_cast<void>(detail::transform2<Sched>(stop, detail::input_of(range), detail::input_of(range2),
+                                                detail::input_of(out), f, proj...));
+  });
+}
+/// With a stop token: two pairs of iterators, the second one without its end, and an output without bound.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Iterator2,
+          std::random_access_iterator Out, class Fn>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+bool transform(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Out out, Fn f) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    auto const in = detail::input_of(first, last);
+    static_cast<void>(detail::transform2<Sched>(stop, in, detail::input<Iterator2>{first2, in.length},
+                                                detail::input<Out>{out, in.length}, f));
   });
 }
 
@@ -129,6 +152,11 @@ std::ranges::copy_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::b
   auto const end = filch::transform<Sched>(range, out, std::identity{});
   return {end.in, end.out};
 }
+/// With a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool copy(Token const& token, Args&&... args) {
+  return filch::transform<Sched>(token, std::forward<Args>(args)..., std::identity{});
+}
 
 // ---- fill, generate, iota ----------------------------------------------------------------------
 
@@ -145,6 +173,17 @@ std::ranges::borrowed_iterator_t<Range> fill(Range&& range, Value const& value) 
   detail::never_stopped never;
   return detail::write_positions<Sched>(never, detail::input_of(range), detail::constant<Value>{value});
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool fill(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto const& value) {
+        static_cast<void>(
+            detail::write_positions<Sched>(stop, in, detail::constant<std::remove_cvref_t<decltype(value)>>{value}));
+      },
+      std::forward<Args>(args)...);
+}
 
 /// Assigns g() to every element of [first, last). Several workers call g at once, in no order. Returns the end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Fn>
@@ -160,6 +199,17 @@ std::ranges::borrowed_iterator_t<Range> generate(Range&& range, Fn&& g) {
   return detail::write_positions<Sched>(never, detail::input_of(range),
                                         [&g](std::size_t) -> decltype(auto) { return g(); });
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool generate(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto&& g) {
+        static_cast<void>(
+            detail::write_positions<Sched>(stop, in, [&g](std::size_t) -> decltype(auto) { return g(); }));
+      },
+      std::forward<Args>(args)...);
+}
 
 /// Assigns value, value + 1, and so on to the elements of [first, last). Value is a number or a random-access
 /// iterator. Returns the end.
@@ -174,6 +224,16 @@ template <scheduler Sched = default_scheduler, sized_random_access_output Range,
 std::ranges::borrowed_iterator_t<Range> iota(Range&& range, Value value) {
   detail::never_stopped never;
   return detail::write_positions<Sched>(never, detail::input_of(range), detail::counted_from<Value>{value});
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+bool iota(Token const& token, Args&&... args) {
+  return detail::run_stoppable<1>(
+      token,
+      [](auto& stop, auto const& in, auto value) {
+        static_cast<void>(detail::write_positions<Sched>(stop, in, detail::counted_from<decltype(value)>{value}));
+      },
+      std::forward<Args>(args)...);
 }
 
 }  // namespace filch::inline FILCH_ABI

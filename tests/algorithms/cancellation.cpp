@@ -1,13 +1,10 @@
 // A stop token ends a loop: stretches that have not begun do not begin, and the result says so.
-#include "pieces.hpp"
-
-#include <filch/algorithm.hpp>
-
 #include <version>
 #if defined(__cpp_lib_jthread)
-#include <stop_token>
+#include "stoppable_forms.hpp"
 
-#include <atomic>
+#include <memory>
+#include <type_traits>
 
 namespace filch_test {
 namespace {
@@ -17,57 +14,122 @@ TYPED_TEST_SUITE(cancellation, algorithm_schedulers, scheduler_names);
 
 TYPED_TEST(cancellation, changes_nothing_without_a_request) {
   in_every_pool<TypeParam>([](std::size_t n) {
-    std::stop_source source;
-    for (std::stop_token const& token : {source.get_token(), std::stop_token()}) {
-      std::vector<int> v(n);
-      EXPECT_TRUE(filch::for_index<TypeParam>(token, std::size_t{0}, n, [&](std::size_t i) { ++v[i]; }));
-      EXPECT_TRUE(filch::for_each<TypeParam>(token, v, [](int& x) { ++x; }));
-      EXPECT_TRUE(filch::for_each<TypeParam>(token, v.begin(), v.end(), [](int& x) { ++x; }));
-      EXPECT_TRUE(
-          filch::for_each_n<TypeParam>(token, v.begin(), static_cast<std::ptrdiff_t>(n), [](int& x) { ++x; }));
-      EXPECT_EQ(filch::reduce<TypeParam>(token, v, 0L), 4 * static_cast<long>(n));
-      EXPECT_EQ(filch::reduce<TypeParam>(token, v.begin(), v.end(), 0L), 4 * static_cast<long>(n));
-      EXPECT_EQ(filch::count<TypeParam>(token, v, 4), static_cast<std::ptrdiff_t>(n));
-      EXPECT_EQ(filch::all_of<TypeParam>(token, v, [](int x) { return x == 4; }), true);
-      EXPECT_EQ(filch::find<TypeParam>(token, v, 5), v.end());
-      EXPECT_EQ(filch::equal<TypeParam>(token, v, v), true);
-    }
+    auto const run = [](std::string const& name, stoppable_form const& form) {
+      call_counter count;
+      EXPECT_TRUE(form(count)) << name;
+    };
+    every_reduction<TypeParam>(n, run);
+    every_writer<TypeParam>(n, run);
+    expect_other_writers<TypeParam>(std::stop_token(), n, true);
   });
 }
 
 TYPED_TEST(cancellation, begins_nothing_after_a_request) {
   in_every_pool<TypeParam>([](std::size_t n) {
+    auto const run = [n](std::string const& name, stoppable_form const& form) {
+      call_counter count;
+      count.request_stop();
+      EXPECT_EQ(form(count), n == 0) << name;
+      EXPECT_EQ(count.calls(), 0) << name;
+    };
+    every_reduction<TypeParam>(n, run);
+    every_writer<TypeParam>(n, run);
     std::stop_source source;
     source.request_stop();
-    std::stop_token const token = source.get_token();
-    std::vector<int> v(n);
-    bool const is_empty = n == 0;
-    EXPECT_EQ(filch::for_index<TypeParam>(token, std::size_t{0}, n, [&](std::size_t i) { ++v[i]; }), is_empty);
-    EXPECT_EQ(filch::for_each<TypeParam>(token, v, [](int& x) { ++x; }), is_empty);
-    EXPECT_EQ(v, std::vector<int>(n));
-    EXPECT_EQ(filch::reduce<TypeParam>(token, v, 0L).has_value(), is_empty);
-    EXPECT_EQ(filch::count_if<TypeParam>(token, v, [](int) { return true; }).has_value(), is_empty);
-    EXPECT_EQ(filch::min_element<TypeParam>(token, v).has_value(), is_empty);
-    EXPECT_EQ(filch::find<TypeParam>(token, v, 0).has_value(), is_empty);
-    EXPECT_EQ(filch::any_of<TypeParam>(token, v, [](int) { return true; }).has_value(), is_empty);
+    expect_other_writers<TypeParam>(source.get_token(), n, n == 0);
   });
 }
 
 TYPED_TEST(cancellation, ends_a_loop_within_a_stretch_on_each_worker) {
-  constexpr unsigned k_workers = 2;
-  typename TypeParam::pool pool({.workers = k_workers});
-  std::stop_source source;
-  std::atomic<int> after{0};
-  std::atomic<int> ran{0};
-  bool finished = true;
-  pool.run([&] {
-    finished = filch::for_index<TypeParam>(source.get_token(), 0, 1'000'000, [&](int) {
-      if (source.stop_requested()) ++after;
-      if (++ran == 500) source.request_stop();
+  for (unsigned workers : {1u, 2u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    pool.run([&] {
+      auto const run = [&](std::string const& name, stoppable_form const& form) {
+        call_counter count(500);
+        EXPECT_FALSE(form(count)) << name;
+        // minmax_element calls its function twice for each position. A position of the reproducible one is a block.
+        int const calls = name == "reduce reproducibly" ? 64 : 2;
+        EXPECT_LE(count.after(), calls * 64 * static_cast<int>(workers)) << name;
+      };
+      every_reduction<TypeParam>(100'000, run);
+      every_writer<TypeParam>(100'000, run);
     });
+  }
+}
+
+/// Strings that are too long to be stored in place: one whose value was moved away shows.
+std::vector<std::string> strings(std::size_t n) {
+  std::vector<std::string> all;
+  for (int x : numbers(n, 0, 999)) all.push_back(std::to_string(1000 + x) + " and the rest of a long string");
+  return all;
+}
+bool is_odd(std::string const& text) { return text[3] % 2 != 0; }
+
+TYPED_TEST(cancellation, loses_no_element_of_a_partition) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const all = strings(n);
+    auto sorted = all;
+    std::sort(sorted.begin(), sorted.end());
+    for (int stop_at : {1, 20, 64, 100, 700, 9'999}) {
+      for (bool is_stable : {false, true}) {
+        call_counter count(stop_at);
+        auto v = all;
+        auto const pred = [&count](std::string const& x) { return is_odd(count(x)); };
+        auto const behind = is_stable ? filch::stable_partition<TypeParam>(count.token(), v.begin(), v.end(), pred)
+                                      : filch::partition<TypeParam>(count.token(), v.begin(), v.end(), pred);
+        if (behind) {
+          EXPECT_TRUE(std::is_partitioned(v.begin(), v.end(), is_odd));
+        }
+        std::sort(v.begin(), v.end());
+        EXPECT_EQ(v, sorted) << is_stable;
+      }
+    }
   });
-  EXPECT_FALSE(finished);
-  EXPECT_LE(after, 64 * static_cast<int>(k_workers));
+}
+
+TYPED_TEST(cancellation, loses_no_element_of_a_partition_without_memory) {
+  auto const all = strings(1000);
+  auto sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  for (int stop_at : {0, 1, 500}) {
+    call_counter count(stop_at);
+    auto v = all;
+    auto pred = [&count](std::string const& x) { return is_odd(count(x)); };
+    std::identity same;
+    filch::detail::selection<decltype(v)::iterator, decltype(pred), std::identity> const taken{
+        v.begin(), {pred}, {same}};
+    std::stop_token const token = count.token();
+    filch::detail::stop_request stop(token);
+    filch::detail::partition_without_memory(stop, taken, 0, v.size());
+    EXPECT_EQ(stop.was_seen(), stop_at != 0);
+    EXPECT_EQ(count.calls(), stop_at == 0 ? 1000 : stop_at);
+    EXPECT_EQ(std::is_partitioned(v.begin(), v.end(), is_odd), stop_at == 0);
+    std::sort(v.begin(), v.end());
+    EXPECT_EQ(v, sorted);
+  }
+}
+
+TYPED_TEST(cancellation, takes_functions_and_initial_values_as_the_forms_without_a_token_do) {
+  std::stop_token const token;
+  std::vector<std::string> const letters{"a", "b", "c"};
+  std::string const init = "an initial value that is too long to be stored in place: ";
+  std::string own = init;
+  EXPECT_EQ(filch::reduce<TypeParam>(token, letters, init), init + "abc");
+  EXPECT_EQ(filch::reduce<TypeParam>(token, letters, own), init + "abc");
+  EXPECT_EQ(own, init);
+  auto counts = [n = 0](std::string const&) mutable { return ++n > 0; };
+  EXPECT_EQ(filch::count_if<TypeParam>(token, letters, counts), 3);
+  struct text {
+    std::unique_ptr<std::string> value;
+    explicit text(std::string const& x) : value(std::make_unique<std::string>(x)) {}
+  };
+  auto const append = [](text x, text const& y) {
+    *x.value += *y.value;
+    return x;
+  };
+  auto const map = [](std::string const& x) { return text(x); };
+  auto const sum = filch::transform_reduce<TypeParam>(token, letters, text(""), append, map);
+  EXPECT_EQ(*sum->value, "abc");
 }
 
 }  // namespace

@@ -120,7 +120,9 @@ TYPED_TEST(fronts, stable_partition_is_right_without_memory) {
     auto pred = is_taken;
     filch::detail::selection<std::vector<int>::iterator, decltype(pred), std::identity> const in{
         v.begin(), {pred}, {all}};
-    EXPECT_EQ(filch::detail::partition_without_memory(in, 0, n), static_cast<std::size_t>(middle - expected.begin()));
+    filch::detail::never_stopped never;
+    EXPECT_EQ(filch::detail::partition_without_memory(never, in, 0, n),
+              static_cast<std::size_t>(middle - expected.begin()));
     EXPECT_EQ(v, expected);
   }
 }

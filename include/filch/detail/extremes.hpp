@@ -77,10 +77,12 @@ Iterator find_extreme(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{
 }
 
 /// The first of the least elements and the last of the greatest.
-template <class Sched, class Stop, class Iterator, class Comp, class Proj>
-std::ranges::minmax_element_result<Iterator> find_both_extremes(Stop& stop, input<Iterator> const& in, Comp& comp,
-                                                                Proj& proj) {
-  extreme_piece<Iterator, Comp, Proj, extreme::first_least, extreme::last_greatest> piece({in.first, proj}, {comp});
+template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+std::ranges::minmax_element_result<Iterator> find_both_extremes(Stop& stop, input<Iterator> const& in,
+                                                                Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
+  extreme_piece<Iterator, std::remove_reference_t<Comp>, std::remove_reference_t<Proj>, extreme::first_least,
+                extreme::last_greatest>
+      piece({in.first, proj}, {comp});
   detail::run_pieces<Sched>(0, in.length, piece, stop);
   return {in.at(std::min(in.length, piece.best[0])), in.at(std::min(in.length, piece.best[1]))};
 }

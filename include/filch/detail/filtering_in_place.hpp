@@ -83,6 +83,14 @@ template <class Work> class front_piece {
     next_ = upper.next_;
     front_ = upper.is_lowest_ ? upper.front_ : work_.joined(front_, upper.front_);
   }
+  /// The loop was stopped. Nothing is lost, but the fronts stay as they are.
+  void abandon(front_piece& upper) {
+    if (upper.is_lowest_) {
+      front_ = upper.front_;
+    } else {
+      work_.finish(upper.front_);
+    }
+  }
   /// The front, of the piece of the whole loop.
   front& whole() noexcept { return front_; }
 
@@ -103,9 +111,9 @@ template <class Work> class front_piece {
 };
 
 /// Runs a filter in place over n positions. Returns the length of the front.
-template <class Sched, class Work> std::size_t to_the_front(std::size_t n, Work& work) {
+template <class Sched, class Stop, class Work> std::size_t to_the_front(Stop& stop, std::size_t n, Work& work) {
   front_piece<Work> piece(work, n);
-  detail::run_pieces<Sched>(0, n, piece);
+  detail::run_pieces<Sched>(0, n, piece, stop);
   work.finish(piece.whole());
   return piece.whole().at;
 }
@@ -281,12 +289,13 @@ template <class T> class raw_buffer {
 };
 
 /// stable_partition of [first, last), which is not empty, by rotations. Returns the end of the taken ones.
-template <class Selection>
-std::size_t partition_without_memory(Selection const& in, std::size_t first, std::size_t last) {
+template <class Stop, class Selection>
+std::size_t partition_without_memory(Stop& stop, Selection const& in, std::size_t first, std::size_t last) {
+  if (stop.is_requested()) return first;
   if (last - first == 1) return in.takes(in.at(first)) ? last : first;
   std::size_t const middle = first + (last - first) / 2;
-  std::size_t const low = detail::partition_without_memory(in, first, middle);
-  std::size_t const high = detail::partition_without_memory(in, middle, last);
+  std::size_t const low = detail::partition_without_memory(stop, in, first, middle);
+  std::size_t const high = detail::partition_without_memory(stop, in, middle, last);
   detail::rotate(in.at(low), in.at(middle), in.at(high));
   return low + (high - middle);
 }

@@ -53,16 +53,18 @@ std::size_t find_any_match(Stop& stop, input<Iterator> const& in, input<Iterator
 }
 
 /// The position of the first part of `in` that matches in2; the length if there is none.
-template <class Sched, class Stop, class Iterator, class Iterator2, class Pred, class Proj, class Proj2>
-std::size_t find_match(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred& pred, Proj& proj,
-                       Proj2& proj2) {
+template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::size_t find_match(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
+                       Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
   if (in2.length == 0) return 0;
   return detail::find_any_match<Sched, false>(stop, in, in2, pred, proj, proj2);
 }
 /// The same for the last part.
-template <class Sched, class Stop, class Iterator, class Iterator2, class Pred, class Proj, class Proj2>
-std::size_t find_last_match(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred& pred,
-                            Proj& proj, Proj2& proj2) {
+template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::size_t find_last_match(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
+                            Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
   if (in2.length == 0) return in.length;
   return detail::find_any_match<Sched, true>(stop, in, in2, pred, proj, proj2);
 }
@@ -74,6 +76,16 @@ std::ranges::borrowed_subrange_t<Range> part_of(input<Iterator> const& in, std::
     return {in.at(position), in.at(position == in.length ? position : position + length)};
   } else {
     return {};
+  }
+}
+
+/// The result of a search: the part for a range, its position for a pair of iterators.
+template <class First, class... Rest, class Iterator>
+auto part_found(input<Iterator> const& in, std::size_t position, std::size_t length) {
+  if constexpr (sized_random_access_range<First>) {
+    return detail::part_of<First>(in, position, length);
+  } else {
+    return in.at(position);
   }
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <filch/detail/loop_pace.hpp>
+#include <filch/detail/stopping.hpp>
 #include <filch/scheduler.hpp>
 
 #include <algorithm>
@@ -21,7 +22,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <optional>
 #include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -90,8 +90,9 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 ///  - `split(middle, last)` returns the state of a new piece that will run [middle, last). It is called between two
 ///    stretches on the worker that runs this piece, which keeps the positions below middle.
 ///  - `merge(upper)` appends `upper`, which ran the positions right above this piece's. It is called once for each
-///    split, after both have ended, unless one of them threw. If the loop ends early, `upper` may have run in part,
-///    or not at all.
+///    split, after both have ended, unless one of them threw or the loop was stopped by its token. If the loop ends
+///    early, `upper` may have run in part, or not at all.
+///  - `abandon(upper)`, if there is one, is called in place of merge after the loop was stopped by its token.
 template <class Piece>
 concept loop_piece = requires(Piece& piece, position_of<Piece> position) {
   detail::runner_of(piece, position).run(position, position);
@@ -120,52 +121,6 @@ class loop_end {
  private:
   std::atomic<std::size_t> end_{std::numeric_limits<std::size_t>::max()};
 };
-
-/// A std::stop_token, or what is used as one. Headers that take one need not include <stop_token>.
-template <class Token>
-concept stop_token_like = requires(Token const& token) {
-  { token.stop_requested() } noexcept -> std::same_as<bool>;
-  { token.stop_possible() } noexcept -> std::same_as<bool>;
-};
-
-/// The stop condition of a loop without a token: never.
-struct never_stopped {
-  static constexpr bool is_requested() noexcept { return false; }
-};
-
-/// The stop condition of a loop with a token, read before each stretch. A reference to a stop_request is passed on.
-template <stop_token_like Token> class stop_request {
- public:
-  explicit stop_request(Token const& token) noexcept : token_(token) {}
-  bool is_requested() noexcept {
-    if (!token_.stop_requested()) [[likely]]
-      return false;
-    // relaxed: read by the caller of the loop, after all joins.
-    was_seen_.store(true, std::memory_order_relaxed);
-    return true;
-  }
-  /// Did a piece end because of the request?
-  bool was_seen() const noexcept { return was_seen_.load(std::memory_order_relaxed); }
-
- private:
-  Token const& token_;
-  std::atomic<bool> was_seen_{false};
-};
-
-/// Calls body(stop) and returns its result, or nothing if a stop was requested before the end: an std::optional, and
-/// a bool where body returns void.
-template <stop_token_like Token, class Body> auto until_stopped(Token const& token, Body body) {
-  using result = std::invoke_result_t<Body&, stop_request<Token>&>;
-  stop_request stop(token);
-  if constexpr (std::is_void_v<result>) {
-    body(stop);
-    return !stop.was_seen();
-  } else {
-    std::optional<result> value(body(stop));
-    if (stop.was_seen()) value.reset();
-    return value;
-  }
-}
 
 /// Measuring and checking tools hang on this. The engine calls it where pieces begin and end.
 struct piece_observer {
@@ -271,7 +226,11 @@ FILCH_OUTLINE void split_piece(position_of<Piece> const first, position_of<Piece
   Piece upper = piece.split(middle, last);
   Sched::join([first, middle, &piece, &stop, &end] { detail::run_piece<Sched>(first, middle, piece, stop, &end); },
               [middle, last, &upper, &stop, &end] { detail::run_piece<Sched>(middle, last, upper, stop, &end); });
-  piece.merge(upper);
+  if (!stop.was_seen()) {
+    piece.merge(upper);
+  } else if constexpr (requires { piece.abandon(upper); }) {
+    piece.abandon(upper);
+  }
 }
 
 /// Runs [first, last), which is not empty. If a worker waits, splits also before the first position, which alone may

@@ -65,29 +65,6 @@ template <sized_random_access_range Range> FILCH_INLINE auto input_of(Range&& ra
   return input<std::ranges::iterator_t<Range>>{std::ranges::begin(range), detail::length_of(range)};
 }
 
-/// Calls body(in, rest...): the first argument is a range, or the first two are a pair of iterators.
-template <class Body, class First, class... Rest>
-decltype(auto) with_input(Body body, First&& first, Rest&&... rest) {
-  if constexpr (sized_random_access_range<First>) {
-    return body(detail::input_of(first), rest...);
-  } else {
-    return [&](auto& last, auto&... others) -> decltype(auto) {
-      return body(detail::input_of(first, last), others...);
-    }(rest...);
-  }
-}
-/// The same for two inputs.
-template <class Body, class First, class... Rest>
-decltype(auto) with_two_inputs(Body body, First&& first, Rest&&... rest) {
-  return detail::with_input(
-      [&](auto const& in, auto&... others) -> decltype(auto) {
-        return detail::with_input(
-            [&](auto const& in2, auto&... others2) -> decltype(auto) { return body(in, in2, others2...); },
-            others...);
-      },
-      first, rest...);
-}
-
 /// Is Fn a function of the standard or of this library that costs an instruction or so, where its arguments are
 /// numbers?
 template <class Fn> inline constexpr bool is_arithmetic_function = false;

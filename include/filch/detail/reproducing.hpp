@@ -53,10 +53,10 @@ template <class Value, class Source, class Op> struct reproducing_piece {
 };
 
 /// op over `init` and n elements of `in`, by the fixed tree.
-template <class Sched, class Value, class Source, class Op>
-Value reduce_reproducibly(Source const& in, std::size_t n, Value init, Op& op) {
-  reproducing_piece<Value, Source, Op> piece{in, {op}, n};
-  detail::run_pieces<Sched>(0, n / k_reproducible_block + (n % k_reproducible_block != 0), piece);
+template <class Sched, class Stop, class Source, class Value, class Op = std::plus<>>
+Value reduce_reproducibly(Stop& stop, Source const& in, std::size_t n, Value init, Op&& op = Op{}) {
+  reproducing_piece<Value, Source, std::remove_reference_t<Op>> piece{in, {op}, n};
+  detail::run_pieces<Sched>(0, n / k_reproducible_block + (n % k_reproducible_block != 0), piece, stop);
   for (auto& node : piece.nodes) init = op(std::move(init), std::move(node.value));
   return init;
 }

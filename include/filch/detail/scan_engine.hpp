@@ -11,6 +11,7 @@
 
 #include <filch/detail/pieces.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -118,15 +119,22 @@ template <class Work> class blocks_ahead {
 };
 
 /// The second pass of some blocks. A position of this loop is a block.
-template <class Work> struct second_pass_piece {
+template <class Work, class Stop> struct second_pass_piece {
   using carries = std::array<std::optional<typename Work::carry>, blocks_ahead<Work>::k_most>;
+  static constexpr std::size_t k_between_looks = 64;  // of positions
   Work* work;
+  Stop* stop;
   blocks_ahead<Work> const* blocks;
   carries* at;
 
   void run(std::size_t first, std::size_t last) const {
     for (; first != last; ++first) {
-      work->again(blocks->first_of(first), blocks->last_of(first), *(*at)[first]);
+      std::size_t const end = blocks->last_of(first);
+      for (std::size_t i = blocks->first_of(first); i != end && !stop->is_requested();) {
+        std::size_t const next = std::is_same_v<Stop, never_stopped> ? end : std::min(end, i + k_between_looks);
+        work->again(i, next, *(*at)[first]);
+        i = next;
+      }
     }
   }
   second_pass_piece split(std::size_t, std::size_t) const { return *this; }
@@ -246,13 +254,14 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
       catch_up();
     }
     if (ahead_.empty()) return;
-    typename second_pass_piece<Work>::carries at;
+    using pass_piece = second_pass_piece<Work, Stop>;
+    typename pass_piece::carries at;
     carry known = below;
     for (std::size_t i = 0; i < ahead_.size(); ++i) {
       at[i].emplace(known);
       if (i + 1 < ahead_.size()) known = work_.after(std::move(known), ahead_.sum_of(i));
     }
-    second_pass_piece<Work> pass{&work_, &ahead_, &at};
+    pass_piece pass{&work_, &stop_, &ahead_, &at};
     detail::run_pieces<Sched>(0, ahead_.size(), pass, stop_);
     ahead_.clear();
   }

@@ -1,0 +1,73 @@
+// The forms of algorithms with a stop token. One function for each name takes the arguments of all its other forms.
+#pragma once
+
+#include <filch/detail/ranges.hpp>
+#include <filch/detail/stopping.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+template <class Iterator, class... Rest> inline constexpr bool is_end_next = false;
+template <class Iterator, class Sentinel, class... Rest>
+inline constexpr bool is_end_next<Iterator, Sentinel, Rest...> =
+    sized_random_access_end<std::remove_cvref_t<Sentinel>, Iterator>;
+
+/// Calls body(in, rest...). The first argument is a range, or an iterator of `length` elements, or the first two are
+/// an iterator and its end.
+template <class Body, class First, class... Rest>
+decltype(auto) with_input(std::size_t length, Body const& body, First&& first, Rest&&... rest) {
+  using iterator = std::remove_cvref_t<First>;
+  if constexpr (sized_random_access_range<First>) {
+    return body(detail::input_of(first), std::forward<Rest>(rest)...);
+  } else if constexpr (is_end_next<iterator, Rest...>) {
+    return [&](auto&& last, auto&&... others) -> decltype(auto) {
+      return body(detail::input_of(iterator(first), last), std::forward<decltype(others)>(others)...);
+    }(std::forward<Rest>(rest)...);
+  } else {
+    return body(input<iterator>{first, length}, std::forward<Rest>(rest)...);
+  }
+}
+
+/// Calls body(inputs..., rest...) with so many inputs, or outputs. An iterator without its end has as many elements
+/// as the input before it.
+template <std::size_t Count, class Body, class... Args>
+decltype(auto) with_inputs(std::size_t length, Body const& body, Args&&... args) {
+  if constexpr (Count == 0) {
+    return body(std::forward<Args>(args)...);
+  } else {
+    return detail::with_input(
+        length,
+        [&](auto const& in, auto&&... rest) -> decltype(auto) {
+          return detail::with_inputs<Count - 1>(
+              in.length,
+              [&](auto&&... more) -> decltype(auto) { return body(in, std::forward<decltype(more)>(more)...); },
+              std::forward<decltype(rest)>(rest)...);
+        },
+        std::forward<Args>(args)...);
+  }
+}
+
+/// The result of a form whose first argument is of type First: std::ranges::dangling for a temporary container.
+template <class First, class... Rest, class Iterator> auto not_dangling(Iterator const& i) {
+  if constexpr (sized_random_access_range<First>) {
+    return std::ranges::borrowed_iterator_t<First>(i);
+  } else {
+    return i;
+  }
+}
+
+/// Calls body(stop, inputs..., rest...) with the arguments of a form. The body takes functions and initial values by
+/// value, as the form does. Returns what `until_stopped` does.
+template <std::size_t Count, stop_token_like Token, class Body, class... Args>
+auto run_stoppable(Token const& token, Body const& body, Args&&... args) {
+  return detail::until_stopped(token, [&](stop_request<Token>& stop) {
+    return detail::with_inputs<Count>(
+        0, [&](auto&&... all) -> decltype(auto) { return body(stop, std::forward<decltype(all)>(all)...); },
+        std::forward<Args>(args)...);
+  });
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
