@@ -1,6 +1,7 @@
 // A contender: a scheduler, Filch's or a peer's, that runs every workload.
 #pragma once
 
+#include "algorithm.hpp"
 #include "server_call.hpp"
 #include "workload.hpp"
 
@@ -36,9 +37,6 @@ class running_pool {
   /// Makes the call from the calling thread, in the usual way: on the pool, or, for a peer whose every thread may
   /// fork, without one. Returns its answer. Several threads may call at once.
   virtual std::uint64_t serve(server_call const& c) = 0;
-  /// A parallel loop that adds 1 to each number. From inside or outside, in the usual way: on the default pool then,
-  /// or, for a peer whose every thread may fork, without one.
-  virtual void loop(std::size_t n, float* numbers) = 0;
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
   virtual std::optional<filch::pool_stats> stats() const = 0;
@@ -53,6 +51,7 @@ struct contender {
   bool has_workers;  // else one, whatever is asked for
   bool has_fibers;   // with stacks of their own
   std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
+  std::unique_ptr<algorithm_pool> (*make_for_algorithms)(filch::pool_options const& options);
 };
 
 // Each in a file of its own, so that they compile side by side.
