@@ -1,6 +1,7 @@
 // A contender: a scheduler, Filch's or a peer's, that runs every workload.
 #pragma once
 
+#include "algorithm.hpp"
 #include "server_call.hpp"
 #include "workload.hpp"
 
@@ -42,9 +43,6 @@ class running_pool {
   /// Makes the call on the calling thread, in the usual way: through the pool, or without one for a peer whose every
   /// thread may fork. Returns its answer. Several threads may call at once.
   virtual std::uint64_t serve(server_call const& c) = 0;
-  /// A parallel loop that adds 1 to each number, from inside or outside. Outside it uses the default pool, or none
-  /// for a peer whose every thread may fork.
-  virtual void loop(std::size_t n, float* numbers) = 0;
   /// In a task: does a worker ask for work?
   virtual bool wanted() const = 0;
   virtual std::optional<pool_counts> stats() const = 0;
@@ -59,6 +57,7 @@ struct contender {
   bool has_workers;  // else it has one worker
   bool has_fibers;   // its fibers have stacks of their own
   std::unique_ptr<running_pool> (*make)(filch::pool_options const& options);
+  std::unique_ptr<algorithm_pool> (*make_for_algorithms)(filch::pool_options const& options);
 };
 
 // Each in a file of its own, so that they compile side by side.

@@ -21,7 +21,7 @@ struct loops_request {
 nlohmann::ordered_json measure_rows(loops_request const& wanted);
 /// A loop, and a tree of joins over the same iterations: workload rounds.
 nlohmann::ordered_json measure_rounds(loops_request const& wanted);
-/// Calls of loops that take nanoseconds to microseconds.
-nlohmann::ordered_json measure_tiny_loops(loops_request const& wanted);
+/// Calls of algorithms that take nanoseconds to microseconds.
+nlohmann::ordered_json measure_tiny(std::vector<algorithm const*> const& algorithms, loops_request const& wanted);
 
 }  // namespace bench

@@ -2,13 +2,13 @@
 #include "against.hpp"
 #include "channels.hpp"
 #include "launcher.hpp"
-#include "loops.hpp"
 #include "measure_short.hpp"
 #include "micro.hpp"
 #include "other_program.hpp"
 #include "report.hpp"
 #include "request.hpp"
 #include "server.hpp"
+#include "show_loops.hpp"
 #include "space.hpp"
 #if FILCH_HAS_CACTUS
 #include "stealing.hpp"
@@ -231,19 +231,12 @@ void show_against(options const& o) {
   }
 }
 
-/// The schedulers of the request, then oneTBB if it is built in.
-contender const* add_onetbb(std::vector<contender const*>& to) {
-  contender const* const onetbb = find_contender("onetbb");
-  if (onetbb && std::find(to.begin(), to.end(), onetbb) == to.end()) to.push_back(onetbb);
-  return onetbb;
-}
-
 /// Several threads that call at once.
 void show_server(options const& o) {
   constexpr unsigned k_turns = 10;
   auto measured =
       wanted_schedulers(o, {[](contender const&) { return true; }, "--server takes this program's schedulers"});
-  contender const* const base = add_onetbb(measured);
+  contender const* const base = add_peer(measured, "onetbb");
   unsigned const turns = wanted_turns(o, k_turns);
   unsigned const workers = usual_workers();
   check_pools(measured, workers);
@@ -258,26 +251,6 @@ void show_server(options const& o) {
     }
   }
   if (o.as_json()) print_as_json(rows);
-}
-
-/// Loops with few long iterations, in rounds, and tiny ones.
-void show_loops(options const& o) {
-  constexpr unsigned k_turns = 7;
-  loops_request wanted;
-  wanted.contenders = wanted_schedulers(o, {[](contender const& c) { return c.has_workers; },
-                                            "--loops takes schedulers of this program that have workers"});
-  add_onetbb(wanted.contenders);
-  wanted.workers = usual_workers();
-  wanted.turns = wanted_turns(o, k_turns);
-  wanted.quick = o.quick;
-  wanted.as_json = o.as_json();
-  check_pools(wanted.contenders, wanted.workers);
-
-  nlohmann::ordered_json all;
-  all["rows"] = measure_rows(wanted);
-  all["rounds"] = measure_rounds(wanted);
-  all["tiny"] = measure_tiny_loops(wanted);
-  if (o.as_json()) fmt::print("{}\n", all.dump(2));
 }
 
 #if FILCH_HAS_CACTUS
@@ -340,6 +313,8 @@ int run(options const& o) {
     show_server(o);
   } else if (o.loops) {
     show_loops(o);
+  } else if (o.algorithms) {
+    show_algorithms(o);
 #if FILCH_HAS_CACTUS
   } else if (o.stealing) {
     show_stealing(o);

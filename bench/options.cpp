@@ -18,6 +18,7 @@ std::string_view measurement(options const& o) {
   if (o.stealing) return "--stealing";
   if (o.server) return "--server";
   if (o.loops) return "--loops";
+  if (o.algorithms) return "--algorithms";
   if (!o.channels.empty()) return "--channels";
   if (!o.against.empty()) return "--against";
   return "";
@@ -106,11 +107,16 @@ options read_options(int argc, char** argv) {
       app.add_flag("--server", o.server, "threads that call at once: latencies and throughput, in turn with oneTBB");
   auto* const loops =
       app.add_flag("--loops", o.loops, "loops: few long iterations, rounds, tiny loops; in turn with oneTBB");
+  auto* const algorithms = app.add_flag(
+      "--algorithms", o.algorithms,
+      "algorithms beside plain loops and peers; --workload: sizes, tails, tiny, or NAME[=ELEMENTS], comma separated");
   auto* const against = app.add_option("--against", o.against, "the schedulers in turn with this one, and over it");
   server->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels);
   loops->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels)->excludes(
       server);
-  against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops);
+  algorithms->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops);
+  against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops)->excludes(
+      algorithms);
 #if FILCH_HAS_CACTUS
   app.add_flag("--stealing", o.stealing, "steals of implicit: their number, latency and cost for the victim")
       ->excludes(scheduler)
@@ -119,6 +125,7 @@ options read_options(int argc, char** argv) {
       ->excludes(channels)
       ->excludes(server)
       ->excludes(loops)
+      ->excludes(algorithms)
       ->excludes(against);
 #endif
   try {

@@ -26,6 +26,7 @@ struct options {
   bool stealing = false;
   bool server = false;
   bool loops = false;
+  bool algorithms = false;
   std::string channels;  // the figure
   std::string against;   // the scheduler
   std::string help;      // text of --help, else empty

@@ -65,6 +65,7 @@ FILCH_STACK_SIZE=1 refused --channels 3 --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --against direct --workload fib=10 --workers 1
 FILCH_STACK_SIZE=1 refused --stealing --workload fib=10 --workers 2
 FILCH_STACK_SIZE=1 refused --loops
+FILCH_STACK_SIZE=1 refused --algorithms
 FILCH_STACK_SIZE=1 refused --server
 FILCH_NUM_THREADS=nonsense says "filch-bench: FILCH_NUM_THREADS" --workload fib=10
 
@@ -125,6 +126,14 @@ refused --loops --workload fib=10
 refused --loops --workers 2
 refused --loops --scheduler serial
 refused --loops --server
+refused --algorithms --format csv
+refused --algorithms --loops
+refused --algorithms --scheduler serial
+says "unknown algorithm fib" --algorithms --workload fib
+says "tiny has no pareto" --algorithms --workload tiny=pareto
+refused --algorithms --workload reduce=0
+refused --algorithms --workload sizes,reduce
+refused --algorithms --workload tiny,tiny=reduce
 refused --server --format csv
 refused --server --workload fib=10
 refused --server --workers 2

@@ -122,6 +122,12 @@ std::vector<contender const*> wanted_schedulers(options const& o, eligible const
   return wanted;
 }
 
+contender const* add_peer(std::vector<contender const*>& to, std::string_view name) {
+  contender const* const peer = find_contender(name);
+  if (peer && std::find(to.begin(), to.end(), peer) == to.end()) to.push_back(peer);
+  return peer;
+}
+
 std::vector<unsigned> wanted_workers(options const& o) {
   if (!o.workers.empty()) return said_workers(o);
   unsigned const all = usual_workers();

@@ -23,6 +23,8 @@ std::vector<contender const*> wanted_schedulers(options const& o);
 /// At least one, none of them null. Peers only if they are named.
 std::vector<contender const*> wanted_schedulers(options const& o, eligible const& which);
 contender const* wanted_scheduler(std::string const& name, eligible const& which);
+/// A peer, where it is built in, last: first what is asked for. Null: it is not.
+contender const* add_peer(std::vector<contender const*>& to, std::string_view name);
 
 /// 1 and as many as usual, if the command line does not say.
 std::vector<unsigned> wanted_workers(options const& o);

@@ -3,6 +3,7 @@
 
 #include "../contender.hpp"
 #include "../workloads.hpp"
+#include "algorithm_pool_of.hpp"
 
 #include <filch/serial.hpp>
 
@@ -47,9 +48,6 @@ template <class S> class pool_of final : public running_pool {
     pool_.run([&] { nest_here(joins, before, inside, second); });
   }
   std::uint64_t serve(server_call const& c) override { return serve_on(pool_, c); }
-  void loop(std::size_t n, float* numbers) override {
-    parallel_loop<S>(0, n, [numbers](std::size_t i) { numbers[i] += 1; });
-  }
   bool wanted() const override { return S::wanted(); }
   std::optional<pool_counts> stats() const override {
     if constexpr (requires { pool_.stats(); }) {
@@ -99,7 +97,10 @@ template <class S> contender contender_of(std::string_view about, bool is_peer, 
       is_peer,
       has_workers,
       pool_of_fibers<typename S::pool>,
-      [](filch::pool_options const& o) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(o); }};
+      [](filch::pool_options const& o) -> std::unique_ptr<running_pool> { return std::make_unique<pool_of<S>>(o); },
+      [](filch::pool_options const& o) -> std::unique_ptr<algorithm_pool> {
+        return std::make_unique<algorithm_pool_of<S>>(o);
+      }};
 }
 
 }  // namespace bench

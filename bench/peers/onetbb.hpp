@@ -1,16 +1,21 @@
-// oneTBB as a scheduler: parallel_invoke for a join, parallel_for for a loop, task_group for a frame, task_arena for
+// oneTBB as a scheduler: parallel_invoke for a join, parallel_for for a loop, parallel_reduce,
+// parallel_scan, task_group for a frame, task_arena for
 // a pool.
 #pragma once
 
 #include <filch/pool_options.hpp>
 #include <filch/scheduler.hpp>
 
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_invoke.h>
+#include <oneapi/tbb/parallel_reduce.h>
+#include <oneapi/tbb/parallel_scan.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -30,6 +35,45 @@ struct onetbb {
 
   template <class F> static void for_index(std::size_t first, std::size_t last, F const& f) {
     tbb::parallel_for(first, last, f);
+  }
+
+  static constexpr bool k_has_own_loops = true;
+  using range = tbb::blocked_range<std::size_t>;
+
+  /// step(value, i) for each i below n, and join(value, other) for the values of parts.
+  template <class T, class Step, class Join>
+  static T reduce(std::size_t n, T const& identity, Step const& step, Join const& join) {
+    struct body {
+      T const& identity;
+      Step const& step;
+      Join const& join_with;
+      T value;
+      body(T const& i, Step const& s, Join const& j) : identity(i), step(s), join_with(j), value(i) {}
+      body(body& other, tbb::split) : body(other.identity, other.step, other.join_with) {}
+      void operator()(range const& r) {
+        T own = std::move(value);
+        for (std::size_t i = r.begin(); i != r.end(); ++i) step(own, i);
+        value = std::move(own);
+      }
+      void join(body& other) { join_with(value, other.value); }
+    } all(identity, step, join);
+    tbb::parallel_reduce(range(0, n), all);
+    return std::move(all.value);
+  }
+  /// write(i, before) for each i below n, where before is `zero` and value_of(k) for all k below i. Returns the sum.
+  template <class T, class ValueOf, class Write>
+  static T sums(std::size_t n, T zero, ValueOf const& value_of, Write const& write) {
+    return tbb::parallel_scan(
+        range(0, n), zero,
+        [&](range const& r, T sum, bool is_final) {
+          for (std::size_t i = r.begin(); i != r.end(); ++i) {
+            T const value = value_of(i);
+            if (is_final) write(i, sum);
+            sum += value;
+          }
+          return sum;
+        },
+        std::plus<T>());
   }
 
   class frame {

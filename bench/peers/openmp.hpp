@@ -2,6 +2,8 @@
 // end in OpenMP; no workload throws.
 #pragma once
 
+#include "../algorithm.hpp"
+
 #include <filch/pool_options.hpp>
 #include <filch/scheduler.hpp>
 
@@ -37,6 +39,43 @@ struct openmp {
 #pragma omp parallel for shared(f)
       for (std::size_t i = first; i < last; ++i) f(i);
     }
+  }
+
+  static constexpr bool k_has_own_loops = true;
+  static void use_threads(unsigned n) { omp_set_num_threads(static_cast<int>(n)); }
+  static void use_schedule(loop_schedule const& s) {
+    constexpr omp_sched_t k_kinds[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided};
+    omp_set_schedule(k_kinds[s.kind], s.chunk);
+  }
+  template <class F> static void for_index_as_scheduled(std::size_t first, std::size_t last, F const& f) {
+#pragma omp parallel for schedule(runtime) shared(f)
+    for (std::size_t i = first; i < last; ++i) f(i);
+  }
+  /// step(value, i) for each i below n, and join(value, other) for the values of threads, in any order.
+  template <class T, class Step, class Join>
+  static T reduce(std::size_t n, T const& identity, Step const& step, Join const& join) {
+    T all = identity;
+#pragma omp parallel shared(all, identity, step, join)
+    {
+      T own = identity;
+#pragma omp for nowait
+      for (std::size_t i = 0; i < n; ++i) step(own, i);
+#pragma omp critical
+      join(all, own);
+    }
+    return all;
+  }
+  /// write(i, before) for each i below n, where before is `zero` and value_of(k) for all k below i. Returns the sum.
+  template <class T, class ValueOf, class Write>
+  static T sums(std::size_t n, T zero, ValueOf const& value_of, Write const& write) {
+    T sum = zero;
+#pragma omp parallel for reduction(inscan, + : sum)
+    for (std::size_t i = 0; i < n; ++i) {
+      write(i, sum);
+#pragma omp scan exclusive(sum)
+      sum += value_of(i);
+    }
+    return sum;
   }
 
   class frame {
