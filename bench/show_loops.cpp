@@ -1,4 +1,4 @@
-// What --loops and --algorithms measure.
+// The modes --loops and --algorithms of filch-bench.
 #include "show_loops.hpp"
 
 #include "loops.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view k_tiny[] = {"for_each", "reduce", "count_if", "inclusive_scan", "copy_if", "find_if-none"};
 
-/// What --workload selects: NAME, NAME=ELEMENTS, or a whole table by its name.
+/// A selection by --workload: NAME, NAME=ELEMENTS, or a whole table by its name.
 struct wanted_algorithms {
   std::vector<sized_algorithm> sizes;
   std::vector<sized_algorithm> tails;

@@ -111,7 +111,7 @@ struct partition_copy {
   }
 };
 
-/// What algorithms in place share: each call begins with the source.
+/// The base of algorithms in place: each call begins with the source.
 struct in_place {
   struct input {
     numbers source, x;

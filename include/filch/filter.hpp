@@ -60,7 +60,7 @@ Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Pro
   return in.at(detail::to_the_front<Sched>(stop, in.length, work));
 }
 
-/// What a filter in place with a stop token returns: the elements behind `end` for a range, `end` for iterators.
+/// The result of a filter in place with a stop token: the elements behind `end` for a range, `end` for iterators.
 template <class First, class... Rest, class Iterator> auto behind(input<Iterator> const& in, Iterator const& end) {
   if constexpr (sized_random_access_range<First>) {
     return std::ranges::borrowed_subrange_t<First>(end, in.end());

@@ -58,7 +58,7 @@ template <class Piece>
 concept piece_with_runner =
     requires(Piece& piece, position_of<Piece> position) { piece.ran(piece.runner(position), position); };
 
-/// What runs the stretches of a piece from `first` on: the piece's runner, a copy of the piece, or the piece.
+/// The object that runs the stretches of a piece from `first` on: its runner, a copy of the piece, or the piece.
 template <class Piece>
 FILCH_INLINE decltype(auto) runner_of(Piece& piece, [[maybe_unused]] position_of<Piece> first) {
   if constexpr (piece_with_runner<Piece>) {

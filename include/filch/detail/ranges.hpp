@@ -84,7 +84,7 @@ inline constexpr bool points_to_numbers =
 /// Positions of a turn of a loop without functions of the user.
 inline constexpr std::size_t k_arithmetic_turn = 16;
 
-/// What a function returns that gets a Reference which ends with the call: a value instead of a reference into it.
+/// The result of a function whose Reference ends with the call: a value instead of a reference into it.
 template <bool IsReference, class Result>
 using outliving_t =
     std::conditional_t<!IsReference && std::is_rvalue_reference_v<Result>, std::remove_cvref_t<Result>, Result>;

@@ -88,7 +88,7 @@ template <class Token, class Fn> struct unless_stopped {
   }
 };
 
-/// What a fork with a token returns: a bool if all Fn... return void, else All<the result of each one>.
+/// The result of a fork with a token: a bool if all Fn... return void, else All<the result of each one>.
 template <template <class...> class All, class... Fn>
 using results_of_begun =
     std::conditional_t<(std::is_void_v<raw_result<Fn>> && ...), bool, All<result_of_begun<Fn>...>>;
