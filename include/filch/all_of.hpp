@@ -4,6 +4,7 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
+#include <filch/detail/sieve.hpp>
 
 #include <algorithm>
 
@@ -25,6 +26,15 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 bool all_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(range), detail::negated{pred}, proj);
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
+bool all_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  detail::negated no{pred};
+  auto const test = detail::test_of(s, no, proj);
+  return !detail::finds_any<Sched>(never, s.in(), test);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -52,6 +62,14 @@ bool any_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
 }
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
+bool any_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return detail::finds_any<Sched>(never, s.in(), test);
+}
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto any_of(Token const& token, Args&&... args) {
@@ -77,6 +95,14 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 bool none_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
+bool none_of(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return !detail::finds_any<Sched>(never, s.in(), test);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>

@@ -4,6 +4,7 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/filtering_in_place.hpp>
+#include <filch/detail/sieve.hpp>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
@@ -98,6 +99,16 @@ std::ranges::copy_if_result<std::ranges::borrowed_iterator_t<In>, std::ranges::b
   auto const to = detail::input_of(out);
   auto const kept = detail::copy_if<Sched>(never, from, to, pred, proj);
   return {from.at(kept.end), to.at(kept.count)};
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, purely_filtered_range In, sized_random_access_range Out, class Pred,
+          class Proj = std::identity>
+auto copy_if(In&& in, Out&& out, Pred pred, Proj proj = {}) {
+  auto s = detail::sieve_of(static_cast<In&&>(in));
+  auto const end = filch::copy_if<Sched>(s.base, out, detail::test_of(s, pred, proj));
+  using in_iterator = detail::sifted_iterator_t<In>;
+  return std::ranges::copy_if_result<in_iterator, std::ranges::borrowed_iterator_t<Out>>{
+      detail::sifted_iterator<In>(in, end.in), end.out};
 }
 /// Iterators with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,

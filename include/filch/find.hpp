@@ -12,6 +12,7 @@
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/matching.hpp>
+#include <filch/detail/sieve.hpp>
 
 namespace filch::inline FILCH_ABI {
 
@@ -31,6 +32,14 @@ std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, Pred pred, Proj p
   detail::never_stopped never;
   auto const in = detail::input_of(range);
   return in.at(detail::find_where<Sched>(never, in, pred, proj));
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
+auto find_if(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(never, s.in(), test)));
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -60,6 +69,15 @@ std::ranges::borrowed_iterator_t<Range> find_if_not(Range&& range, Pred pred, Pr
   auto const in = detail::input_of(range);
   return in.at(detail::find_where<Sched>(never, in, detail::negated{pred}, proj));
 }
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
+auto find_if_not(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  detail::negated no{pred};
+  auto const test = detail::test_of(s, no, proj);
+  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(never, s.in(), test)));
+}
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto find_if_not(Token const& token, Args&&... args) {
@@ -88,6 +106,15 @@ std::ranges::borrowed_iterator_t<Range> find(Range&& range, Value const& value, 
   detail::never_stopped never;
   auto const in = detail::input_of(range);
   return in.at(detail::find_where<Sched>(never, in, detail::equal_to{value}, proj));
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Proj = std::identity>
+auto find(Range&& range, Value const& value, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  detail::equal_to same{value};
+  auto const test = detail::test_of(s, same, proj);
+  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(never, s.in(), test)));
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/sieve.hpp>
 #include <filch/for_index.hpp>
 
 namespace filch::inline FILCH_ABI {
@@ -48,6 +49,13 @@ std::ranges::borrowed_iterator_t<Range> for_each(Range&& range, Fn&& f, Proj pro
   std::size_t const n = detail::length_of(range);
   detail::for_each_of<Sched>(never, std::ranges::begin(range), n, f, proj);
   return detail::iterator_after(std::ranges::begin(range), n);
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Fn, class Proj = std::identity>
+auto for_each(Range&& range, Fn&& f, Proj proj = {}) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const call = detail::call_of(s, f, proj);
+  return detail::sifted_iterator<Range>(range, filch::for_each<Sched>(s.in().first, s.in().end(), call));
 }
 
 /// The same until a stop is requested of `token`, as in `for_index`. Returns true if f was called for every element.

@@ -13,12 +13,17 @@
 #include <filch/detail/finding.hpp>
 #include <filch/detail/reducing.hpp>
 #include <filch/detail/reproducing.hpp>
+#include <filch/detail/sieve.hpp>
 
 #include <algorithm>
 
 namespace filch::inline FILCH_ABI {
 
 // ---- reduce ------------------------------------------------------------------------------------
+
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op, class Map>
+  requires std::invocable<Map&, detail::sieve_reference<Range>>
+Value transform_reduce(Range&& range, Value init, Op op, Map map);
 
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 ///
@@ -42,6 +47,12 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op = std::plus<>>
+  requires std::invocable<Op&, Value, detail::sieve_reference<Range>>
+Value reduce(Range&& range, Value init, Op op = {}) {
+  return filch::transform_reduce<Sched>(static_cast<Range&&>(range), std::move(init), std::move(op), std::identity{});
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -68,6 +79,14 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
   return detail::transform_reduce<Sched>(never, detail::input_of(range), std::move(init), op, map);
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched, filtered_range Range, class Value, class Op, class Map>
+  requires std::invocable<Map&, detail::sieve_reference<Range>>
+Value transform_reduce(Range&& range, Value init, Op op, Map map) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  return detail::reduce_source<Sched>(never, detail::sifted_elements(s, map), s.in().length, std::move(init), op);
 }
 /// op over init and map(x, y) of the elements x of [first, last) and y of the range that begins at first2. Without op
 /// and map it is the inner product.
@@ -204,6 +223,14 @@ std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj p
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(range), pred, proj);
 }
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
+std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return static_cast<std::ranges::range_difference_t<Range>>(detail::count_if<Sched>(never, s.in(), test));
+}
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto count_if(Token const& token, Args&&... args) {
@@ -228,6 +255,11 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(range), detail::equal_to{value}, proj);
+}
+/// The same for the elements that a std::views::filter takes. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Proj = std::identity>
+std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
+  return filch::count_if<Sched>(static_cast<Range&&>(range), detail::equal_to{value}, std::move(proj));
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -276,6 +308,12 @@ std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj =
   return static_cast<std::ranges::range_value_t<Range>>(
       *detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj));
 }
+/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
+  return detail::find_sifted_extreme<Sched, detail::extreme::first_least>(static_cast<Range&&>(range), comp, proj);
+}
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           class Comp = std::ranges::less, class Proj = std::identity>
@@ -320,6 +358,12 @@ std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj =
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
       *detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj));
+}
+/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
+          class Proj = std::identity>
+std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
+  return detail::find_sifted_extreme<Sched, detail::extreme::first_greatest>(static_cast<Range&&>(range), comp, proj);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,

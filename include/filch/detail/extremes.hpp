@@ -3,6 +3,8 @@
 
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/reducing.hpp>
+#include <filch/detail/sieve.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -85,6 +87,25 @@ std::ranges::minmax_element_result<Iterator> find_both_extremes(Stop& stop, inpu
       piece({in.first, proj}, {comp});
   detail::run_pieces<Sched>(0, in.length, piece, stop);
   return {in.at(std::min(in.length, piece.best[0])), in.at(std::min(in.length, piece.best[1]))};
+}
+
+/// The value of the extreme element that a filter takes, of which there is one.
+template <class Sched, extreme Which, class Range, class Comp, class Proj>
+std::ranges::range_value_t<Range> find_sifted_extreme(Range&& range, Comp& comp, Proj& proj) {
+  using value = std::ranges::range_value_t<Range>;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const is_better = [&comp, &proj](auto const& best, auto const& x) {
+    auto const less = [&comp](auto&& a, auto&& b) {
+      return std::invoke(comp, static_cast<decltype(a)>(a), static_cast<decltype(b)>(b));
+    };
+    return detail::is_better<Which>(less, std::invoke(proj, best), std::invoke(proj, x));
+  };
+  keeping_better<decltype(is_better)> better{is_better};
+  std::identity all;
+  using elements = decltype(sifted_elements(s, all));
+  reducing_piece<value, elements, decltype(better)> piece{elements(s, all), {better}, std::nullopt};
+  detail::run_pieces<Sched>(0, s.in().length, piece);
+  return std::move(*piece.value);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

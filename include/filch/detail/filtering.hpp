@@ -10,6 +10,29 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// An element that its range makes at each access. It is made once, at the first access.
+template <class Iterator> class made_element {
+ public:
+  explicit made_element(Iterator const& i) : i_(i) {}
+  FILCH_INLINE auto& operator*() {
+    if (!value_) value_.emplace(*i_);
+    return *value_;
+  }
+
+ private:
+  Iterator const& i_;
+  std::optional<std::iter_reference_t<Iterator>> value_;
+};
+/// Where a filter reads an element: the iterator, if it refers to an element in memory.
+template <class Iterator>
+using place_of =
+    std::conditional_t<std::is_reference_v<std::iter_reference_t<Iterator>>, Iterator const&, made_element<Iterator>>;
+/// The element, for its last use.
+template <class Iterator> FILCH_INLINE decltype(auto) last_read(Iterator const& i) { return *i; }
+template <class Iterator> FILCH_INLINE auto&& last_read(made_element<Iterator>& element) {
+  return std::move(*element);
+}
+
 /// The elements from `begin` on that a predicate takes.
 template <class Iterator, class Pred, class Proj> struct selection {
   using iterator = Iterator;
@@ -17,7 +40,7 @@ template <class Iterator, class Pred, class Proj> struct selection {
   body_of<Pred, std::invoke_result_t<Proj&, std::iter_reference_t<Iterator>>> pred;
   body_of<Proj, std::iter_reference_t<Iterator>> proj;
 
-  FILCH_INLINE bool takes(Iterator const& i) const { return static_cast<bool>(pred(proj(*i))); }
+  template <class Place> FILCH_INLINE bool takes(Place&& i) const { return static_cast<bool>(pred(proj(*i))); }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin, position); }
 };
 
@@ -29,8 +52,8 @@ template <class Iterator, class Out> struct elements_out {
   Out out;
   struct cursor {
     Out to;
-    FILCH_INLINE void take(Iterator const& i) { *to = *i, static_cast<void>(++to); }
-    FILCH_INLINE void leave(Iterator const&) const noexcept {}
+    template <class Place> FILCH_INLINE void take(Place& i) { *to = detail::last_read(i), static_cast<void>(++to); }
+    template <class Place> FILCH_INLINE void leave(Place&) const noexcept {}
   };
   cursor from(std::size_t, std::size_t n) const { return {detail::iterator_after(out, n)}; }
 };
@@ -40,11 +63,11 @@ template <class Out> struct positions_out {
   struct cursor {
     Out to;
     std::iter_difference_t<Out> position;
-    template <class Iterator> FILCH_INLINE void take(Iterator const&) {
+    template <class Place> FILCH_INLINE void take(Place&) {
       *to = static_cast<std::iter_value_t<Out>>(position++);
       ++to;
     }
-    template <class Iterator> FILCH_INLINE void leave(Iterator const&) noexcept { ++position; }
+    template <class Place> FILCH_INLINE void leave(Place&) noexcept { ++position; }
   };
   cursor from(std::size_t position, std::size_t n) const {
     return {detail::iterator_after(out, n), static_cast<std::iter_difference_t<Out>>(position)};
@@ -58,8 +81,10 @@ template <class Iterator, class Out, class Out2> struct both_out {
   struct cursor {
     Out to;
     Out2 to2;
-    FILCH_INLINE void take(Iterator const& i) { *to = *i, static_cast<void>(++to); }
-    FILCH_INLINE void leave(Iterator const& i) { *to2 = *i, static_cast<void>(++to2); }
+    template <class Place> FILCH_INLINE void take(Place& i) { *to = detail::last_read(i), static_cast<void>(++to); }
+    template <class Place> FILCH_INLINE void leave(Place& i) {
+      *to2 = detail::last_read(i), static_cast<void>(++to2);
+    }
   };
   cursor from(std::size_t position, std::size_t n) const {
     return {detail::iterator_after(out, n), detail::iterator_after(out2, position - n)};
@@ -91,7 +116,7 @@ template <class Selection, class Output> struct serial_filter {
   full_output* full;
 
   FILCH_INLINE bool direct(std::size_t first, std::size_t last, std::size_t& taken) const {
-    return write(first, last, taken, [this](iterator const& i) { return in.takes(i); });
+    return write(first, last, taken, [this](auto& i) { return in.takes(i); });
   }
   /// Writes positions. `taken` positions below were taken.
   template <class Takes>
@@ -107,10 +132,11 @@ template <class Selection, class Output> struct serial_filter {
     iterator i = in.at(first);
     FILCH_UNROLL_FILTER
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
-      if (takes(i)) {
-        cursor.take(i);
+      place_of<iterator> place{i};
+      if (takes(place)) {
+        cursor.take(place);
       } else {
-        cursor.leave(i);
+        cursor.leave(place);
       }
     }
     taken += static_cast<std::size_t>(cursor.to - start);
@@ -124,13 +150,14 @@ template <class Selection, class Output> struct serial_filter {
     auto cursor = out.from(first, taken);
     iterator i = in.at(first);
     for (; first != last; ++first, static_cast<void>(++i)) {
-      if (!takes(i)) {
-        cursor.leave(i);
+      place_of<iterator> place{i};
+      if (!takes(place)) {
+        cursor.leave(place);
       } else if (taken == limit) {
         full->lower_to(first);
         return limit + 1;
       } else {
-        cursor.take(i);
+        cursor.take(place);
         ++taken;
       }
     }
@@ -171,7 +198,7 @@ template <class Selection, class Output> class filter_work {
   }
   void again(std::size_t first, std::size_t last, std::size_t& taken) {
     serial_.write(first, last, taken,
-                  [mark = marks_.get() + first](iterator const&) mutable { return *mark++ != 0; });
+                  [mark = marks_.get() + first](auto&) mutable { return *mark++ != 0; });
   }
   std::size_t after(std::size_t taken, std::size_t more) const noexcept {
     return std::min(taken + more, serial_.limit);

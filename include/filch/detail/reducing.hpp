@@ -20,7 +20,14 @@ template <class Value, class Source, class Op> struct reducing_piece {
   std::optional<Value> value;
 
   void run(std::size_t first, std::size_t last) {
-    if (!value) value.emplace(in.at(first++));
+    if (!value) {
+      if constexpr (requires { in.begin_with(value, first, last); }) {
+        first = in.begin_with(value, first, last);
+        if (!value) return;
+      } else {
+        value.emplace(in.at(first++));
+      }
+    }
     if constexpr (std::is_trivially_copyable_v<Value>) {
       Value sum = *value;  // in registers
       in.each(first, last, [&](auto&& x) { sum = op(std::move(sum), static_cast<decltype(x)>(x)); });
@@ -31,7 +38,7 @@ template <class Value, class Source, class Op> struct reducing_piece {
   }
   reducing_piece split(std::size_t, std::size_t) const { return {in, op, std::nullopt}; }
   void merge(reducing_piece& upper) {
-    if (!upper.value) return;  // the loop was stopped
+    if (!upper.value) return;  // the loop was stopped, or all was filtered out
     if (value) {
       *value = op(std::move(*value), std::move(*upper.value));
     } else {
