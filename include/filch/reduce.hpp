@@ -155,8 +155,9 @@ inline constexpr reproducible_t reproducible{};
 /// blocks of 64 from left to right, and a binary tree over the blocks. The result may differ from that of `reduce`
 /// and std::accumulate in its last bits. op must take two values, too.
 ///
-/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates a vector for
-/// each piece that was given away; std::bad_alloc leaves if there is no memory.
+/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates room for a
+/// value for each doubling of the length, twice, and for each piece given away. A piece without memory for it is run
+/// by the worker that gave it away, the whole loop by the calling worker outside the pool: with the same result.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
