@@ -178,6 +178,8 @@ TEST(views, are_read_once) {
     reads_each_once("count_if", [](auto&& r) { filch::count_if<S>(r, is_positive); });
     reads_each_once("all_of", [](auto&& r) { filch::all_of<S>(r, [](int) { return true; }); });
     reads_each_once("find_if", [](auto&& r) { filch::find_if<S>(r, [](int) { return false; }); });
+    reads_once("min_element", [](auto&& r) { filch::min_element<S>(r); });
+    reads_once("minmax_element", [](auto&& r) { filch::minmax_element<S>(r, {}, std::negate<>{}); });
     reads_once("copy", [&](auto&& r) { filch::copy<S>(r, out); });
     reads_once("transform", [&](auto&& r) { filch::transform<S>(r, out, std::negate<>{}); });
     reads_once("histogram", [](auto&& r) { filch::histogram<S>(r, 2, [](int x) { return x & 1; }); });

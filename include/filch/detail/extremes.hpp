@@ -7,7 +7,10 @@
 #include <filch/detail/sieve.hpp>
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <limits>
+#include <optional>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -25,18 +28,25 @@ FILCH_INLINE bool is_better(Comp& comp, Best&& best, X&& x) {
   }
 }
 
-/// Keeps the positions of the extremes Which... of its elements.
+/// Keeps the positions of the extremes Which... of its elements; also their values where the range makes its elements
+/// at each access, so that each is made once.
 template <class Iterator, class Comp, class Proj, extreme... Which> struct extreme_piece {
   static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
   using key = std::invoke_result_t<Proj&, std::iter_reference_t<Iterator>>;
+  using value = std::remove_cvref_t<key>;
+  static constexpr bool keeps_values =
+      !std::is_reference_v<std::iter_reference_t<Iterator>> && std::copy_constructible<value>;
   elements<Iterator, Proj> in;
   body_of<Comp, key, key> comp;
   std::size_t best[sizeof...(Which)];
+  [[no_unique_address]] std::conditional_t<keeps_values, std::array<std::optional<value>, sizeof...(Which)>, nothing>
+      values{};
 
   extreme_piece(elements<Iterator, Proj> const& all, body_of<Comp, key, key> const& less) : in(all), comp(less) {
     for (std::size_t& b : best) b = k_none;
   }
   void run(std::size_t first, std::size_t last) {
+    if constexpr (keeps_values) return run_with_values(first, last);
     if (best[0] == k_none) {
       for (std::size_t& b : best) b = first;
       ++first;
@@ -48,7 +58,11 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
   void merge(extreme_piece const& upper) {
     if (upper.best[0] == k_none) return;  // the loop was stopped
     std::size_t n = 0;
-    ((this->template merge_one<Which>(best[n], upper.best[n]), ++n), ...);
+    if constexpr (keeps_values) {
+      ((this->template keep_better<Which>(n, *upper.values[n], upper.best[n]), ++n), ...);
+    } else {
+      ((this->template merge_one<Which>(best[n], upper.best[n]), ++n), ...);
+    }
   }
 
  private:
@@ -62,6 +76,19 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
       position = first;
     }
     kept = position;
+  }
+  void run_with_values(std::size_t first, std::size_t last) {
+    Iterator i = iterator_after(in.begin, first);
+    for (; first != last; ++first, ++i) {
+      value const x(in.f(*i));
+      std::size_t n = 0;
+      ((this->template keep_better<Which>(n, x, first), ++n), ...);
+    }
+  }
+  template <extreme One> FILCH_INLINE void keep_better(std::size_t n, value const& x, std::size_t position) {
+    if (values[n] && !detail::is_better<One>(comp, std::as_const(*values[n]), x)) return;
+    values[n].emplace(x);  // no assignment: a tuple of references would pass it on
+    best[n] = position;
   }
   template <extreme One> void merge_one(std::size_t& mine, std::size_t other) const {
     if (mine == k_none || detail::is_better<One>(comp, in.at(mine), in.at(other))) mine = other;
