@@ -42,7 +42,7 @@ void check_cluster(options const& o) {
 /// --quick sets the sizes of workloads that are named without one, and the number of their runs.
 void check_quick(options const& o) {
   auto const has_size = [](std::string const& text) { return text.find('=') != std::string::npos; };
-  bool const sets_sizes = !std::all_of(o.workloads.begin(), o.workloads.end(), has_size);
+  bool const sets_sizes = o.algorithms || !std::all_of(o.workloads.begin(), o.workloads.end(), has_size);
   bool const sets_turns = o.repeat.empty() && !o.space;
   if (o.quick && !sets_sizes && !sets_turns) throw bad_request("--quick has no effect here: leave it out");
 }

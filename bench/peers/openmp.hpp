@@ -69,6 +69,7 @@ struct openmp {
   template <class T, class ValueOf, class Write>
   static T sums(std::size_t n, T zero, ValueOf const& value_of, Write const& write) {
     T sum = zero;
+    if (n == 0) return sum;  // GCC 12's scan would write to no memory
 #pragma omp parallel for reduction(inscan, + : sum)
     for (std::size_t i = 0; i < n; ++i) {
       write(i, sum);
