@@ -165,6 +165,8 @@ class loop_pace {
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
   static constexpr std::uint64_t k_slow_block = 20'000;
+  // A clock read waits for the loads before it. A loop of steady cost reads the clock after longer blocks.
+  static constexpr std::uint64_t k_most_steady = 8;
 
   void block_ran() noexcept {
     std::int64_t const now = loop_ticks();
@@ -177,19 +179,22 @@ class loop_pace {
     std::size_t const iterations = stretch_ * ran_ * turn_;
     in_all_ += iterations;
     if (in_all_ >= cautious_) longest_ = k_longest;
-    if (block > k_slow_block) {
+    if (block > steady_ * k_slow_block) {
       slow_ticks_ += block;
-      stretch_ = stretches_ = 1;
+      stretch_ = stretches_ = steady_ = 1;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
       stretch_ = std::min(stretch_ * k_growth, longest_);
       cost_ = loop_cost::unknown();  // until the next block has run
       return;
-    } else if (block < k_short_block) {
+    } else if (block < steady_ * k_short_block) {
       if (stretches_ < k_most_stretches) stretches_ *= 2;
-    } else if (block > 2 * k_short_block && stretches_ > 1) {
-      stretches_ /= 2;
+    } else if (block > 2 * steady_ * k_short_block) {
+      if (stretches_ > 1) stretches_ /= 2;
+      if (steady_ > 1) steady_ /= 2;
+    } else if (steady_ < k_most_steady) {
+      steady_ *= 2;
     }
     cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : loop_cost{block, iterations};
   }
@@ -202,6 +207,7 @@ class loop_pace {
   std::size_t in_all_ = 0;       // iterations run before this block
   std::size_t cautious_;         // iterations for which stretches stay short
   std::size_t longest_;          // longest stretch, in turns
+  std::uint64_t steady_ = 1;     // factor of the lengths of blocks
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
   std::int64_t const began_ = loop_ticks();
