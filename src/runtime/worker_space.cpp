@@ -37,12 +37,12 @@ bool stack_was_touched(pages stack) noexcept {
 bool upper_was_touched(pages upper) noexcept { return upper.first != upper.second && !os::looks_blank(upper.first); }
 
 /// Asks the system for some of the pages, but the last, which was read.
-bool some_are_in_memory(pages stack) noexcept {
-  if (stack.first == stack.second) return false;
+bool some_are_in_memory(pages part) noexcept {
+  if (part.first == part.second) return false;
   std::size_t const page = os::page_size();
-  std::byte* const last = stack.second - page;
+  std::byte* const last = part.second - page;
   std::array<unsigned char, 64> in_memory{};
-  std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(last - stack.first) / page);
+  std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(last - part.first) / page);
   return all == 0 || !os::pages_in_memory(last - all * page, all, in_memory.data()) ||
          std::any_of(in_memory.begin(), in_memory.begin() + all, [](unsigned char is) { return (is & 1) != 0; });
 }
@@ -62,7 +62,8 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
   pages const upper = unused_upper(upper_in_use, k_kept_bytes);
   bool const asks = must_ask(now);
   bool has_stack = stack_was_touched(stack) || (asks && some_are_in_memory(stack));
-  bool const has_upper = upper_was_touched(upper);
+  // Pages that nobody wrote to: a program that locks its memory has filled both parts.
+  bool const has_upper = upper_was_touched(upper) || (has_stack && some_are_in_memory(upper));
   if (!has_stack && !has_upper) return {};
   pages const deep = unused_stack(stack_in_use, k_most_left_bytes);
   bool const must_not_stay =

@@ -29,6 +29,12 @@ TEST(locked_memory, is_not_filled_by_pools) {
   expect_quiet_end(e, 0, "ended\n");
 }
 
+TEST(locked_memory, that_was_filled_under_pools_is_given_back) {
+  ending const e = run("pools-before-memory-is-locked");
+  if (e.out == "not allowed\n") GTEST_SKIP() << "mlockall";
+  expect_quiet_end(e, 0, "ended\n");
+}
+
 #if FILCH_HAS_CACTUS
 TEST(signals, of_the_program_reach_its_handler) {
   expect_quiet_end(run("own-handler-of-the-interrupts-signal"), 0, "arrived\n");
