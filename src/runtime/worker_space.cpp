@@ -62,7 +62,7 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
   pages const upper = unused_upper(upper_in_use, k_kept_bytes);
   bool const asks = must_ask(now);
   bool has_stack = stack_was_touched(stack) || (asks && some_are_in_memory(stack));
-  // Pages that nobody wrote to: a program that locks its memory has filled both parts.
+  // Pages that were not written: a program that locks its memory has filled both parts.
   bool const has_upper = upper_was_touched(upper) || (has_stack && some_are_in_memory(upper));
   if (!has_stack && !has_upper) return {};
   pages const deep = unused_stack(stack_in_use, k_most_left_bytes);
