@@ -1,9 +1,9 @@
 // Reductions: one value of all elements of a range.
 //
-// Rules for all of them. The input is a range or a pair of iterators, sized and with random access. It is split on
-// demand, as `filch::for_index` documents: that page has the rules for exceptions, for the pool and the thread, and
-// the cost. A function may be called by several workers at once. A form with a stop token as its first argument
-// returns a std::optional, which is empty if a stop was requested before the end.
+// The input is a range or a pair of iterators, sized and with random access. It is split on demand:
+// `filch::for_index` documents exceptions, pool, thread and cost. Several workers may call a function at once. A form
+// with a stop token as its first argument returns a std::optional, which is empty if a stop was requested before the
+// end.
 #pragma once
 
 #include <filch/all_of.hpp>
@@ -26,14 +26,11 @@ template <scheduler Sched = default_scheduler, filtered_range Range, class Value
 Value transform_reduce(Range&& range, Value init, Op op, Map map);
 
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
-///
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
 /// piece but the lowest begins with its first element, converted to Value. Value may be a type that can be moved
 /// only. On one worker the result is that of std::accumulate, to the bit. On several workers a floating-point result
-/// may differ in its last bits from run to run; with `reproducible` it does not.
-///
-/// Complexity: one call of op for each element. Cost: that of `for_index`, and one call of op for each piece that was
-/// given away.
+/// may differ in its last bits from run to run; with `reproducible` it does not. Complexity: one call of op for each
+/// element. Cost: that of `for_index`, and one call of op for each piece that was given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, std::iter_reference_t<Iterator>>
@@ -88,8 +85,7 @@ Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   auto s = detail::sieve_of(static_cast<Range&&>(range));
   return detail::reduce_source<Sched>(never, detail::sifted_elements(s, map), s.in().length, std::move(init), op);
 }
-/// op over init and map(x, y) of the elements x of [first, last) and y of the range that begins at first2. Without op
-/// and map it is the inner product.
+/// op over init and map(x, y) of the elements x and y of two ranges; without op and map the inner product.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Iterator2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
   requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
@@ -154,10 +150,10 @@ inline constexpr reproducible_t reproducible{};
 /// op over init and the elements of [first, last), in an order of calls that only the number of elements decides:
 /// blocks of 64 from left to right, and a binary tree over the blocks. The result may differ from that of `reduce`
 /// and std::accumulate in its last bits. op must take two values, too.
-///
-/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates room for a
-/// value for each doubling of the length, twice, and for each piece given away. A piece without memory for it is run
-/// by the worker that gave it away, the whole loop by the calling worker outside the pool: with the same result.
+/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates two values
+/// for each doubling of the length, and for each piece given away. Without memory for a piece, the worker that gave
+/// it away runs it; without memory for the first, the calling worker runs the loop, outside the pool. The result is
+/// the same.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
@@ -325,8 +321,7 @@ std::optional<std::ranges::range_value_t<Range>> min(Token const& token, Range&&
   return static_cast<std::ranges::range_value_t<Range>>(**found);
 }
 
-/// The first of the greatest elements of [first, last), by comp of their projections. The end if there is none.
-/// Complexity: n - 1 calls of comp, and one for each piece that was given away.
+/// The first of the greatest elements of [first, last); otherwise as `min_element`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 Iterator max_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
