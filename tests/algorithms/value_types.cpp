@@ -71,7 +71,7 @@ constexpr auto is_taken = [](auto const& v) {
   }
 };
 
-/// What all algorithms that keep values return or write.
+/// The results of all algorithms that keep values.
 template <class S, class T> auto results(std::vector<T> v) {
   std::vector<std::vector<T>> all;
   std::size_t const n = v.size();

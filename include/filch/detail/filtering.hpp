@@ -197,8 +197,7 @@ template <class Selection, class Output> class filter_work {
     marks_.reset(new (std::nothrow) unsigned char[n_]);
   }
   void again(std::size_t first, std::size_t last, std::size_t& taken) {
-    serial_.write(first, last, taken,
-                  [mark = marks_.get() + first](auto&) mutable { return *mark++ != 0; });
+    serial_.write(first, last, taken, [mark = marks_.get() + first](auto&) mutable { return *mark++ != 0; });
   }
   std::size_t after(std::size_t taken, std::size_t more) const noexcept {
     return std::min(taken + more, serial_.limit);
