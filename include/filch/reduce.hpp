@@ -21,10 +21,6 @@ namespace filch::inline FILCH_ABI {
 
 // ---- reduce ------------------------------------------------------------------------------------
 
-template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op, class Map>
-  requires std::invocable<Map&, detail::sieve_reference<Range>>
-Value transform_reduce(Range&& range, Value init, Op op, Map map);
-
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
 /// piece but the lowest begins with its first element, converted to Value. Value may be a type that can be moved
@@ -44,12 +40,6 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
-}
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
-template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op = std::plus<>>
-  requires std::invocable<Op&, Value, detail::sieve_reference<Range>>
-Value reduce(Range&& range, Value init, Op op = {}) {
-  return filch::transform_reduce<Sched>(static_cast<Range&&>(range), std::move(init), std::move(op), std::identity{});
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -78,12 +68,17 @@ Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   return detail::transform_reduce<Sched>(never, detail::input_of(range), std::move(init), op, map);
 }
 /// The same for the elements that a std::views::filter takes. Splits the range below it.
-template <scheduler Sched, filtered_range Range, class Value, class Op, class Map>
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op, class Map>
   requires std::invocable<Map&, detail::sieve_reference<Range>>
 Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
   auto s = detail::sieve_of(static_cast<Range&&>(range));
   return detail::reduce_source<Sched>(never, detail::sifted_elements(s, map), s.in().length, std::move(init), op);
+}
+/// `reduce` of the elements that a std::views::filter takes.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op = std::plus<>>
+Value reduce(Range&& range, Value init, Op op = {}) {
+  return filch::transform_reduce<Sched>(static_cast<Range&&>(range), std::move(init), std::move(op), std::identity{});
 }
 /// op over init and map(x, y) of the elements x and y of two ranges; without op and map the inner product.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
@@ -150,10 +145,10 @@ inline constexpr reproducible_t reproducible{};
 /// op over init and the elements of [first, last), in an order of calls that only the number of elements decides:
 /// blocks of 64 from left to right, and a binary tree over the blocks. The result may differ from that of `reduce`
 /// and std::accumulate in its last bits. op must take two values, too.
-/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates two values
-/// for each doubling of the length, and for each piece given away. Without memory for a piece, the worker that gave
-/// it away runs it; without memory for the first, the calling worker runs the loop, outside the pool. The result is
-/// the same.
+///
+/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates room for
+/// values in each piece given away: two for each doubling of its length. Without memory fewer workers run, with the
+/// same result.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
