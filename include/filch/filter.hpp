@@ -1,4 +1,7 @@
 // Filters: the elements that a predicate takes, in a range of their own or at the front of the range.
+//
+// A form with a stop token as its first argument returns a std::optional of what the form without one returns. It is
+// empty if a stop was requested before the end. What was written is unspecified then.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
@@ -213,7 +216,7 @@ std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj
     return filch::remove_if<Sched>(first, end, std::move(pred), std::move(proj));
   });
 }
-/// Both with a stop token. The values of the range are unspecified if a stop was requested before the end.
+/// Both with a stop token. After a stop the values of the range are unspecified.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto remove_if(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
@@ -243,7 +246,7 @@ std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, 
     return filch::unique<Sched>(first, end, std::move(equal), std::move(proj));
   });
 }
-/// Both with a stop token. The values of the range are unspecified if a stop was requested before the end.
+/// Both with a stop token. After a stop the values of the range are unspecified.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto unique(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
@@ -276,8 +279,7 @@ std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj
     return filch::partition<Sched>(first, end, std::move(pred), std::move(proj));
   });
 }
-/// Both with a stop token. If a stop was requested before the end, the elements have any order; none is
-/// lost.
+/// Both with a stop token. After a stop the elements have any order; none is lost.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto partition(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
@@ -308,8 +310,8 @@ std::ranges::borrowed_subrange_t<Range> stable_partition(Range&& range, Pred pre
     return filch::stable_partition<Sched>(first, end, std::move(pred), std::move(proj));
   });
 }
-/// Both with a stop token. If a stop was requested before the end, the elements have any order; none
-/// is lost: those in the buffer are moved back.
+/// Both with a stop token. After a stop the elements have any order; none is lost. Those in the buffer are moved
+/// back.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto stable_partition(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(

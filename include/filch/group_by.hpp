@@ -130,7 +130,7 @@ auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}) {
   return filch::reduce_by_key<Sched>(first, detail::iterator_after(first, detail::length_of(range)),
                                      std::move(key_of), std::move(value_of), std::move(op));
 }
-/// Both with a stop token.
+/// Both with a stop token: a std::optional of the vector, empty if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto reduce_by_key(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
@@ -157,7 +157,7 @@ auto group_by(Range&& range, KeyOf key_of) {
   auto const first = std::ranges::begin(range);
   return filch::group_by<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::move(key_of));
 }
-/// Both with a stop token.
+/// Both with a stop token: a std::optional of the vector, empty if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto group_by(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(

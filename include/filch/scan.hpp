@@ -1,4 +1,5 @@
-// Scans: all sums of the beginnings of a range, and the differences of neighbours.
+// Scans: all sums of the beginnings of a range, and the differences of neighbours. A form with a stop token as its
+// first argument returns false if a stop was requested before the end.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
@@ -172,7 +173,6 @@ auto inclusive_scan(In&& in, Out&& out, Op op, Value init) {
   return detail::ends_of<In, Out>(in, out, n);
 }
 /// The same with a stop token: inclusive_scan(token, first, last, out, op, init) or (token, in, out, op, init).
-/// Returns false if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 bool inclusive_scan(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
@@ -374,7 +374,7 @@ auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
   filch::adjacent_difference<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
   return detail::ends_of<In, Out>(in, out, n);
 }
-/// The same with a stop token. Returns false if a stop was requested before the end.
+/// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 bool adjacent_difference(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(

@@ -109,6 +109,29 @@ TYPED_TEST(cancellation, loses_no_element_of_a_partition_without_memory) {
   }
 }
 
+/// Requests a stop at its moves.
+struct stopping_element {
+  call_counter* count;
+  stopping_element& operator=(stopping_element&& other) noexcept {
+    (*count)(0);
+    count = other.count;
+    return *this;
+  }
+  explicit stopping_element(call_counter& c) : count(&c) {}
+  stopping_element(stopping_element const&) = default;
+};
+
+TEST(cancellation_of_a_merge, moves_no_more_than_a_block_after_a_request) {
+  call_counter count(10);
+  std::vector<stopping_element> v(10'000, stopping_element(count));
+  std::stop_token const token = count.token();
+  filch::detail::stop_request stop(token);
+  filch::detail::move_down_unless_stopped(stop, v.begin() + 1, v.end(), v.begin());
+  EXPECT_TRUE(stop.was_seen());
+  EXPECT_GE(count.calls(), 10);
+  EXPECT_LE(count.after(), 1024);
+}
+
 TYPED_TEST(cancellation, takes_functions_and_initial_values_as_the_forms_without_a_token_do) {
   std::stop_token const token;
   std::vector<std::string> const letters{"a", "b", "c"};

@@ -28,6 +28,22 @@ template <class Iterator> void move_down(Iterator first, Iterator const& last, I
     for (; first != last; ++first, ++to) *to = std::ranges::iter_move(first);
   }
 }
+/// The same until a stop is requested.
+template <class Stop, class Iterator>
+void move_down_unless_stopped(Stop& stop, Iterator first, Iterator const& last, Iterator to) {
+  constexpr std::size_t k_between_looks = 1024;
+  if constexpr (std::is_same_v<Stop, never_stopped>) {
+    detail::move_down(first, last, to);
+  } else {
+    while (first != last && !stop.is_requested()) {
+      std::size_t const n = std::min(k_between_looks, detail::length_of(first, last));
+      Iterator const next = detail::iterator_after(first, n);
+      detail::move_down(first, next, to);
+      to = detail::iterator_after(to, n);
+      first = next;
+    }
+  }
+}
 /// Exchanges [first, middle) and [middle, last), and keeps the order in both.
 template <class Iterator> void rotate(Iterator const& first, Iterator const& middle, Iterator const& last) {
   if constexpr (has_elements_in_memory<Iterator>) {
@@ -51,10 +67,11 @@ struct front {
 
 /// A piece of a filter in place. A piece that begins after the piece below has ended continues its front, as the
 /// serial loop does. Any other piece has a front of its own.
-template <class Work> class front_piece {
+template <class Work, class Stop> class front_piece {
  public:
   /// The piece of the whole loop.
-  front_piece(Work& work, std::size_t n) : work_(work), begin_(0), end_(n), is_lowest_(true) {}
+  front_piece(Work& work, Stop& stop, std::size_t n)
+      : work_(work), stop_(stop), begin_(0), end_(n), is_lowest_(true) {}
   front_piece(front_piece const&) = delete;
   front_piece& operator=(front_piece const&) = delete;
 
@@ -80,7 +97,7 @@ template <class Work> class front_piece {
   void merge(front_piece& upper) {
     end_ = upper.end_;
     next_ = upper.next_;
-    front_ = upper.is_lowest_ ? upper.front_ : work_.joined(front_, upper.front_);
+    front_ = upper.is_lowest_ ? upper.front_ : work_.joined(stop_, front_, upper.front_);
   }
   /// The loop was stopped. Nothing is lost, but the fronts stay as they are.
   void abandon(front_piece& upper) {
@@ -95,12 +112,18 @@ template <class Work> class front_piece {
 
  private:
   front_piece(front_piece& lower, std::size_t middle)
-      : work_(lower.work_), begin_(middle), end_(lower.end_), next_(lower.next_), front_{middle, middle} {
+      : work_(lower.work_),
+        stop_(lower.stop_),
+        begin_(middle),
+        end_(lower.end_),
+        next_(lower.next_),
+        front_{middle, middle} {
     lower.end_ = middle;
     lower.next_ = this;
   }
 
   Work& work_;
+  Stop& stop_;
   std::size_t const begin_;
   std::size_t end_;
   front_piece* next_ = nullptr;  // the piece above this one. It outlives this one's run.
@@ -111,7 +134,7 @@ template <class Work> class front_piece {
 
 /// Runs a filter in place over n positions. Returns the length of the front.
 template <class Sched, class Stop, class Work> std::size_t to_the_front(Stop& stop, std::size_t n, Work& work) {
-  front_piece<Work> piece(work, n);
+  front_piece<Work, Stop> piece(work, stop, n);
   detail::run_pieces<Sched>(0, n, piece, stop);
   work.finish(piece.whole());
   return piece.whole().at;
@@ -137,8 +160,9 @@ template <class Iterator, class Pred, class Proj> struct removing : selection<It
     }
     f.at += static_cast<std::size_t>(to - was);
   }
-  front joined(front const& low, front const& high) const {
-    if (low.at != high.begin) detail::move_down(this->at(high.begin), this->at(high.at), this->at(low.at));
+  template <class Stop> front joined(Stop& stop, front const& low, front const& high) const {
+    if (low.at != high.begin)
+      detail::move_down_unless_stopped(stop, this->at(high.begin), this->at(high.at), this->at(low.at));
     return {low.begin, low.at + (high.at - high.begin)};
   }
   void finish(front&) const noexcept {}
@@ -175,9 +199,9 @@ template <class Iterator, class Equal, class Proj> struct keeping_unique {
     }
     f.at += static_cast<std::size_t>(kept - before);
   }
-  front joined(front const& low, front const& high) const {
+  template <class Stop> front joined(Stop& stop, front const& low, front const& high) const {
     std::size_t const from = high.begin + (is_equal(this->at(low.at - 1), this->at(high.begin)) ? 1 : 0);
-    if (low.at != from) detail::move_down(this->at(from), this->at(high.at), this->at(low.at));
+    if (low.at != from) detail::move_down_unless_stopped(stop, this->at(from), this->at(high.at), this->at(low.at));
     return {low.begin, low.at + (high.at - from)};
   }
   void finish(front&) const noexcept {}
@@ -218,10 +242,10 @@ template <class Sched, class Iterator, class Pred, class Proj> struct partitioni
     f.at += taken;
   }
   /// Swaps the last elements of the upper front with the elements above the lower one.
-  front joined(front const& low, front const& high) const {
+  template <class Stop> front joined(Stop& stop, front const& low, front const& high) const {
     std::size_t const count = std::min(high.begin - low.at, high.at - high.begin);
     swap_piece<Iterator> swaps{this->at(low.at), this->at(high.at - count)};
-    detail::run_pieces<Sched>(0, count, swaps);
+    detail::run_pieces<Sched>(0, count, swaps, stop);
     return {low.begin, low.at + (high.at - high.begin)};
   }
   void finish(front&) const noexcept {}
@@ -278,10 +302,10 @@ template <class Iterator, class Pred, class Proj> struct partitioning_stably : s
     f.at += static_cast<std::size_t>(to - was);
     f.others = others - f.begin;
   }
-  front joined(front& low, front& high) const {
+  template <class Stop> front joined(Stop& stop, front& low, front& high) const {
     finish(low);
     finish(high);
-    detail::rotate(this->at(low.at), this->at(high.begin), this->at(high.at));
+    if (!stop.is_requested()) detail::rotate(this->at(low.at), this->at(high.begin), this->at(high.at));
     return {low.begin, low.at + (high.at - high.begin)};
   }
   /// Moves the others back.
