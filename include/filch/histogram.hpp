@@ -65,12 +65,19 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
     } else if (counts_ != nullptr) {
       upper.add_all(counts_.get());
     }
-    end_ = upper.end_;
+    // Positions that did not run have no bin. There are some below `upper` if the loop ended early.
+    if (end_ == upper.first_) end_ = upper.end_;
   }
 
  private:
   bin_counting_piece(bin_counting_piece const& lower, std::size_t middle, std::size_t last)
-      : in_(lower.in_), bins_(lower.bins_), n_bins_(lower.n_bins_), is_lowest_(false), begin_(middle), end_(middle) {
+      : in_(lower.in_),
+        bins_(lower.bins_),
+        n_bins_(lower.n_bins_),
+        is_lowest_(false),
+        first_(middle),
+        begin_(middle),
+        end_(middle) {
     if (!lower.is_lowest_ && lower.counts_ == nullptr) {
       begin_ = lower.begin_;
       hits_ = lower.hits_;
@@ -111,11 +118,12 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
   Bins bins_;
   std::size_t n_bins_;
   bool is_lowest_ = true;
+  std::size_t first_ = 0;  // this piece's first position
   std::size_t begin_ = 0;  // the position of hits_[0]
   std::size_t* hits_ = nullptr;
   std::unique_ptr<std::size_t[]> own_hits_;
   // The worker that runs this piece.
-  std::size_t end_ = 0;  // of the positions that have run
+  std::size_t end_ = 0;  // end of the positions from first_ on that have run
   std::unique_ptr<count[], free_memory> counts_;
 };
 

@@ -68,6 +68,36 @@ TYPED_TEST(by_key, group_by_keeps_the_order_of_keys_and_elements) {
   });
 }
 
+/// As after an exception. Runs no threads. The upper piece has bins of positions in memory, or calls bin_of late.
+TYPED_TEST(by_key, histogram_adds_no_position_that_did_not_run) {
+  using namespace filch::detail;
+  std::vector<int> const v(16, 1);
+  for (std::size_t const n_bins : {5u, 100u}) {  // counts, and a word for each position
+    for (std::size_t const middle_runs : {0u, 1u, 4u}) {
+      for (std::size_t const top_runs : {0u, 1u, 4u}) {
+        SCOPED_TRACE(testing::Message() << n_bins << ", " << middle_runs << " and " << top_runs);
+        std::vector<unsigned> bins(n_bins);
+        std::size_t calls = 0;
+        auto const bin_of = [&calls](int x) { return ++calls, static_cast<std::size_t>(x); };
+        using source = elements<std::vector<int>::const_iterator, decltype(bin_of)>;
+        bin_counting_piece<TypeParam, source, std::vector<unsigned>::iterator> low(source(v.begin(), bin_of),
+                                                                                   bins.begin(), n_bins);
+        auto middle = low.split(8, 16);
+        auto top = middle.split(12, 16);
+        run_stretch_of(low, 0, 8);
+        if (middle_runs != 0) run_stretch_of(middle, 8, 8 + middle_runs);
+        if (top_runs != 0) run_stretch_of(top, 12, 12 + top_runs);
+        middle.merge(top);
+        low.merge(middle);
+        std::size_t const ran = 8 + middle_runs + top_runs;
+        EXPECT_EQ(calls, ran);
+        // Words above a position that did not run are not read.
+        EXPECT_EQ(bins[1], n_bins > 8 && middle_runs != 4 ? 8 + middle_runs : ran);
+      }
+    }
+  }
+}
+
 TYPED_TEST(by_key, throw_exceptions_of_the_functions) {
   in_every_pool<TypeParam>([](std::size_t n) {
     if (n == 0 || n > 1'000) return;

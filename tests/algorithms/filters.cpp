@@ -106,5 +106,27 @@ TYPED_TEST(filters, are_right_without_memory_for_marks) {
   }
 }
 
+/// As after an exception: the piece below did not run to its end. Runs no threads.
+TYPED_TEST(filters, take_no_count_of_a_piece_that_ran_in_part) {
+  using namespace filch::detail;
+  std::vector<int> const v(24, 3);  // all are taken: there is no room for others
+  std::vector<int> out_true(24), out_false;
+  using iterator = std::vector<int>::const_iterator;
+  using out = std::vector<int>::iterator;
+  std::identity const all{};
+  filter_work<selection<iterator, decltype(is_taken), std::identity const>, both_out<iterator, out, out>> w(
+      {v.begin(), {is_taken}, {all}}, {v.begin(), out_true.begin(), out_false.begin()}, 24, 24);
+  never_stopped never;
+  carrying_piece<TypeParam, never_stopped, decltype(w)> low(w, never, 24, 0);
+  auto top = low.split(16, 24);
+  auto middle = low.split(8, 16);
+  run_stretch_of(middle, 8, 12);
+  run_stretch_of(low, 0, 8);
+  low.merge(middle);
+  run_stretch_of(top, 16, 24);
+  EXPECT_EQ(low.last_carry(), 12u);
+  EXPECT_EQ(out_true[12], 0) << "the highest piece writes";
+}
+
 }  // namespace
 }  // namespace filch_test

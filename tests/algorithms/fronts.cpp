@@ -142,6 +142,63 @@ TYPED_TEST(fronts, throw_exceptions_of_the_predicate) {
   });
 }
 
+/// Two pieces of eight elements of which only some run, as after an exception or a request to stop. Runs no threads.
+template <class Work> void joins_pieces_in_part(Work& work, bool is_stopped) {
+  for (std::size_t low_runs : {0u, 1u, 5u, 8u}) {
+    for (std::size_t high_runs : {0u, 1u, 5u, 8u}) {
+      SCOPED_TRACE(testing::Message() << low_runs << " and " << high_runs);
+      filch::detail::front_piece<Work> low(work, 16);
+      auto high = low.split(8, 16);
+      if (high_runs != 0) run_stretch_of(high, 8, 8 + high_runs);
+      if (low_runs != 0) run_stretch_of(low, 0, low_runs);
+      if (is_stopped) {
+        low.abandon(high);
+      } else {
+        low.merge(high);
+      }
+      work.finish(low.whole());
+      EXPECT_LE(low.whole().at, low_runs + high_runs);
+    }
+  }
+}
+TYPED_TEST(fronts, join_pieces_that_ran_in_part) {
+  using iterator = std::vector<std::string>::iterator;
+  std::identity same;
+  // The first and the last string are no elements of the range.
+  std::vector<std::string> v(18, std::string(40, 'x'));
+  for (std::size_t i = 1; i < 17; i += 3) v[i] = std::string(40, 'y');
+  auto sorted = v;
+  std::sort(sorted.begin(), sorted.end());
+  auto const reads = [&v](std::string const& x) {
+    EXPECT_TRUE(&x > &v.front() && &x < &v.back());
+    return x[0] == 'y';
+  };
+  auto const are_equal = [&](std::string const& x, std::string const& y) { return reads(x) == reads(y); };
+  using pred = decltype(reads);
+  for (bool const is_stopped : {false, true}) {
+    filch::detail::partitioning<TypeParam, iterator, pred, std::identity> partition{{v.begin() + 1, {reads}, {same}}};
+    joins_pieces_in_part(partition, is_stopped);
+    filch::detail::raw_buffer<std::string> const buffer(16);
+    filch::detail::partitioning_stably<iterator, pred, std::identity> stably{{v.begin() + 1, {reads}, {same}},
+                                                                             &buffer};
+    joins_pieces_in_part(stably, is_stopped);
+    auto left = v;
+    std::sort(left.begin(), left.end());
+    EXPECT_EQ(left, sorted);
+  }
+  for (bool const is_stopped : {false, true}) {
+    filch::detail::keeping_unique<iterator, decltype(are_equal), std::identity> unique{
+        v.begin() + 1, {are_equal}, {same}};
+    v.assign(18, std::string(40, 'x'));
+    joins_pieces_in_part(unique, is_stopped);
+    filch::detail::removing<iterator, pred, std::identity> remove{{v.begin() + 1, {reads}, {same}}};
+    v.assign(18, std::string(40, 'x'));
+    joins_pieces_in_part(remove, is_stopped);
+    EXPECT_EQ(v.front(), std::string(40, 'x'));
+    EXPECT_EQ(v.back(), std::string(40, 'x'));
+  }
+}
+
 TYPED_TEST(fronts, call_the_predicate_once_for_each_element) {
   in_every_pool<TypeParam>([](std::size_t n) {
     auto v = numbers(n);

@@ -199,8 +199,11 @@ template <class Iterator, class Equal, class Proj> struct keeping_unique {
     }
     f.at += static_cast<std::size_t>(kept - before);
   }
+  /// After an exception or a stop, either piece may have kept nothing: it did not run.
   template <class Stop> front joined(Stop& stop, front const& low, front const& high) const {
-    std::size_t const from = high.begin + (is_equal(this->at(low.at - 1), this->at(high.begin)) ? 1 : 0);
+    if (high.at == high.begin) return {low.begin, low.at};
+    bool const is_repeated = low.at != low.begin && is_equal(this->at(low.at - 1), this->at(high.begin));
+    std::size_t const from = high.begin + (is_repeated ? 1 : 0);
     if (low.at != from) detail::move_down_unless_stopped(stop, this->at(from), this->at(high.at), this->at(low.at));
     return {low.begin, low.at + (high.at - from)};
   }

@@ -202,7 +202,8 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
       bool const has_given = upper.is_known_;
       upper.finish(*carry_);
       carry_ = std::move(upper.carry_);
-      if (!has_given && next_ != nullptr) next_->handed_.give(*carry_);
+      // A part of `upper` may not have run: then this is no carry of the next piece, which runs perhaps.
+      if (!has_given && done_ == end_ && next_ != nullptr) next_->handed_.give(*carry_);
     } else {
       ahead_.append(work_, upper.ahead_);
     }
