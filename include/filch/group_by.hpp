@@ -57,7 +57,7 @@ template <class Element, class ValueOf, class Op> struct reducing_values {
   using value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, Element>>;
   ValueOf& value_of;
   Op& op;
-  value first(Element x) const { return std::invoke(value_of, static_cast<Element>(x)); }
+  value first(Element&& x) const { return value(std::invoke(value_of, static_cast<Element&&>(x))); }
   void add(value& sum, Element x) const {
     sum = std::invoke(op, std::move(sum), value(std::invoke(value_of, static_cast<Element>(x))));
   }
@@ -78,7 +78,7 @@ template <class Element> struct collecting_values {
 template <class Sched, class Hash, class Equal, class Stop, class Iterator, class KeyOf, class Work>
 auto keyed(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Work& work, Hash const& hash, Equal const& equal) {
   using piece_type = keyed_piece<Iterator, KeyOf, Work, Hash, Equal>;
-  piece_type piece{in.first, {key_of}, &work, typename piece_type::table(0, hash, equal)};
+  piece_type piece{in.first, {key_of}, std::addressof(work), typename piece_type::table(0, hash, equal)};
   detail::run_pieces<Sched>(0, in.length, piece, stop);
   return std::move(piece.entries);
 }

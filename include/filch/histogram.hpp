@@ -25,7 +25,8 @@ template <class To, class From> struct adding_piece {
   void run(std::size_t first, std::size_t last) const {
     To const end = detail::iterator_after(to, last);
     From j = detail::iterator_after(from, first);
-    for (To i = detail::iterator_after(to, first); i != end; ++i, ++j) *i += static_cast<std::iter_value_t<To>>(*j);
+    for (To i = detail::iterator_after(to, first); i != end; ++i, static_cast<void>(++j))
+      *i += static_cast<std::iter_value_t<To>>(*j);
   }
   adding_piece split(std::size_t, std::size_t) const { return *this; }
   void merge(adding_piece&) const noexcept {}

@@ -331,7 +331,7 @@ template <class Iterator, class Out, class Op> struct difference_piece {
       ++i;
       ++to;
     }
-    for (; i != end; ++i, ++to) {
+    for (; i != end; ++i, static_cast<void>(++to)) {
       value here = *i;
       *to = op(std::as_const(here), std::as_const(*before));
       *before = std::move(here);

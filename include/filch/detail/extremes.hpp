@@ -67,10 +67,10 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
 
  private:
   template <extreme One> FILCH_INLINE void run_one(std::size_t first, std::size_t last, std::size_t& kept) const {
-    Iterator found = iterator_after(in.begin, kept);
+    Iterator found = detail::iterator_after(in.begin, kept);
     std::size_t position = kept;
-    Iterator i = iterator_after(in.begin, first);
-    for (; first != last; ++first, ++i) {
+    Iterator i = detail::iterator_after(in.begin, first);
+    for (; first != last; ++first, static_cast<void>(++i)) {
       if (!detail::is_better<One>(comp, in.f(*found), in.f(*i))) continue;
       found = i;
       position = first;

@@ -25,7 +25,7 @@ template <class Iterator> void move_down(Iterator first, Iterator const& last, I
   if constexpr (has_elements_in_memory<Iterator>) {
     std::move(first, last, to);
   } else {
-    for (; first != last; ++first, ++to) *to = std::ranges::iter_move(first);
+    for (; first != last; ++first, static_cast<void>(++to)) *to = std::ranges::iter_move(first);
   }
 }
 /// The same until a stop is requested.
@@ -217,7 +217,8 @@ template <class Iterator> struct swap_piece {
   void run(std::size_t first, std::size_t last) const {
     Iterator const end = detail::iterator_after(a, last);
     Iterator j = detail::iterator_after(b, first);
-    for (Iterator i = detail::iterator_after(a, first); i != end; ++i, ++j) std::ranges::iter_swap(i, j);
+    for (Iterator i = detail::iterator_after(a, first); i != end; ++i, static_cast<void>(++j))
+      std::ranges::iter_swap(i, j);
   }
   swap_piece split(std::size_t, std::size_t) const { return *this; }
   void merge(swap_piece&) const noexcept {}
@@ -261,7 +262,7 @@ template <class Sched, class Iterator, class Pred, class Proj> struct partitioni
   FILCH_INLINE void swap_always(Iterator& to, Iterator i, std::size_t left) const {
     if constexpr (can_swap_always) {
       FILCH_UNROLL_FILTER
-      for (; left != 0; --left, ++i) {
+      for (; left != 0; --left, static_cast<void>(++i)) {
         auto const value = *i;
         bool const is_taken = this->takes(i);
         *i = *to;

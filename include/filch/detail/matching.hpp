@@ -25,9 +25,9 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
 
   FILCH_INLINE bool at(std::size_t position) const {
     std::size_t const place = from_above == 0 ? position : from_above - 1 - position;
-    Iterator i = iterator_after(first, place);
+    Iterator i = detail::iterator_after(first, place);
     Iterator2 j = first2;
-    for (std::size_t n = 0; n != length2; ++n, ++i, ++j) {
+    for (std::size_t n = 0; n != length2; ++n, static_cast<void>(++i), static_cast<void>(++j)) {
       if (!static_cast<bool>(test(*i, *j))) return false;
     }
     return true;

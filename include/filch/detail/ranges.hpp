@@ -94,8 +94,8 @@ template <class Reference, class Pred, class Proj> struct projected {
   [[no_unique_address]] body_of<Proj, Reference> proj;
   [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>> pred;
   using result = std::invoke_result_t<Pred&, std::invoke_result_t<Proj&, Reference>>;
-  FILCH_INLINE outliving_t<std::is_reference_v<Reference>, result> operator()(Reference x) const {
-    return pred(proj(static_cast<Reference>(x)));
+  FILCH_INLINE outliving_t<std::is_reference_v<Reference>, result> operator()(Reference&& x) const {
+    return pred(proj(static_cast<Reference&&>(x)));
   }
 };
 /// pred(proj(x), proj2(y)).
@@ -107,8 +107,8 @@ template <class Reference, class Reference2, class Pred, class Proj, class Proj2
   using result =
       std::invoke_result_t<Pred&, std::invoke_result_t<Proj&, Reference>, std::invoke_result_t<Proj2&, Reference2>>;
   FILCH_INLINE outliving_t<std::is_reference_v<Reference> && std::is_reference_v<Reference2>, result> operator()(
-      Reference x, Reference2 y) const {
-    return pred(proj(static_cast<Reference>(x)), proj2(static_cast<Reference2>(y)));
+      Reference&& x, Reference2&& y) const {
+    return pred(proj(static_cast<Reference&&>(x)), proj2(static_cast<Reference2&&>(y)));
   }
 };
 
@@ -142,7 +142,7 @@ template <class Iterator, class Fn> struct elements {
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
     Iterator i = detail::iterator_after(begin, first);
     FILCH_UNROLL
-    for (std::size_t left = last - first; left != 0; --left, ++i) g(f(*i));
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) g(f(*i));
   }
   /// The first position of [first, last) whose value pred takes; else last.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
@@ -187,13 +187,14 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
     Iterator i = detail::iterator_after(begin, first);
     Iterator2 j = detail::iterator_after(begin2, first);
     FILCH_UNROLL
-    for (std::size_t left = last - first; left != 0; --left, ++i, ++j) g(f(*i, *j));
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i), static_cast<void>(++j))
+      g(f(*i, *j));
   }
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
     Iterator const begun = detail::iterator_after(begin, first);
     Iterator const end = detail::iterator_after(begin, last);
     Iterator2 j = detail::iterator_after(begin2, first);
-    for (Iterator i = begun; i != end; ++i, ++j) {
+    for (Iterator i = begun; i != end; ++i, static_cast<void>(++j)) {
       if (pred(f(*i, *j))) return first + static_cast<std::size_t>(i - begun);
     }
     return last;

@@ -262,7 +262,7 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
       at[i].emplace(known);
       if (i + 1 < ahead_.size()) known = work_.after(std::move(known), ahead_.sum_of(i));
     }
-    pass_piece pass{&work_, &stop_, &ahead_, &at};
+    pass_piece pass{&work_, &stop_, &ahead_, std::addressof(at)};
     detail::run_pieces<Sched>(0, ahead_.size(), pass, stop_);
     ahead_.clear();
   }

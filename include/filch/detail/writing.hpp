@@ -22,7 +22,7 @@ template <class Source, class Out> struct writing_piece {
   Out out;
 
   void run(std::size_t first, std::size_t last) {
-    Out o = iterator_after(out, first);
+    Out o = detail::iterator_after(out, first);
     in.each(first, last, [&o](auto&& x) {
       *o = static_cast<decltype(x)>(x);
       ++o;
@@ -58,7 +58,7 @@ template <class Value> struct counted_from {
       return static_cast<Value>(static_cast<std::make_unsigned_t<Value>>(value) +
                                 static_cast<std::make_unsigned_t<Value>>(n));
     } else if constexpr (std::random_access_iterator<Value>) {
-      return iterator_after(value, n);
+      return detail::iterator_after(value, n);
     } else {
       return static_cast<Value>(value + static_cast<Value>(n));
     }
