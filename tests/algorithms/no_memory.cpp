@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <new>
 #include <numeric>
+#include <optional>
+#include <stop_token>
 
 namespace {
 
@@ -175,6 +177,22 @@ TYPED_TEST(no_memory, of_reproducible_reductions) {
       EXPECT_EQ(heavy_sum.value, expected);
     });
   }
+}
+
+TEST(no_memory_at_all, ends_a_reproducible_reduction_that_is_stopped) {
+  std::vector<double> const v(64 * k_n, 1.0);
+  std::stop_source source;
+  std::size_t calls = 0;
+  auto const add = [&](double a, double b) {
+    if (++calls == 500) source.request_stop();
+    return a + b;
+  };
+  std::optional<double> sum;
+  allocation.arm(1, true);
+  sum = filch::reduce<filch::serial>(source.get_token(), filch::reproducible, v, 0.0, add);
+  EXPECT_TRUE(allocation.disarm());
+  EXPECT_FALSE(sum);
+  EXPECT_LE(calls, 564u);
 }
 
 TYPED_TEST(no_memory, of_algorithms_by_key) {
