@@ -22,9 +22,9 @@ template <class Value, class Source, class Op> struct reducing_piece {
   void run(std::size_t first, std::size_t last) {
     if (!value) value.emplace(in.at(first++));
     if constexpr (std::is_trivially_copyable_v<Value>) {
-      Value sum = *value;  // in registers
+      Value sum = std::move(*value);  // in registers
       in.each(first, last, [&](auto&& x) { sum = op(std::move(sum), static_cast<decltype(x)>(x)); });
-      *value = sum;
+      *value = std::move(sum);
     } else {
       in.each(first, last, [&](auto&& x) { *value = op(std::move(*value), static_cast<decltype(x)>(x)); });
     }
