@@ -126,6 +126,17 @@ TYPED_TEST(reductions, keep_numbers_that_can_only_be_moved) {
   });
 }
 
+TYPED_TEST(reductions, convert_elements_as_an_assignment_does) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const sum = std::accumulate(v.begin(), v.end(), 5L);
+    converted_long const five(5L);
+    EXPECT_EQ(filch::reduce<TypeParam>(v, five), sum);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, v, five), sum);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(v, five, std::plus<>{}, [](int x) { return x; }), sum);
+  });
+}
+
 struct alignas(128) aligned_sum {
   long sum = 0;
   aligned_sum operator+(aligned_sum const& other) const {

@@ -5,6 +5,7 @@
 // the nodes whose children it has, at most two on each level. `merge` makes the nodes that the cut went through.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
@@ -26,12 +27,13 @@ template <class Value, class Source, class Op> struct reproducing_piece {
   body_of<Op, Value, Value> op;
   std::size_t length;  // length of the input
   std::vector<node> nodes{};
+  static_assert(detail::check_conversion<typename Source::value, Value>());
 
   void run(std::size_t first, std::size_t last) {
     for (; first != last; ++first) {
       std::size_t const begin = first * k_reproducible_block;
       std::size_t const end = std::min(length, begin + k_reproducible_block);
-      Value sum(in.at(begin));
+      Value sum = detail::converted_to<Value>(in.at(begin));
       in.each(begin + 1, end, [&](auto&& x) { sum = op(std::move(sum), static_cast<decltype(x)>(x)); });
       append({0, first, std::move(sum)});
     }
