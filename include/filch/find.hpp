@@ -5,7 +5,7 @@
 // the cost. The result is the same as in a serial search. After a hit the pieces above it end: each worker runs at
 // most the stretch that it has begun. So a predicate may be called for elements above the hit, and by several workers
 // at once. A form with a stop token as its first argument returns a std::optional, which is empty if a stop was
-// requested before the end.
+// requested before the result was known.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
@@ -188,25 +188,20 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           class Comp = std::ranges::less, class Proj = std::identity>
 bool is_sorted(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(first, last);
-  return detail::sorted_length<Sched>(never, in, comp, proj) == in.length;
+  return detail::is_sorted<Sched>(never, detail::input_of(first, last), comp, proj);
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
 bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  return detail::sorted_length<Sched>(never, in, comp, proj) == in.length;
+  return detail::is_sorted<Sched>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto is_sorted(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
-      token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::sorted_length<Sched>(stop, in, fn...) == in.length;
-      },
+      token, [](auto& stop, auto const& in, auto... fn) { return detail::is_sorted<Sched>(stop, in, fn...); },
       std::forward<Args>(args)...);
 }
 

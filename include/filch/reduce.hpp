@@ -23,10 +23,10 @@ namespace filch::inline FILCH_ABI {
 
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
-/// piece but the lowest begins with its first element, converted to Value. Value may be a type that can be moved
-/// only. On one worker the result is that of std::accumulate, to the bit. On several workers a floating-point result
-/// may differ in its last bits from run to run; with `reproducible` it does not. Complexity: one call of op for each
-/// element. Cost: that of `for_index`, and one call of op for each piece that was given away.
+/// piece but the lowest begins with its first element, converted to Value implicitly. Value may be a type that
+/// can be moved only. On one worker the result is that of std::accumulate, to the bit. On several workers a
+/// floating-point result may differ in its last bits from run to run; with `reproducible` it does not. Complexity:
+/// one call of op for each element. Cost: that of `for_index`, and one call of op for each piece that was given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, std::iter_reference_t<Iterator>>

@@ -5,13 +5,23 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// Is the second of two neighbours less than the first?
+template <class Comp> struct descent {
+  Comp& comp;
+  template <class X, class Y> FILCH_INLINE bool operator()(X&& x, Y&& y) const {
+    return static_cast<bool>(std::invoke(comp, static_cast<Y&&>(y), static_cast<X&&>(x)));
+  }
+};
+template <class Comp> descent(Comp&) -> descent<Comp>;
+
 /// The length of the longest sorted range at the beginning of `in`.
 template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
 std::size_t sorted_length(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
-  auto const is_descent = [&comp](auto&& x, auto&& y) -> bool {
-    return std::invoke(comp, static_cast<decltype(y)>(y), static_cast<decltype(x)>(x));
-  };
-  return std::min(in.length, detail::find_adjacent<Sched>(stop, in, is_descent, proj) + 1);
+  return std::min(in.length, detail::find_adjacent<Sched>(stop, in, descent{comp}, proj) + 1);
+}
+template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+bool is_sorted(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
+  return detail::find_pair<Sched, true>(stop, in, descent{comp}, proj) == k_not_found;
 }
 
 /// Does `in`, from `position` on, match all of in2?
