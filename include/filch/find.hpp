@@ -102,6 +102,7 @@ Iterator find(Iterator first, Sentinel last, Value const& value, Proj proj = {})
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value,
           class Proj = std::identity>
+  requires detail::no_end_of<Value, Range>
 std::ranges::borrowed_iterator_t<Range> find(Range&& range, Value const& value, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -140,6 +141,7 @@ Iterator adjacent_find(Iterator first, Sentinel last, Pred pred = {}, Proj proj 
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred = std::ranges::equal_to,
           class Proj = std::identity>
+  requires detail::no_end_of<Pred, Range>
 std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -167,6 +169,7 @@ Iterator is_sorted_until(Iterator first, Sentinel last, Comp comp = {}, Proj pro
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -193,6 +196,7 @@ bool is_sorted(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return detail::is_sorted<Sched>(never, detail::input_of(range), comp, proj);

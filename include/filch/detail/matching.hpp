@@ -1,6 +1,7 @@
 // Searches for a part of a range that matches another range.
 #pragma once
 
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -92,7 +93,7 @@ std::ranges::borrowed_subrange_t<Range> part_of(input<Iterator> const& in, std::
 /// The result of a search: the part for a range, its position for a pair of iterators.
 template <class First, class... Rest, class Iterator>
 auto part_found(input<Iterator> const& in, std::size_t position, std::size_t length) {
-  if constexpr (sized_random_access_range<First>) {
+  if constexpr (begins_with_range<First, Rest...>) {
     return detail::part_of<First>(in, position, length);
   } else {
     return in.at(position);
