@@ -62,8 +62,11 @@ struct algorithm_row {
     return nullptr;
   }
   bool is_disturbed() const {
-    interval const i = median_interval(plain().seconds);
-    return i.high > k_most_spread * i.low;
+    return std::any_of(columns.begin(), columns.end(), [this](column const& c) {
+      if (c.seconds.empty() || (&c != &plain() && c.copies == 0)) return false;
+      interval const i = median_interval(c.seconds);
+      return i.high > k_most_spread * i.low;
+    });
   }
   bool is_filch(column const& c) const { return c.who && !c.who->is_peer && c.is_there(); }
   /// Limits that the whole interval of a cell breaks. Few turns have no interval, and break none.
@@ -175,7 +178,8 @@ void print_means(std::vector<algorithm_row> const& rows) {
   }
   for (auto const& [pair, all] : means)
     fmt::print("geometric mean of {}: {:.3f} ({} rows)\n", pair, geometric_mean(all), all.size());
-  if (disturbed) fmt::print("?: the plain loop's times differ by more than 10%. Do other programs run?\n");
+  if (disturbed)
+    fmt::print("?: times of plain loops, alone or side by side, differ by more than 10%. Do other programs run?\n");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Pro
 
 /// The result of a filter in place with a stop token: the elements behind `end` for a range, `end` for iterators.
 template <class First, class... Rest, class Iterator> auto behind(input<Iterator> const& in, Iterator const& end) {
-  if constexpr (sized_random_access_range<First>) {
+  if constexpr (begins_with_range<First, Rest...>) {
     return std::ranges::borrowed_subrange_t<First>(end, in.end());
   } else {
     return end;
@@ -210,7 +210,7 @@ Iterator remove_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
 /// The same for a range. Returns the subrange of the elements with unspecified values.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
           class Proj = std::identity>
-  requires detail::has_subranges
+  requires detail::has_subranges && detail::no_end_of<Pred, Range>
 std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj proj = {}) {
   return detail::behind_front<Range>(range, [&](auto first, auto end) {
     return filch::remove_if<Sched>(first, end, std::move(pred), std::move(proj));
@@ -240,7 +240,7 @@ Iterator unique(Iterator first, Sentinel last, Equal equal = {}, Proj proj = {})
 /// The same for a range. Returns the subrange of the elements with unspecified values.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Equal = std::ranges::equal_to,
           class Proj = std::identity>
-  requires detail::has_subranges
+  requires detail::has_subranges && detail::no_end_of<Equal, Range>
 std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, Proj proj = {}) {
   return detail::behind_front<Range>(range, [&](auto first, auto end) {
     return filch::unique<Sched>(first, end, std::move(equal), std::move(proj));
@@ -273,7 +273,7 @@ Iterator partition(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
 /// The same for a range. Returns the subrange of the elements for which pred is false.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
           class Proj = std::identity>
-  requires detail::has_subranges
+  requires detail::has_subranges && detail::no_end_of<Pred, Range>
 std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj proj = {}) {
   return detail::behind_front<Range>(range, [&](auto first, auto end) {
     return filch::partition<Sched>(first, end, std::move(pred), std::move(proj));
@@ -304,7 +304,7 @@ Iterator stable_partition(Iterator first, Sentinel last, Pred pred, Proj proj = 
 /// The same for a range. Returns the subrange of the elements for which pred is false.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred,
           class Proj = std::identity>
-  requires detail::has_subranges
+  requires detail::has_subranges && detail::no_end_of<Pred, Range>
 std::ranges::borrowed_subrange_t<Range> stable_partition(Range&& range, Pred pred, Proj proj = {}) {
   return detail::behind_front<Range>(range, [&](auto first, auto end) {
     return filch::stable_partition<Sched>(first, end, std::move(pred), std::move(proj));

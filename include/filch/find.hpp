@@ -5,7 +5,7 @@
 // the cost. The result is the same as in a serial search. After a hit the pieces above it end: each worker runs at
 // most the stretch that it has begun. So a predicate may be called for elements above the hit, and by several workers
 // at once. A form with a stop token as its first argument returns a std::optional, which is empty if a stop was
-// requested before the end.
+// requested before the result was known.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
@@ -102,6 +102,7 @@ Iterator find(Iterator first, Sentinel last, Value const& value, Proj proj = {})
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value,
           class Proj = std::identity>
+  requires detail::no_end_of<Value, Range>
 std::ranges::borrowed_iterator_t<Range> find(Range&& range, Value const& value, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -140,6 +141,7 @@ Iterator adjacent_find(Iterator first, Sentinel last, Pred pred = {}, Proj proj 
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred = std::ranges::equal_to,
           class Proj = std::identity>
+  requires detail::no_end_of<Pred, Range>
 std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -167,6 +169,7 @@ Iterator is_sorted_until(Iterator first, Sentinel last, Comp comp = {}, Proj pro
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -188,25 +191,21 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           class Comp = std::ranges::less, class Proj = std::identity>
 bool is_sorted(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(first, last);
-  return detail::sorted_length<Sched>(never, in, comp, proj) == in.length;
+  return detail::is_sorted<Sched>(never, detail::input_of(first, last), comp, proj);
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  return detail::sorted_length<Sched>(never, in, comp, proj) == in.length;
+  return detail::is_sorted<Sched>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
 auto is_sorted(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
-      token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::sorted_length<Sched>(stop, in, fn...) == in.length;
-      },
+      token, [](auto& stop, auto const& in, auto... fn) { return detail::is_sorted<Sched>(stop, in, fn...); },
       std::forward<Args>(args)...);
 }
 

@@ -44,6 +44,7 @@ Iterator for_each(Iterator first, Sentinel last, Fn&& f, Proj proj = {}) {
 
 /// The same for the elements of a range. Returns its end.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Fn, class Proj = std::identity>
+  requires detail::no_end_of<Fn, Range>
 std::ranges::borrowed_iterator_t<Range> for_each(Range&& range, Fn&& f, Proj proj = {}) {
   detail::never_stopped never;
   std::size_t const n = detail::length_of(range);
@@ -68,6 +69,7 @@ bool for_each(Token const& token, Iterator first, Sentinel last, Fn&& f, Proj pr
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           class Fn, class Proj = std::identity>
+  requires detail::no_end_of<Fn, Range>
 bool for_each(Token const& token, Range&& range, Fn&& f, Proj proj = {}) {
   detail::stop_request stop(token);
   detail::for_each_of<Sched>(stop, std::ranges::begin(range), detail::length_of(range), f, proj);

@@ -125,6 +125,7 @@ auto reduce_by_key(Iterator first, Sentinel last, KeyOf key_of, ValueOf value_of
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf, class ValueOf,
           class Op = std::plus<>>
+  requires detail::no_end_of<KeyOf, Range>
 auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}) {
   auto const first = std::ranges::begin(range);
   return filch::reduce_by_key<Sched>(first, detail::iterator_after(first, detail::length_of(range)),

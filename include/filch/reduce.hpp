@@ -23,10 +23,10 @@ namespace filch::inline FILCH_ABI {
 
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
-/// piece but the lowest begins with its first element, converted to Value. Value may be a type that can be moved
-/// only. On one worker the result is that of std::accumulate, to the bit. On several workers a floating-point result
-/// may differ in its last bits from run to run; with `reproducible` it does not. Complexity: one call of op for each
-/// element. Cost: that of `for_index`, and one call of op for each piece that was given away.
+/// piece but the lowest begins with its first element, converted to Value implicitly. Value may be a type that
+/// can be moved only. On one worker the result is that of std::accumulate, to the bit. On several workers a
+/// floating-point result may differ in its last bits from run to run; with `reproducible` it does not. Complexity:
+/// one call of op for each element. Cost: that of `for_index`, and one call of op for each piece that was given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, std::iter_reference_t<Iterator>>
@@ -244,6 +244,7 @@ std::iter_difference_t<Iterator> count(Iterator first, Sentinel last, Value cons
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value,
           class Proj = std::identity>
+  requires detail::no_end_of<Value, Range>
 std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(range), detail::equal_to{value}, proj);
@@ -277,6 +278,7 @@ Iterator min_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = 
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj);
@@ -295,6 +297,7 @@ auto min_element(Token const& token, Args&&... args) {
 /// A copy of the element that `min_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
@@ -309,6 +312,7 @@ std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj =
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           class Comp = std::ranges::less, class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::optional<std::ranges::range_value_t<Range>> min(Token const& token, Range&& range, Comp comp = {},
                                                      Proj proj = {}) {
   auto const found = filch::min_element<Sched>(token, range, std::move(comp), std::move(proj));
@@ -327,6 +331,7 @@ Iterator max_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = 
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj);
@@ -345,6 +350,7 @@ auto max_element(Token const& token, Args&&... args) {
 /// A copy of the element that `max_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
@@ -359,6 +365,7 @@ std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj =
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           class Comp = std::ranges::less, class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::optional<std::ranges::range_value_t<Range>> max(Token const& token, Range&& range, Comp comp = {},
                                                      Proj proj = {}) {
   auto const found = filch::max_element<Sched>(token, range, std::move(comp), std::move(proj));
@@ -377,6 +384,7 @@ std::ranges::minmax_element_result<Iterator> minmax_element(Iterator first, Sent
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
+  requires detail::no_end_of<Comp, Range>
 std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minmax_element(Range&& range,
                                                                                            Comp comp = {},
                                                                                            Proj proj = {}) {

@@ -4,6 +4,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/converting.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/scan_engine.hpp>
 
@@ -20,13 +21,14 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   Source in;
   Out out;
   body_of<Op, Value, Value> op;
+  static_assert(detail::check_conversion<typename Source::value, Value>());
 
   scan_work const& serial() const noexcept { return *this; }
   FILCH_INLINE bool direct(std::size_t first, std::size_t last, carry& at) const {
     Out to = detail::iterator_after(out, first);
     if constexpr (Kind == scan_kind::inclusive) {
       if (!at) {
-        at.emplace(in.at(first++));
+        at.emplace(detail::converted_to<Value>(in.at(first++)));
         *to = *at;
         ++to;
       }
@@ -41,31 +43,39 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
     return true;
   }
   void ahead(std::size_t first, std::size_t last, std::optional<Value>& total) const {
-    if (!total) total.emplace(in.at(first++));
+    if (!total) total.emplace(copy_of(in.at(first++)));
     if constexpr (std::is_trivially_copyable_v<Value>) {
       Value value = *total;
-      in.each(first, last, [&](auto&& x) { value = op(std::move(value), Value(static_cast<decltype(x)>(x))); });
+      in.each(first, last, [&](auto&& x) { value = op(std::move(value), copy_of(static_cast<decltype(x)>(x))); });
       *total = value;
     } else {
-      in.each(first, last, [&](auto&& x) { *total = op(std::move(*total), Value(static_cast<decltype(x)>(x))); });
+      in.each(first, last, [&](auto&& x) { *total = op(std::move(*total), copy_of(static_cast<decltype(x)>(x))); });
     }
   }
   static bool can_run_ahead() noexcept { return true; }
   static void about_to_split(std::size_t, std::size_t) noexcept {}
   void again(std::size_t first, std::size_t last, carry& at) const { direct(first, last, at); }
   carry after(carry const& at, Value const& total) const {
-    return at ? carry(op(Value(*at), Value(total))) : carry(total);
+    return at ? carry(detail::converted_to<Value>(op(Value(*at), Value(total)))) : carry(total);
   }
   Value both(Value&& low, Value&& high) const { return op(std::move(low), std::move(high)); }
 
  private:
+  /// The value of an element that is read again later, so it must not be moved from.
+  template <class X> FILCH_INLINE static Value copy_of(X&& x) {
+    if constexpr (std::is_rvalue_reference_v<typename Source::value>) {
+      return detail::converted_to<Value>(std::as_const(x));
+    } else {
+      return detail::converted_to<Value>(static_cast<X&&>(x));
+    }
+  }
   FILCH_INLINE void each(std::size_t first, std::size_t last, Out to, Value& value) const {
     in.each(first, last, [&](auto&& x) {
       if constexpr (Kind == scan_kind::inclusive) {
-        value = op(std::move(value), Value(static_cast<decltype(x)>(x)));
+        value = op(std::move(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
         *to = value;
       } else {
-        Value next = op(Value(value), Value(static_cast<decltype(x)>(x)));
+        Value next = op(Value(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
         *to = std::move(value);
         value = std::move(next);
       }
@@ -120,8 +130,9 @@ concept scan_operation = std::invocable<Op&, Value, Value>;
 /// the end of what was written. `out` may be `first`: each element is written after its last read.
 ///
 /// op must be associative. It need not be commutative and needs no identity. It gets values of the element's type,
-/// and each result is assigned to the output once: a type that can be copied is enough. On one worker the results
-/// are those of std::inclusive_scan, to the bit.
+/// and each result is assigned to the output once: a type that can be copied is enough. Elements convert to it
+/// implicitly. An element that takes a second pass is read twice; if it may be moved from, the first read copies it.
+/// On one worker the results are those of std::inclusive_scan, to the bit.
 ///
 /// Exceptions, pool and thread: as in `for_index`. What was written is unspecified after an exception.
 /// Complexity: n - 1 calls of op on one worker. Positions that were given away and run before the sum below them was
@@ -338,7 +349,12 @@ template <class Iterator, class Out, class Op> struct difference_piece {
     }
   }
   difference_piece split(std::size_t middle, std::size_t) const {
-    return {in, out, op, std::optional<value>(*detail::iterator_after(in, middle - 1))};
+    auto&& below = *detail::iterator_after(in, middle - 1);
+    if constexpr (std::is_rvalue_reference_v<std::iter_reference_t<Iterator>>) {
+      return {in, out, op, std::optional<value>(std::as_const(below))};  // it is read again later
+    } else {
+      return {in, out, op, std::optional<value>(static_cast<decltype(below)>(below))};
+    }
   }
   void merge(difference_piece&) const noexcept {}
 };

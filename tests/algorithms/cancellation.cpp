@@ -57,6 +57,94 @@ TYPED_TEST(cancellation, ends_a_loop_within_a_stretch_on_each_worker) {
   }
 }
 
+/// The first position requests a stop. It is a hit, but the upper piece ends before it says so.
+template <class S> class hit_that_stops {
+ public:
+  hit_that_stops() {
+    upper_ended.close();
+    filch::detail::observer_of_pieces.store(&k_observer, std::memory_order_release);
+  }
+  ~hit_that_stops() { filch::detail::observer_of_pieces.store(nullptr, std::memory_order_release); }
+  hit_that_stops(hit_that_stops const&) = delete;
+  hit_that_stops& operator=(hit_that_stops const&) = delete;
+
+  /// The result of search(token, v, pred).
+  template <class Search> auto result_of(Search const& search) {
+    typename S::pool pool({.workers = 2});
+    return pool.run([&] {
+      wait_for_thief<S>();
+      return search(source_.get_token(), v_, [this](int x) {
+        if (x == 0) {
+          EXPECT_TRUE(upper_began_.pass()) << "the loop was not split";
+          source_.request_stop();
+          EXPECT_TRUE(upper_ended.pass());
+        } else if (x >= k_half) {
+          upper_began_.open();
+          EXPECT_TRUE(eventually([this] { return source_.stop_requested(); }));
+        }
+        return x == 0;
+      });
+    });
+  }
+
+ private:
+  static constexpr int k_half = 10'000;
+  static void ends(std::size_t first, std::size_t) noexcept {
+    if (first == k_half) upper_ended.open();
+  }
+  static constexpr filch::detail::piece_observer k_observer{nullptr, ends, false};
+  static inline gate upper_ended;
+  gate upper_began_;
+  std::stop_source source_;
+  std::vector<int> v_ = [] {
+    std::vector<int> v(2 * k_half);
+    std::iota(v.begin(), v.end(), 0);
+    return v;
+  }();
+};
+TYPED_TEST(cancellation, does_not_take_back_what_a_search_has_found) {
+  if constexpr (steals<TypeParam>) {
+    auto const found = hit_that_stops<TypeParam>().result_of([](auto const& token, auto& v, auto pred) {
+      auto const at = filch::find_if<TypeParam>(token, v, pred);
+      return at && *at == v.begin();
+    });
+    EXPECT_TRUE(found);
+    auto const any = hit_that_stops<TypeParam>().result_of(
+        [](auto const& token, auto& v, auto pred) { return filch::any_of<TypeParam>(token, v, pred); });
+    EXPECT_EQ(any, true);
+    auto const equal = hit_that_stops<TypeParam>().result_of([](auto const& token, auto& v, auto pred) {
+      return filch::equal<TypeParam>(token, v, v, [&](int x, int) { return !pred(x); });
+    });
+    EXPECT_EQ(equal, false);
+  }
+}
+
+/// The function of every form throws, and a stop is requested at the same call, or none.
+TYPED_TEST(cancellation, lets_exceptions_out_of_every_form) {
+  for (unsigned workers : {1u, 3u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    single_pieces const all;
+    auto const run = [](std::string const& name, stoppable_form const& form) {
+      for (int throw_at : {1, 2, 30, 59}) {
+        for (int stop_at : {0, throw_at - 1}) {
+          call_counter count(stop_at, throw_at);
+          bool threw = false;
+          try {
+            form(count);
+          } catch (int) {
+            threw = true;
+          }
+          EXPECT_EQ(threw, count.calls() >= throw_at) << name;
+        }
+      }
+    };
+    pool.run([&] {
+      every_reduction<TypeParam>(60, run);
+      every_writer<TypeParam>(60, run);
+    });
+  }
+}
+
 /// Strings that are too long to be stored in place: one whose value was moved away shows.
 std::vector<std::string> strings(std::size_t n) {
   std::vector<std::string> all;

@@ -149,5 +149,26 @@ TYPED_TEST(carries, are_right_at_any_time) {
   }
 }
 
+/// The same for a function that lets its caller move the element away. Its piece reads each element twice.
+TYPED_TEST(carries, leave_elements_that_are_read_again) {
+  using namespace filch::detail;
+  std::vector<std::string> in;
+  for (char c = 'a'; c < 'i'; ++c) in.emplace_back(30, c);
+  std::vector<std::string> out(8), expected(8);
+  std::partial_sum(in.begin(), in.end(), expected.begin());
+  auto const give_away = [](std::string& text) -> std::string&& { return std::move(text); };
+  using iterator = std::vector<std::string>::iterator;
+  using source = elements<iterator, decltype(give_away)>;
+  using work = scan_work<scan_kind::inclusive, std::string, source, iterator, std::plus<>>;
+  work w{source(in.begin(), give_away), out.begin(), {}};
+  never_stopped never;
+  carrying_piece<TypeParam, never_stopped, work> low(w, never, 8, std::nullopt);
+  auto high = low.split(4, 8);
+  run_stretch_of(high, 4, 8);
+  run_stretch_of(low, 0, 4);
+  low.merge(high);
+  EXPECT_EQ(out, expected);
+}
+
 }  // namespace
 }  // namespace filch_test

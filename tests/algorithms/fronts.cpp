@@ -82,6 +82,32 @@ TYPED_TEST(fronts, move_elements_that_can_only_be_moved) {
   });
 }
 
+/// Trivially copyable, but its copies are deleted.
+struct moved_number {
+  int x;
+  explicit moved_number(int value) : x(value) {}
+  moved_number(moved_number&&) = default;
+  moved_number& operator=(moved_number&&) = default;
+};
+static_assert(std::is_trivially_copyable_v<moved_number>);
+
+TYPED_TEST(fronts, move_numbers_that_can_only_be_moved) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<moved_number> v;
+    for (int x : numbers(n)) v.emplace_back(x);
+    auto const middle = filch::partition<TypeParam>(v.begin(), v.end(), is_taken, &moved_number::x);
+    auto const is_number_taken = [](moved_number const& x) { return is_taken(x.x); };
+    EXPECT_TRUE(std::is_partitioned(v.begin(), v.end(), is_number_taken));
+    EXPECT_EQ(std::partition_point(v.begin(), v.end(), is_number_taken), middle);
+    std::vector<int> left;
+    for (moved_number const& x : v) left.push_back(x.x);
+    std::sort(left.begin(), left.end());
+    auto all = numbers(n);
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(left, all);
+  });
+}
+
 template <class S, class T> void partitions(std::vector<T> v, bool (*pred)(T const&)) {
   auto expected = v;
   auto const middle = filch::partition<S>(v.begin(), v.end(), pred);

@@ -66,4 +66,13 @@ inline std::vector<int> numbers(std::size_t n, int lowest = -1000, int highest =
   return v;
 }
 
+/// A number with an explicit conversion from int that is wrong, and an implicit one that is right.
+struct converted_long {
+  long x;
+  converted_long(long value) : x(value) {}
+  explicit converted_long(int value) : x(value + 1'000'000) {}
+  friend converted_long operator+(converted_long a, converted_long b) { return a.x + b.x; }
+  friend bool operator==(converted_long a, long b) { return a.x == b; }
+};
+
 }  // namespace filch_test

@@ -107,6 +107,36 @@ TYPED_TEST(reductions, keep_values_that_can_only_be_moved) {
   });
 }
 
+/// Trivially copyable, but its copies are deleted.
+struct moved_number {
+  long x;
+  explicit moved_number(long value) : x(value) {}
+  moved_number(moved_number&&) = default;
+  moved_number& operator=(moved_number&&) = default;
+};
+static_assert(std::is_trivially_copyable_v<moved_number>);
+
+TYPED_TEST(reductions, keep_numbers_that_can_only_be_moved) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const add = [](moved_number a, moved_number const& b) { return moved_number(a.x + b.x); };
+    auto const map = [](int x) { return moved_number(x); };
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(v, moved_number(5), add, map).x,
+              std::accumulate(v.begin(), v.end(), 5L));
+  });
+}
+
+TYPED_TEST(reductions, convert_elements_as_an_assignment_does) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const sum = std::accumulate(v.begin(), v.end(), 5L);
+    converted_long const five(5L);
+    EXPECT_EQ(filch::reduce<TypeParam>(v, five), sum);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, v, five), sum);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(v, five, std::plus<>{}, [](int x) { return x; }), sum);
+  });
+}
+
 struct alignas(128) aligned_sum {
   long sum = 0;
   aligned_sum operator+(aligned_sum const& other) const {

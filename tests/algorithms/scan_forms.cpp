@@ -4,8 +4,11 @@
 #include <filch/scan.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <stop_token>
+#include <string>
+#include <utility>
 
 namespace filch_test {
 namespace {
@@ -39,6 +42,46 @@ TYPED_TEST(scan_forms, adjacent_difference_is_std_s_also_in_place) {
     EXPECT_EQ(out, expected);
     filch::adjacent_difference<TypeParam>(v, v);
     EXPECT_EQ(v, expected);
+  });
+}
+
+/// An iterator whose elements may be moved away.
+struct giving_iterator : std::vector<std::string>::iterator {
+  using base = std::vector<std::string>::iterator;
+  giving_iterator() = default;
+  explicit giving_iterator(base i) : base(i) {}
+  std::string&& operator*() const { return std::move(base::operator*()); }
+  std::string&& operator[](std::ptrdiff_t n) const { return std::move(base::operator[](n)); }
+  giving_iterator& operator++() { return base::operator++(), *this; }
+  giving_iterator operator++(int) { return giving_iterator(base::operator++(0)); }
+  giving_iterator& operator--() { return base::operator--(), *this; }
+  giving_iterator operator--(int) { return giving_iterator(base::operator--(0)); }
+  giving_iterator& operator+=(std::ptrdiff_t n) { return base::operator+=(n), *this; }
+  giving_iterator& operator-=(std::ptrdiff_t n) { return base::operator-=(n), *this; }
+  giving_iterator operator+(std::ptrdiff_t n) const { return giving_iterator(base::operator+(n)); }
+  giving_iterator operator-(std::ptrdiff_t n) const { return giving_iterator(base::operator-(n)); }
+  std::ptrdiff_t operator-(giving_iterator const& other) const { return base(*this) - base(other); }
+  friend giving_iterator operator+(std::ptrdiff_t n, giving_iterator const& i) { return i + n; }
+};
+TYPED_TEST(scan_forms, adjacent_difference_takes_elements_that_may_be_moved_away) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<std::string> v(n), expected(n), out(n);
+    for (std::size_t i = 0; i < n; ++i) v[i] = std::string(30, 'x') + std::to_string(i);
+    auto const op = [](std::string const& a, std::string const& b) { return a + b; };
+    std::adjacent_difference(v.begin(), v.end(), expected.begin(), op);
+    filch::adjacent_difference<TypeParam>(giving_iterator(v.begin()), giving_iterator(v.end()), out.begin(), op);
+    EXPECT_EQ(out, expected);
+  });
+}
+
+TYPED_TEST(scan_forms, convert_elements_as_an_assignment_does) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    std::vector<long> expected(n);
+    std::inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, 0L);
+    std::vector<converted_long> out(n, 0L);
+    filch::inclusive_scan<TypeParam>(v, out, std::plus<>{}, converted_long(0L));
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), expected.begin(), expected.end()));
   });
 }
 

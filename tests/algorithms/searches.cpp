@@ -1,10 +1,13 @@
 // Searches, compared with the standard's serial ones: the lowest position.
 #include "pieces.hpp"
 
+#include <filch/all_of.hpp>
 #include <filch/find.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <numeric>
 
 namespace filch_test {
 namespace {
@@ -79,6 +82,64 @@ TYPED_TEST(searches, end_within_a_stretch_after_a_hit) {
               k_length / 2);
   });
   EXPECT_EQ(calls, k_length / 2 + 1);
+}
+
+/// A search of two workers whose upper one hits at once. Calls search(f), which calls f for each position and must
+/// get true for it, but at the hit. The calls below the hit after it.
+template <class S, class Search> int calls_after_a_hit_above(int n, Search search) {
+  std::atomic<int> calls{0};
+  gate hit;
+  typename S::pool pool({.workers = 2});
+  pool.run([&] {
+    wait_for_thief<S>();
+    search([&](int i) {
+      if (i >= n / 2) {
+        hit.open();
+        return false;
+      }
+      if (i == 0) {
+        EXPECT_TRUE(hit.pass()) << "the loop was not split";
+      } else if (hit.is_open()) {
+        ++calls;
+        work_for(std::chrono::microseconds(200));
+      }
+      return true;
+    });
+  });
+  return calls;
+}
+TYPED_TEST(searches, for_any_hit_end_below_it) {
+  if constexpr (steals<TypeParam>) {
+    constexpr int k_length = 20'000;
+    std::vector<int> v(k_length + 1);
+    std::iota(v.begin(), v.end(), 0);
+    auto const ends = [&](char const* name, auto const& search) {
+      EXPECT_LT(calls_after_a_hit_above<TypeParam>(k_length, search), k_length / 4) << name;
+    };
+    ends("all_of", [&](auto f) { EXPECT_FALSE(filch::all_of<TypeParam>(v, f)); });
+    ends("equal", [&](auto f) { EXPECT_FALSE(filch::equal<TypeParam>(v, v, [&f](int x, int) { return f(x); })); });
+    ends("is_sorted",
+         [&](auto f) { EXPECT_FALSE(filch::is_sorted<TypeParam>(v, [&f](int, int x) { return !f(x); })); });
+  }
+}
+
+/// As after a request to stop. Runs no threads.
+TYPED_TEST(searches, know_the_lowest_hit_if_all_below_has_run) {
+  std::vector<int> const v{0, 0, 0, 0, 0, 1, 1, 0};
+  auto const is_one = [](int x) { return x == 1; };
+  using source = filch::detail::elements<std::vector<int>::const_iterator, decltype(is_one)>;
+  filch::detail::finding_piece<source, false> const whole{source(v.begin(), is_one)};
+  for (std::size_t const ran : {0u, 3u, 4u}) {
+    auto low = whole;
+    auto high = low.split(4, 8);
+    run_stretch_of(high, 4, 8);
+    if (ran != 0) run_stretch_of(low, 0, ran);
+    low.abandon(high);
+    EXPECT_EQ(low.is_found, ran == 4);
+    if (low.is_found) {
+      EXPECT_EQ(low.end, 5u);
+    }
+  }
 }
 
 }  // namespace

@@ -15,15 +15,18 @@
 
 namespace filch_test {
 
-/// Counts calls of the user's function, and those that begin after a request. Requests a stop at a call.
+/// Counts calls of the user's function, and those that begin after a request. Requests a stop at a call, and throws
+/// at one.
 class call_counter {
  public:
-  explicit call_counter(int stop_at = 0) : stop_at_(stop_at) {}
+  explicit call_counter(int stop_at = 0, int throw_at = 0) : stop_at_(stop_at), throw_at_(throw_at) {}
   std::stop_token token() const { return source_.get_token(); }
   void request_stop() { source_.request_stop(); }
   template <class Value> Value const& operator()(Value const& value) {
     if (source_.stop_requested()) ++after_;
-    if (++calls_ == stop_at_) source_.request_stop();
+    int const call = ++calls_;
+    if (call == stop_at_) source_.request_stop();
+    if (call == throw_at_) throw call;
     return value;
   }
   int calls() const { return calls_; }
@@ -31,6 +34,7 @@ class call_counter {
 
  private:
   int const stop_at_;
+  int const throw_at_;
   std::stop_source source_;
   std::atomic<int> calls_{0};
   std::atomic<int> after_{0};

@@ -10,17 +10,23 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// Is the argument behind an iterator its end?
 template <class Iterator, class... Rest> inline constexpr bool is_end_next = false;
 template <class Iterator, class Sentinel, class... Rest>
 inline constexpr bool is_end_next<Iterator, Sentinel, Rest...> =
     sized_random_access_end<std::remove_cvref_t<Sentinel>, Iterator>;
 
-/// Calls body(in, rest...). The first argument is a range, or an iterator of `length` elements, or the first two are
-/// an iterator and its end.
-template <class Body, class First, class... Rest>
+/// Are the first arguments of a form a range, and not an iterator and its end? (An array may be both.)
+template <class First, class... Rest>
+inline constexpr bool begins_with_range =
+    sized_random_access_range<First> && !is_end_next<std::decay_t<First>, Rest...>;
+
+/// Calls body(in, rest...). The first argument is a range if ranges are allowed, or an iterator of `length` elements,
+/// or the first two are an iterator and its end.
+template <bool AllowsRanges, class Body, class First, class... Rest>
 decltype(auto) with_input(std::size_t length, Body const& body, First&& first, Rest&&... rest) {
-  using iterator = std::remove_cvref_t<First>;
-  if constexpr (sized_random_access_range<First>) {
+  using iterator = std::decay_t<First>;
+  if constexpr (AllowsRanges && begins_with_range<First, Rest...>) {
     return body(detail::input_of(first), std::forward<Rest>(rest)...);
   } else if constexpr (is_end_next<iterator, Rest...>) {
     return [&](auto&& last, auto&&... others) -> decltype(auto) {
@@ -31,17 +37,17 @@ decltype(auto) with_input(std::size_t length, Body const& body, First&& first, R
   }
 }
 
-/// Calls body(inputs..., rest...) with so many inputs, or outputs. An iterator without its end has as many elements
-/// as the input before it.
-template <std::size_t Count, class Body, class... Args>
+/// Calls body(inputs..., rest...) with so many inputs, or outputs: all of them ranges, or all of them iterators. An
+/// iterator without its end has as many elements as the input before it.
+template <std::size_t Count, bool AllowsRanges = true, class Body, class... Args>
 decltype(auto) with_inputs(std::size_t length, Body const& body, Args&&... args) {
   if constexpr (Count == 0) {
     return body(std::forward<Args>(args)...);
   } else {
-    return detail::with_input(
+    return detail::with_input<AllowsRanges>(
         length,
         [&](auto const& in, auto&&... rest) -> decltype(auto) {
-          return detail::with_inputs<Count - 1>(
+          return detail::with_inputs<Count - 1, AllowsRanges && begins_with_range<Args...>>(
               in.length,
               [&](auto&&... more) -> decltype(auto) { return body(in, std::forward<decltype(more)>(more)...); },
               std::forward<decltype(rest)>(rest)...);
@@ -52,7 +58,7 @@ decltype(auto) with_inputs(std::size_t length, Body const& body, Args&&... args)
 
 /// The result of a form whose first argument is of type First: std::ranges::dangling for a temporary container.
 template <class First, class... Rest, class Iterator> auto not_dangling(Iterator const& i) {
-  if constexpr (sized_random_access_range<First>) {
+  if constexpr (begins_with_range<First, Rest...>) {
     return std::ranges::borrowed_iterator_t<First>(i);
   } else {
     return i;

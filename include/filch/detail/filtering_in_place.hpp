@@ -263,10 +263,10 @@ template <class Sched, class Iterator, class Pred, class Proj> struct partitioni
     if constexpr (can_swap_always) {
       FILCH_UNROLL_FILTER
       for (; left != 0; --left, static_cast<void>(++i)) {
-        auto const value = *i;
+        auto value = std::move(*i);  // trivial: the element keeps its value
         bool const is_taken = this->takes(i);
-        *i = *to;
-        *to = value;
+        *i = std::move(*to);
+        *to = std::move(value);
         to += is_taken;
       }
     }

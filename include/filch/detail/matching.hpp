@@ -1,17 +1,28 @@
 // Searches for a part of a range that matches another range.
 #pragma once
 
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// Is the second of two neighbours less than the first?
+template <class Comp> struct descent {
+  Comp& comp;
+  template <class X, class Y> FILCH_INLINE bool operator()(X&& x, Y&& y) const {
+    return static_cast<bool>(std::invoke(comp, static_cast<Y&&>(y), static_cast<X&&>(x)));
+  }
+};
+template <class Comp> descent(Comp&) -> descent<Comp>;
+
 /// The length of the longest sorted range at the beginning of `in`.
 template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
 std::size_t sorted_length(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
-  auto const is_descent = [&comp](auto&& x, auto&& y) -> bool {
-    return std::invoke(comp, static_cast<decltype(y)>(y), static_cast<decltype(x)>(x));
-  };
-  return std::min(in.length, detail::find_adjacent<Sched>(stop, in, is_descent, proj) + 1);
+  return std::min(in.length, detail::find_adjacent<Sched>(stop, in, descent{comp}, proj) + 1);
+}
+template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+bool is_sorted(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
+  return detail::find_pair<Sched, true>(stop, in, descent{comp}, proj) == k_not_found;
 }
 
 /// Does `in`, from `position` on, match all of in2?
@@ -82,7 +93,7 @@ std::ranges::borrowed_subrange_t<Range> part_of(input<Iterator> const& in, std::
 /// The result of a search: the part for a range, its position for a pair of iterators.
 template <class First, class... Rest, class Iterator>
 auto part_found(input<Iterator> const& in, std::size_t position, std::size_t length) {
-  if constexpr (sized_random_access_range<First>) {
+  if constexpr (begins_with_range<First, Rest...>) {
     return detail::part_of<First>(in, position, length);
   } else {
     return in.at(position);

@@ -190,7 +190,7 @@ template <class Sched, class Piece, class Stop>
     position_of<Piece> const block_last = first + pace.block_of(left);
     bool const looks = !looks_are_dear<Sched> || pace.is_time_to_look();
     do {
-      is_over = stop.is_requested() || (end != nullptr && end->is_before(first));
+      is_over = (end != nullptr && end->is_before(first)) || stop.is_requested();
       if (is_over) break;
       if (!detail::run_stretch(runner, first, first + stretch)) {
         if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? position_of<Piece>{0} : first);

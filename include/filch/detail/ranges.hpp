@@ -27,6 +27,11 @@ concept sized_random_access_end =
 
 namespace detail {
 
+/// Is Next, the argument behind Range, no end of a pair of iterators? (A range may be an array, which is its first
+/// iterator, too.)
+template <class Next, class Range>
+concept no_end_of = !sized_random_access_end<std::remove_cvref_t<Next>, std::decay_t<Range>>;
+
 /// Can this compiler make the library's std::ranges::subrange? Clang before 16 can't make that of libstdc++.
 #if defined(__clang__) && defined(__GLIBCXX__)
 inline constexpr bool has_subranges = __clang_major__ >= 16;

@@ -1,6 +1,7 @@
 // Reductions: how the value of a piece is kept, and how the values of pieces are combined in order.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
@@ -18,6 +19,7 @@ template <class Value, class Source, class Op> struct reducing_piece {
   Source in;
   body_of<Op, Value, typename Source::value> op;
   std::optional<Value> value;
+  static_assert(detail::check_conversion<typename Source::value, Value>());
 
   void run(std::size_t first, std::size_t last) {
     if (!value) {
@@ -25,13 +27,13 @@ template <class Value, class Source, class Op> struct reducing_piece {
         first = in.begin_with(value, first, last);
         if (!value) return;
       } else {
-        value.emplace(in.at(first++));
+        value.emplace(detail::converted_to<Value>(in.at(first++)));
       }
     }
     if constexpr (std::is_trivially_copyable_v<Value>) {
-      Value sum = *value;  // in registers
+      Value sum = std::move(*value);  // in registers
       in.each(first, last, [&](auto&& x) { sum = op(std::move(sum), static_cast<decltype(x)>(x)); });
-      *value = sum;
+      *value = std::move(sum);
     } else {
       in.each(first, last, [&](auto&& x) { *value = op(std::move(*value), static_cast<decltype(x)>(x)); });
     }

@@ -7,6 +7,7 @@
 // for the lowest piece, the calling worker makes the tree by recursion.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/raw_buffer.hpp>
@@ -73,6 +74,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
     std::size_t index;
     Value value;
   };
+  static_assert(detail::check_conversion<typename Source::value, Value>());
 
   reproducing_piece(Source const& in, body_of<Op, Value, Value> const& op, std::size_t n, std::size_t begin,
                     std::size_t last)
@@ -86,7 +88,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
   Value leaf(std::size_t block) const {
     std::size_t const begin = block * k_reproducible_block;
     std::size_t const end = length_ - begin < k_reproducible_block ? length_ : begin + k_reproducible_block;
-    Value sum(in_.at(begin));
+    Value sum = detail::converted_to<Value>(in_.at(begin));
     in_.each(begin + 1, end, [&](auto&& x) { sum = op_(std::move(sum), static_cast<decltype(x)>(x)); });
     return sum;
   }

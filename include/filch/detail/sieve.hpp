@@ -2,6 +2,7 @@
 // read once, by the function that also has the filter's predicate in it.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/ranges.hpp>
 
 #include <concepts>
@@ -200,7 +201,8 @@ template <class Sieve, class Fn> struct sifted_elements {
   std::size_t begin_with(std::optional<Value>& first_value, std::size_t first, std::size_t last) const {
     for (auto i = detail::iterator_after(begin, first); first != last && !first_value; ++first, ++i) {
       reference x = *i;
-      if (static_cast<bool>(taken(x))) first_value.emplace(f(map(static_cast<reference>(x))));
+      if (static_cast<bool>(taken(x)))
+        first_value.emplace(detail::converted_to<Value>(f(map(static_cast<reference>(x)))));
     }
     return first;
   }

@@ -25,6 +25,7 @@ concept stop_token_like = requires(Token const& token) {
 struct never_stopped {
   static constexpr bool is_requested() noexcept { return false; }
   static constexpr bool was_seen() noexcept { return false; }
+  static constexpr void forget() noexcept {}
 };
 
 /// The stop condition of a loop or a scope with a token, read before anything begins. A reference to a stop_request
@@ -41,6 +42,8 @@ template <stop_token_like Token> class stop_request {
   }
   /// Did something not begin because of the request?
   bool was_seen() const noexcept { return was_seen_.load(std::memory_order_relaxed); }
+  /// After the loop: what did not begin does not matter, because the result is known.
+  void forget() noexcept { was_seen_.store(false, std::memory_order_relaxed); }
 
  private:
   Token const& token_;
