@@ -95,13 +95,9 @@ TEST(views, that_can_be_split_are_inputs) {
       agrees_with_the_loop<scheduler>(range);
       agrees_at_positions<scheduler>(range);
     };
-    both(v::iota(-m / 2, m / 2));
     both(data | v::transform(square));
-    both(data | v::take(m / 2));
-    both(data | v::drop(m / 3));
-    both(data | v::reverse);
+    both(data | v::reverse | v::drop(m / 3));
     both(v::iota(0, m) | v::transform(square) | v::reverse | v::take(m / 2));
-    both(data | v::reverse | v::drop(1) | v::transform(square));
   });
 }
 
@@ -109,7 +105,6 @@ TEST(views, filters_are_inputs) {
   in_every_pool<scheduler>([](std::size_t n) {
     auto const data = numbers(n);
     int const m = static_cast<int>(n);
-    agrees_with_the_loop<scheduler>(data | v::filter(is_even));
     agrees_with_the_loop<scheduler>(data | v::filter([](int) { return false; }));
     agrees_with_the_loop<scheduler>(v::iota(-m, m) | v::filter(is_even));
     agrees_with_the_loop<scheduler>(data | v::transform(square) | v::filter(is_even) |
@@ -118,7 +113,6 @@ TEST(views, filters_are_inputs) {
     agrees_with_the_loop<scheduler>(filch::zip(data, data) |
                                     v::transform([](auto const& e) { return std::get<0>(e) + std::get<1>(e); }) |
                                     v::filter(is_positive));
-    agrees_with_the_loop<scheduler>(data | v::filter(is_even) | v::transform(square));
     agrees_with_the_loop<scheduler>(v::iota(0, m) | v::transform(square) | v::filter(is_even) |
                                     v::transform([](long x) { return x / 3 - 100; }));
     EXPECT_EQ(filch::reduce<scheduler>(numbers(n) | v::filter(is_even) | v::transform(square), 0L),
