@@ -96,6 +96,9 @@ class zip_iterator {
 
   detail::zip_parts<std::index_sequence_for<Iterators...>, Iterators...> parts_{};
 };
+template <std::random_access_iterator... Iterators>
+  requires(sizeof...(Iterators) >= 2)
+zip_iterator(Iterators...) -> zip_iterator<Iterators...>;
 
 /// The range that `zip` returns: sized, with random access. It is a view unless it holds a container.
 template <class... Parts>

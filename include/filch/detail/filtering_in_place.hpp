@@ -148,7 +148,8 @@ template <class Iterator, class Pred, class Proj> struct removing : selection<It
       for (; first != last && !this->takes(i); ++first) ++i;
       f.at = first;
       if (first == last) return;
-      ++first, static_cast<void>(++i);
+      ++first;
+      ++i;
     }
     Iterator to = this->at(f.at);
     Iterator const was = to;
@@ -185,10 +186,11 @@ template <class Iterator, class Equal, class Proj> struct keeping_unique {
     }
     Iterator i = this->at(first);
     if (f.at == first) {  // nothing was removed yet
-      while (first != last && !is_equal(this->at(first - 1), i)) ++first, static_cast<void>(++i);
+      for (; first != last && !is_equal(this->at(first - 1), i); ++first) ++i;
       f.at = first;
       if (first == last) return;
-      ++first, static_cast<void>(++i);
+      ++first;
+      ++i;
     }
     Iterator kept = this->at(f.at - 1);
     Iterator const before = kept;

@@ -170,6 +170,7 @@ template <class Iterator, class Fn> struct elements {
     return last;
   }
 };
+template <class Iterator, class Fn> elements(Iterator const&, Fn&) -> elements<Iterator, Fn>;
 
 /// The pairs of elements of two ranges, through a function of two arguments.
 template <class Iterator, class Iterator2, class Fn> struct element_pairs {
@@ -205,6 +206,8 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
     return last;
   }
 };
+template <class Iterator, class Iterator2, class Fn>
+element_pairs(Iterator const&, Iterator2 const&, Fn&) -> element_pairs<Iterator, Iterator2, Fn>;
 
 }  // namespace detail
 }  // namespace filch::inline FILCH_ABI

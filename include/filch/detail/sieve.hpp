@@ -214,6 +214,7 @@ template <class Sieve, class Fn> struct sifted_elements {
     }
   }
 };
+template <class Sieve, class Fn> sifted_elements(Sieve&, Fn&) -> sifted_elements<Sieve, Fn>;
 
 /// The better one of two values by comp of their projections: y if is_better(y, x).
 template <class Better> struct keeping_better {

@@ -49,6 +49,7 @@ template <stop_token_like Token> class stop_request {
   Token const& token_;
   std::atomic<bool> was_seen_{false};
 };
+template <stop_token_like Token> stop_request(Token const&) -> stop_request<Token>;
 
 /// Calls body(stop) and returns its result, or nothing if a stop was requested before the end: an std::optional, and
 /// a bool where body returns void.
