@@ -132,7 +132,8 @@ concept scan_operation = std::invocable<Op&, Value, Value>;
 /// op must be associative. It need not be commutative and needs no identity. It gets values of the element's type,
 /// and each result is assigned to the output once: a type that can be copied is enough. Elements convert to it
 /// implicitly. An element that takes a second pass is read twice; if it may be moved from, the first read copies it.
-/// On one worker the results are those of std::inclusive_scan, to the bit, if an initial value has the element's type.
+/// On one worker the results are those of std::inclusive_scan, to the bit, if an initial value has the element's
+/// type.
 ///
 /// Exceptions, pool and thread: as in `for_index`. What was written is unspecified after an exception.
 /// Complexity: n - 1 calls of op on one worker. Positions that were given away and run before the sum below them was
