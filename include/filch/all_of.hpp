@@ -169,6 +169,17 @@ std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Senti
   std::size_t const n = detail::find_mismatch<Sched>(never, in, in2, pred, proj, proj2);
   return {in.at(n), in2.at(n)};
 }
+/// The same for a second range that begins at first2 and is as long as the first one.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          std::random_access_iterator Iterator2, class Pred = std::ranges::equal_to>
+  requires(!sized_random_access_end<Pred, Iterator2>)
+std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Sentinel last, Iterator2 first2,
+                                                           Pred pred = {}) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  std::size_t const n = detail::find_mismatch<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, pred);
+  return {in.at(n), detail::iterator_after(first2, n)};
+}
 /// The same for two ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>

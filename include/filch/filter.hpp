@@ -56,7 +56,7 @@ Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Pro
   using projection = std::remove_reference_t<Proj>;
   if (in.length == 0) return in.first;
   raw_buffer<std::iter_value_t<Iterator>> buffer(in.length);
-  if (!buffer) {
+  if (!static_cast<bool>(buffer)) {
     selection<Iterator, Pred, projection> const taken{in.first, {pred}, {proj}};
     return in.at(detail::partition_without_memory(stop, taken, 0, in.length));
   }

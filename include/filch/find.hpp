@@ -4,7 +4,8 @@
 // demand, as `filch::for_index` documents: that page has the rules for exceptions, for the pool and the thread, and
 // the cost. The result is the same as in a serial search. After a hit the pieces above it end: each worker runs at
 // most the stretch that it has begun. So a predicate may be called for elements above the hit, and by several workers
-// at once. A form with a stop token as its first argument returns a std::optional, which is empty if a stop was
+// at once. If it throws for one of these before the hit is found, that exception leaves, other than in a serial
+// search. A form with a stop token as its first argument returns a std::optional, which is empty if a stop was
 // requested before the result was known.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace detail {
 /// The entries of a piece, in the order in which their keys came first, and where each key's is.
 template <class Iterator, class KeyOf, class Work, class Hash, class Equal> struct keyed_piece {
   using element = std::iter_reference_t<Iterator>;
-  using key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, element>>;
+  using key = kept_result_of<Iterator, KeyOf>;
   using value = typename Work::value;
   using table = std::unordered_map<key, std::size_t, Hash, Equal>;
 
@@ -29,11 +30,11 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
   void run(std::size_t first, std::size_t last) {
     Iterator const end = detail::iterator_after(in, last);
     for (Iterator i = detail::iterator_after(in, first); i != end; ++i) {
-      auto const [place, is_new] = places.try_emplace(key_of(*i), entries.size());
-      if (is_new) {
-        entries.emplace_back(place->first, work->first(*i));
+      if constexpr (std::is_invocable_v<KeyOf&, std::remove_reference_t<element>&>) {
+        auto&& x = *i;  // read once: a view may have made it
+        add(key_of(x), static_cast<element&&>(x));
       } else {
-        work->add(entries[place->second].second, *i);
+        add(key_of(*i), *i);
       }
     }
   }
@@ -50,26 +51,48 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
       }
     }
   }
+
+ private:
+  template <class Key> FILCH_INLINE void add(Key&& k, element&& x) {
+    auto const [place, is_new] = place_of(static_cast<Key&&>(k));
+    if (is_new) {
+      entries.emplace_back(place->first, work->first(static_cast<element&&>(x)));
+    } else {
+      work->add(entries[place->second].second, static_cast<element&&>(x));
+    }
+  }
+  template <class Key> FILCH_INLINE auto place_of(Key&& k) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<Key>, key>) {
+      return places.try_emplace(static_cast<Key&&>(k), entries.size());
+    } else {
+      return places.try_emplace(key(static_cast<Key&&>(k)), entries.size());
+    }
+  }
 };
 
 /// Values are combined by op.
-template <class Element, class ValueOf, class Op> struct reducing_values {
-  using value = std::remove_cvref_t<std::invoke_result_t<ValueOf&, Element>>;
+template <class Iterator, class ValueOf, class Op> struct reducing_values {
+  using element = std::iter_reference_t<Iterator>;
+  using value = kept_result_of<Iterator, ValueOf>;
   ValueOf& value_of;
   Op& op;
-  value first(Element&& x) const { return value(std::invoke(value_of, static_cast<Element&&>(x))); }
-  void add(value& sum, Element x) const {
-    sum = std::invoke(op, std::move(sum), value(std::invoke(value_of, static_cast<Element>(x))));
+  value first(element&& x) const { return value(std::invoke(value_of, static_cast<element&&>(x))); }
+  void add(value& sum, element&& x) const {
+    sum = std::invoke(op, std::move(sum), value(std::invoke(value_of, static_cast<element&&>(x))));
   }
   void append(value& sum, value&& upper) const { sum = std::invoke(op, std::move(sum), std::move(upper)); }
 };
 
 /// Elements are collected.
-template <class Element> struct collecting_values {
-  using one = std::remove_cvref_t<Element>;
-  using value = std::vector<one>;
-  value first(Element x) const { return value(1, one(static_cast<Element>(x))); }
-  void add(value& all, Element x) const { all.emplace_back(static_cast<Element>(x)); }
+template <class Iterator> struct collecting_values {
+  using element = std::iter_reference_t<Iterator>;
+  using value = std::vector<std::iter_value_t<Iterator>>;
+  value first(element&& x) const {
+    value all;
+    add(all, static_cast<element&&>(x));
+    return all;
+  }
+  void add(value& all, element&& x) const { all.emplace_back(static_cast<element&&>(x)); }
   void append(value& all, value&& upper) const {
     all.insert(all.end(), std::make_move_iterator(upper.begin()), std::make_move_iterator(upper.end()));
   }
@@ -84,19 +107,17 @@ auto keyed(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Work& work, Has
 }
 
 template <class Sched, class Stop, class Iterator, class KeyOf, class ValueOf, class Op = std::plus<>,
-          class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
-          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+          class Key = kept_result_of<Iterator, KeyOf>, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 auto reduce_by_key(Stop& stop, input<Iterator> const& in, KeyOf& key_of, ValueOf& value_of, Op&& op = Op{},
                    Hash const& hash = {}, Equal const& equal = {}) {
-  reducing_values<std::iter_reference_t<Iterator>, ValueOf, std::remove_reference_t<Op>> work{value_of, op};
+  reducing_values<Iterator, ValueOf, std::remove_reference_t<Op>> work{value_of, op};
   return detail::keyed<Sched, Hash, Equal>(stop, in, key_of, work, hash, equal);
 }
 
-template <class Sched, class Stop, class Iterator, class KeyOf,
-          class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
+template <class Sched, class Stop, class Iterator, class KeyOf, class Key = kept_result_of<Iterator, KeyOf>,
           class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 auto group_by(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Hash const& hash = {}, Equal const& equal = {}) {
-  collecting_values<std::iter_reference_t<Iterator>> work;
+  collecting_values<Iterator> work;
   return detail::keyed<Sched, Hash, Equal>(stop, in, key_of, work, hash, equal);
 }
 
@@ -114,8 +135,7 @@ auto group_by(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Hash const& 
 /// upper one, so with about as many keys as elements a second worker gains little. Allocates the result and a table
 /// of the keys, in each piece. Cost: that of `for_index`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class KeyOf, class ValueOf, class Op = std::plus<>,
-          class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
+          class KeyOf, class ValueOf, class Op = std::plus<>, class Key = detail::kept_result_of<Iterator, KeyOf>,
           class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 auto reduce_by_key(Iterator first, Sentinel last, KeyOf key_of, ValueOf value_of, Op op = {}, Hash hash = {},
                    Equal equal = {}) {
@@ -146,8 +166,8 @@ auto reduce_by_key(Token const& token, Args&&... args) {
 /// of its elements. The keys are in the order in which they come first in the range, and the elements of a key in
 /// theirs. Complexity and the rest: as in `reduce_by_key`, where moving the elements of the upper piece is op.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class KeyOf, class Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>,
-          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+          class KeyOf, class Key = detail::kept_result_of<Iterator, KeyOf>, class Hash = std::hash<Key>,
+          class Equal = std::equal_to<Key>>
 auto group_by(Iterator first, Sentinel last, KeyOf key_of, Hash hash = {}, Equal equal = {}) {
   detail::never_stopped never;
   return detail::group_by<Sched>(never, detail::input_of(first, last), key_of, hash, equal);

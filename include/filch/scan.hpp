@@ -132,7 +132,8 @@ concept scan_operation = std::invocable<Op&, Value, Value>;
 /// op must be associative. It need not be commutative and needs no identity. It gets values of the element's type,
 /// and each result is assigned to the output once: a type that can be copied is enough. Elements convert to it
 /// implicitly. An element that takes a second pass is read twice; if it may be moved from, the first read copies it.
-/// On one worker the results are those of std::inclusive_scan, to the bit.
+/// On one worker the results are those of std::inclusive_scan, to the bit, if an initial value has the element's
+/// type.
 ///
 /// Exceptions, pool and thread: as in `for_index`. What was written is unspecified after an exception.
 /// Complexity: n - 1 calls of op on one worker. Positions that were given away and run before the sum below them was
@@ -241,7 +242,7 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
 Out transform_inclusive_scan(Iterator first, Sentinel last, Out out, Op op, Fn f) {
   detail::never_stopped never;
   std::size_t const n = detail::length_of(first, last);
-  using value = std::remove_cvref_t<std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>>;
+  using value = detail::kept_result_of<Iterator, Fn>;
   detail::scan<Sched, detail::scan_kind::inclusive, value>(never, detail::elements(first, f), n, out, {}, op);
   return detail::iterator_after(out, n);
 }
@@ -282,8 +283,7 @@ bool transform_inclusive_scan(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
       []<class In, class Fn>(auto& stop, detail::input<In> const& in, auto const& out, auto op, Fn f, auto... init) {
-        using mapped = std::remove_cvref_t<std::invoke_result_t<Fn&, std::iter_reference_t<In>>>;
-        using value = detail::scanned_value<mapped, decltype(init)...>;
+        using value = detail::scanned_value<detail::kept_result_of<In, Fn>, decltype(init)...>;
         detail::scan_inputs<Sched, detail::scan_kind::inclusive, value>(stop, in, out, f, op, std::move(init)...);
       },
       std::forward<Args>(args)...);

@@ -15,6 +15,15 @@
 #include <algorithm>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// In transform(first, last, i, j, f), is i a second input and j the output? Otherwise [i, j) is the output.
+template <class Fn, class Proj, class Iterator, class Second, class Out>
+inline constexpr bool is_second_input =
+    std::is_same_v<Proj, std::identity> && std::random_access_iterator<Second> && std::random_access_iterator<Out> &&
+    std::is_invocable_v<Fn&, std::iter_reference_t<Iterator>, std::iter_reference_t<Second>>;
+
+}  // namespace detail
 
 // ---- transform ---------------------------------------------------------------------------------
 
@@ -28,10 +37,12 @@ Out transform(Iterator first, Sentinel last, Out out, Fn f) {
   auto const in = detail::input_of(first, last);
   return detail::iterator_after(out, detail::transform<Sched>(never, in, detail::input<Out>{out, in.length}, f));
 }
-/// Writes f(proj(x)) to the bounded output [out, out_last).
+/// Writes f(proj(x)) to the bounded output [out, out_last). An f that may be called with two elements takes two
+/// inputs instead, as in std: use ranges for it.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
           sized_random_access_end<Out> OutSentinel, class Fn, class Proj = std::identity>
-  requires std::invocable<Fn&, std::indirect_result_t<Proj&, Iterator>>
+  requires std::invocable<Fn&, std::indirect_result_t<Proj&, Iterator>> &&
+           (!detail::is_second_input<Fn, Proj, Iterator, Out, OutSentinel>)
 std::ranges::unary_transform_result<Iterator, Out> transform(Iterator first, Sentinel last, Out out,
                                                              OutSentinel out_last, Fn f, Proj proj = {}) {
   detail::never_stopped never;
@@ -160,7 +171,8 @@ bool copy(Token const& token, Args&&... args) {
 
 // ---- fill, generate, iota ----------------------------------------------------------------------
 
-/// Assigns `value` to every element of [first, last). Returns the end.
+/// Assigns `value` to every element of [first, last). Returns the end. `value` may be an element: it is copied first.
+/// (Not if it can't be copied, as an array.)
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value>
 Iterator fill(Iterator first, Sentinel last, Value const& value) {

@@ -78,8 +78,8 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
     kept = position;
   }
   void run_with_values(std::size_t first, std::size_t last) {
-    Iterator i = iterator_after(in.begin, first);
-    for (; first != last; ++first, ++i) {
+    Iterator i = detail::iterator_after(in.begin, first);
+    for (; first != last; ++first, static_cast<void>(++i)) {
       value const x(in.f(*i));
       std::size_t n = 0;
       ((this->template keep_better<Which>(n, x, first), ++n), ...);

@@ -16,9 +16,13 @@ std::ranges::borrowed_subrange_t<Range> behind_front(std::remove_reference_t<Ran
   return {filter(first, end), end};
 }
 
-/// Are elements objects in memory, and no tuples of references that std::move and std::rotate do not know?
+/// Are elements objects in memory, and no tuples of references, and can std::rotate use the iterator?
 template <class Iterator>
-inline constexpr bool has_elements_in_memory = std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
+inline constexpr bool has_elements_in_memory =
+    std::is_lvalue_reference_v<std::iter_reference_t<Iterator>> && requires {
+      requires std::derived_from<typename std::iterator_traits<Iterator>::iterator_category,
+                                 std::forward_iterator_tag>;
+    };
 
 /// Moves [first, last) to `to`, which is below.
 template <class Iterator> void move_down(Iterator first, Iterator const& last, Iterator to) {

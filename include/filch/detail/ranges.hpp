@@ -94,6 +94,14 @@ template <bool IsReference, class Result>
 using outliving_t =
     std::conditional_t<!IsReference && std::is_rvalue_reference_v<Result>, std::remove_cvref_t<Result>, Result>;
 
+/// The type in which a Result for an element is kept: the element's, if it is the reference that stands for one.
+template <class Iterator, class Result>
+using kept_as = std::conditional_t<
+    std::is_same_v<std::remove_cvref_t<Result>, std::remove_cvref_t<std::iter_reference_t<Iterator>>>,
+    std::iter_value_t<Iterator>, std::remove_cvref_t<Result>>;
+template <class Iterator, class Fn>
+using kept_result_of = kept_as<Iterator, std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>>;
+
 /// pred(proj(x)).
 template <class Reference, class Pred, class Proj> struct projected {
   [[no_unique_address]] body_of<Proj, Reference> proj;

@@ -199,7 +199,8 @@ template <class Sieve, class Fn> struct sifted_elements {
   /// Makes `first_value` of the first element that is taken, if there is one. Returns the position behind it.
   template <class Value>
   std::size_t begin_with(std::optional<Value>& first_value, std::size_t first, std::size_t last) const {
-    for (auto i = detail::iterator_after(begin, first); first != last && !first_value; ++first, ++i) {
+    for (auto i = detail::iterator_after(begin, first); first != last && !first_value;
+         ++first, static_cast<void>(++i)) {
       reference x = *i;
       if (static_cast<bool>(taken(x)))
         first_value.emplace(detail::converted_to<Value>(f(map(static_cast<reference>(x)))));
@@ -208,7 +209,7 @@ template <class Sieve, class Fn> struct sifted_elements {
   }
   template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
     auto i = detail::iterator_after(begin, first);
-    for (std::size_t left = last - first; left != 0; --left, ++i) {
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
       reference x = *i;
       if (static_cast<bool>(taken(x))) g(f(map(static_cast<reference>(x))));
     }

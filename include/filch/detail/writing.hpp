@@ -68,9 +68,9 @@ template <class Value> struct counted_from {
 template <class Value>
 inline constexpr bool is_arithmetic_function<counted_from<Value>> = std::is_arithmetic_v<Value>;
 
-/// The caller's value at each position.
+/// One value at each position: a copy, since the caller's may be an element. The caller's own, if it can't be copied.
 template <class Value> struct constant {
-  Value const& value;
+  std::conditional_t<std::copy_constructible<Value>, Value, Value const&> value;
   FILCH_INLINE Value const& operator()(std::size_t) const noexcept { return value; }
 };
 template <class Value> inline constexpr bool is_arithmetic_function<constant<Value>> = std::is_arithmetic_v<Value>;
