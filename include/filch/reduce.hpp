@@ -136,8 +136,9 @@ inline constexpr reproducible_t reproducible{};
 /// blocks of 64 from left to right, and a binary tree over the blocks. The result may differ from that of `reduce`
 /// and std::accumulate in its last bits. op must take two values, too.
 ///
-/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates a vector for
-/// each piece that was given away; std::bad_alloc leaves if there is no memory.
+/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates a vector of
+/// the tree's nodes, two for each level, once, and once for each piece that was given away; std::bad_alloc leaves if
+/// there is no memory.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
@@ -332,6 +333,7 @@ std::optional<std::ranges::range_value_t<Range>> max(Token const& token, Range&&
 }
 
 /// The first of the least elements of [first, last), and the last of the greatest. Both are the end if there is none.
+/// Complexity: at most 3 n / 2 calls of comp, and one more for each piece that was given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 std::ranges::minmax_element_result<Iterator> minmax_element(Iterator first, Sentinel last, Comp comp = {},

@@ -10,6 +10,7 @@
 #include <filch/detail/ranges.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -25,8 +26,8 @@ template <class Value, class Source, class Op> struct reproducing_piece {
   };
   Source in;
   body_of<Op, Value, Value> op;
-  std::size_t length;  // length of the input
-  std::vector<node> nodes{};
+  std::size_t length;         // length of the input
+  std::vector<node> nodes{};  // memory is reserved for all at the first one
   static_assert(detail::check_conversion<typename Source::value, Value>());
 
   void run(std::size_t first, std::size_t last) {
@@ -44,6 +45,7 @@ template <class Value, class Source, class Op> struct reproducing_piece {
   }
   /// Appends a node. Makes its parent if it is the second child, and so on.
   void append(node&& n) {
+    if (nodes.capacity() == 0) nodes.reserve(2 * std::bit_width(length / k_reproducible_block + 1));
     while (n.index % 2 != 0 && !nodes.empty() && nodes.back().level == n.level) {
       n.value = op(std::move(nodes.back().value), std::move(n.value));
       n.index /= 2;
