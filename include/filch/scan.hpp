@@ -61,13 +61,8 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   Value both(Value&& low, Value&& high) const { return op(std::move(low), std::move(high)); }
 
  private:
-  /// The value of an element that is read again later, so it must not be moved from.
   template <class X> FILCH_INLINE static Value copy_of(X&& x) {
-    if constexpr (std::is_rvalue_reference_v<typename Source::value>) {
-      return detail::converted_to<Value>(std::as_const(x));
-    } else {
-      return detail::converted_to<Value>(static_cast<X&&>(x));
-    }
+    return detail::converted_to<Value>(detail::read_again_later<typename Source::value>(static_cast<X&&>(x)));
   }
   FILCH_INLINE void each(std::size_t first, std::size_t last, Out to, Value& value) const {
     in.each(first, last, [&](auto&& x) {
@@ -349,12 +344,9 @@ template <class Iterator, class Out, class Op> struct difference_piece {
     }
   }
   difference_piece split(std::size_t middle, std::size_t) const {
-    auto&& below = *detail::iterator_after(in, middle - 1);
-    if constexpr (std::is_rvalue_reference_v<std::iter_reference_t<Iterator>>) {
-      return {in, out, op, std::optional<value>(std::as_const(below))};  // it is read again later
-    } else {
-      return {in, out, op, std::optional<value>(static_cast<decltype(below)>(below))};
-    }
+    using reference = std::iter_reference_t<Iterator>;
+    return {in, out, op,
+            std::optional<value>(detail::read_again_later<reference>(*detail::iterator_after(in, middle - 1)))};
   }
   void merge(difference_piece&) const noexcept {}
 };

@@ -47,7 +47,8 @@ TYPED_TEST(cancellation, ends_a_loop_within_a_stretch_on_each_worker) {
       auto const run = [&](std::string const& name, stoppable_form const& form) {
         call_counter count(500);
         EXPECT_FALSE(form(count)) << name;
-        // minmax_element calls its function twice for each position. A position of the reproducible one is a block.
+        // minmax_element calls its function three times for two positions. A position of the reproducible one is a
+        // block.
         int const calls = name == "reduce reproducibly" ? 64 : 2;
         EXPECT_LE(count.after(), calls * 64 * static_cast<int>(workers)) << name;
       };

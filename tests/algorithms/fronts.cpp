@@ -173,7 +173,8 @@ template <class Work> void joins_pieces_in_part(Work& work, bool is_stopped) {
   for (std::size_t low_runs : {0u, 1u, 5u, 8u}) {
     for (std::size_t high_runs : {0u, 1u, 5u, 8u}) {
       SCOPED_TRACE(testing::Message() << low_runs << " and " << high_runs);
-      filch::detail::front_piece<Work> low(work, 16);
+      filch::detail::never_stopped never;
+      filch::detail::front_piece<Work, filch::detail::never_stopped> low(work, never, 16);
       auto high = low.split(8, 16);
       if (high_runs != 0) run_stretch_of(high, 8, 8 + high_runs);
       if (low_runs != 0) run_stretch_of(low, 0, low_runs);

@@ -57,6 +57,18 @@ TYPED_TEST(reductions, find_the_extremes_of_the_standard) {
   });
 }
 
+TYPED_TEST(reductions, find_both_extremes_with_three_comparisons_of_two_elements) {
+  typename TypeParam::pool pool({.workers = 1});
+  for (int n : {1, 2, 3, 1'000, 10'001}) {
+    auto const v = numbers(static_cast<std::size_t>(n));
+    int calls = 0;
+    pool.run([&] {
+      static_cast<void>(filch::minmax_element<TypeParam>(v, [&](int x, int y) { return ++calls, x < y; }));
+    });
+    EXPECT_LE(calls, 3 * n / 2) << n;
+  }
+}
+
 TYPED_TEST(reductions, say_whether_all_or_any_or_none_are) {
   in_every_pool<TypeParam>([](std::size_t n) {
     std::vector<int> v(n, 1);

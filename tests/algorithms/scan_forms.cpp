@@ -61,7 +61,7 @@ struct giving_iterator : std::vector<std::string>::iterator {
   giving_iterator operator+(std::ptrdiff_t n) const { return giving_iterator(base::operator+(n)); }
   giving_iterator operator-(std::ptrdiff_t n) const { return giving_iterator(base::operator-(n)); }
   std::ptrdiff_t operator-(giving_iterator const& other) const { return base(*this) - base(other); }
-  friend giving_iterator operator+(std::ptrdiff_t n, giving_iterator const& i) { return i + n; }
+  [[maybe_unused]] friend giving_iterator operator+(std::ptrdiff_t n, giving_iterator const& i) { return i + n; }
 };
 TYPED_TEST(scan_forms, adjacent_difference_takes_elements_that_may_be_moved_away) {
   in_every_pool<TypeParam>([](std::size_t n) {

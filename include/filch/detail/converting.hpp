@@ -28,4 +28,13 @@ template <class Value, class X> FILCH_INLINE Value converted_to(X&& x) {
   }
 }
 
+/// An element of type Reference that is read again later: it must not be moved from.
+template <class Reference, class X> FILCH_INLINE decltype(auto) read_again_later(X&& x) {
+  if constexpr (std::is_rvalue_reference_v<Reference>) {
+    return std::as_const(x);
+  } else {
+    return static_cast<X&&>(x);
+  }
+}
+
 }  // namespace filch::inline FILCH_ABI::detail
