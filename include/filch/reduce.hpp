@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filch/all_of.hpp>
+#include <filch/count.hpp>
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/extremes.hpp>
@@ -195,72 +196,6 @@ auto reduce(Token const& token, reproducible_t, Args&&... args) {
         std::identity all;
         return detail::reduce_reproducibly<Sched>(stop, detail::elements(in.first, all), in.length, std::move(init),
                                                   op...);
-      },
-      std::forward<Args>(args)...);
-}
-
-// ---- count -------------------------------------------------------------------------------------
-
-/// The number of elements x of [first, last) for which pred(proj(x)) is true. Complexity: one call of pred for each.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
-std::iter_difference_t<Iterator> count_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::count_if<Sched>(never, detail::input_of(first, last), pred, proj);
-}
-/// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
-std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::count_if<Sched>(never, detail::input_of(range), pred, proj);
-}
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
-template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
-std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj proj = {}) {
-  detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const test = detail::test_of(s, pred, proj);
-  return static_cast<std::ranges::range_difference_t<Range>>(detail::count_if<Sched>(never, s.in(), test));
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-auto count_if(Token const& token, Args&&... args) {
-  return detail::run_stoppable<1>(
-      token,
-      [](auto& stop, auto const& in, auto pred, auto... proj) {
-        return detail::count_if<Sched>(stop, in, pred, proj...);
-      },
-      std::forward<Args>(args)...);
-}
-
-/// The number of elements x of [first, last) for which proj(x) == value.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Value, class Proj = std::identity>
-std::iter_difference_t<Iterator> count(Iterator first, Sentinel last, Value const& value, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::count_if<Sched>(never, detail::input_of(first, last), detail::equal_to{value}, proj);
-}
-/// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value,
-          class Proj = std::identity>
-  requires detail::no_end_of<Value, Range>
-std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::count_if<Sched>(never, detail::input_of(range), detail::equal_to{value}, proj);
-}
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
-template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Proj = std::identity>
-std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
-  return filch::count_if<Sched>(static_cast<Range&&>(range), detail::equal_to{value}, std::move(proj));
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-auto count(Token const& token, Args&&... args) {
-  return detail::run_stoppable<1>(
-      token,
-      [](auto& stop, auto const& in, auto const& value, auto... proj) {
-        return detail::count_if<Sched>(stop, in, detail::equal_to{value}, proj...);
       },
       std::forward<Args>(args)...);
 }

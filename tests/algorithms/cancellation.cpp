@@ -4,6 +4,7 @@
 #include "stoppable_forms.hpp"
 
 #include <memory>
+#include <thread>
 #include <type_traits>
 
 namespace filch_test {
@@ -143,6 +144,26 @@ TYPED_TEST(cancellation, lets_exceptions_out_of_every_form) {
       every_reduction<TypeParam>(60, run);
       every_writer<TypeParam>(60, run);
     });
+  }
+}
+
+TYPED_TEST(cancellation, ends_a_loop_within_a_stretch_when_another_thread_requests_it) {
+  for (unsigned workers : {1u, 2u, 3u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    call_counter count;
+    gate begun;
+    std::jthread const other([&] {
+      EXPECT_TRUE(begun.pass());
+      count.request_stop();
+    });
+    // So long that it does not end otherwise.
+    bool const is_whole = pool.run([&] {
+      return filch::for_index<TypeParam>(count.token(), 0L, 1L << 60, [&](long i) {
+        if (count(i) == 1000) begun.open();
+      });
+    });
+    EXPECT_FALSE(is_whole);
+    EXPECT_LE(count.after(), 64 * static_cast<int>(workers));
   }
 }
 
