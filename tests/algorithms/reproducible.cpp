@@ -3,7 +3,6 @@
 
 #include <filch/reduce.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -36,25 +35,6 @@ TYPED_TEST(reproducible, keeps_the_order) {
     for (std::size_t i = 0; i < n; ++i) expected += words[i] = std::to_string(i);
     EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, words, std::string("<")), expected);
   });
-}
-
-TYPED_TEST(reproducible, allocates_once_in_a_piece) {
-  std::vector<long> const v(100'000, 1);
-  std::identity all;
-  std::plus<> op;
-  using source = filch::detail::elements<std::vector<long>::const_iterator, std::identity>;
-  for (std::size_t const begin : {0u, 999u}) {
-    filch::detail::reproducing_piece<long, source, std::plus<>> piece{source(v.begin(), all), {op}, v.size()};
-    piece.run(begin, begin + 1);
-    auto const* const nodes = piece.nodes.data();
-    std::size_t most = 0;
-    for (std::size_t i = begin + 1; i < 1'562; ++i) {
-      piece.run(i, i + 1);
-      most = std::max(most, piece.nodes.size());
-    }
-    EXPECT_EQ(piece.nodes.data(), nodes);
-    EXPECT_GT(most, 8u);
-  }
 }
 
 }  // namespace
