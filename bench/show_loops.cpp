@@ -111,8 +111,7 @@ void show_algorithms(options const& o) {
   algorithms_request wanted;
   wanted.contenders = wanted_schedulers(o, {[](contender const& c) { return c.has_workers; },
                                             "--algorithms is for schedulers of this program that have workers"});
-  add_peer(wanted.contenders, "onetbb");
-  add_peer(wanted.contenders, "openmp-gcc");
+  for (std::string_view const name : {"onetbb", "openmp-gcc", "openmp-llvm"}) add_peer(wanted.contenders, name);
   wanted.workers = wanted_workers(o);
   wanted.turns = wanted_turns(o);
   wanted.as_json = o.as_json();

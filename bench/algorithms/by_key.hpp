@@ -23,7 +23,7 @@ template <bins Which> struct histogram {
     counts answer;
   };
   static input prepare(std::size_t n) {
-    std::size_t const n_bins = Which == bins::few ? 16 : Which == bins::skewed ? 256 : n / 10 + 1;
+    std::size_t n_bins = Which == bins::few ? 16 : Which == bins::skewed ? 256 : n / 10 + 1;
     auto const bin = [n_bins](std::size_t i) {
       if (Which == bins::skewed && scrambled(i) % 10 != 0) return std::uint64_t{7};
       return (scrambled(i) >> 8) % n_bins;
