@@ -60,7 +60,7 @@ Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Pro
     selection<Iterator, Pred, projection> const taken{in.first, {pred}, {proj}};
     return in.at(detail::partition_without_memory(stop, taken, 0, in.length));
   }
-  partitioning_stably<Iterator, Pred, projection> work{{in.first, {pred}, {proj}}, &buffer};
+  partitioning_stably<Iterator, Pred, projection> work{{in.first, {pred}, {proj}}, std::addressof(buffer)};
   return in.at(detail::to_the_front<Sched>(stop, in.length, work));
 }
 

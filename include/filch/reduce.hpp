@@ -232,7 +232,6 @@ auto min_element(Token const& token, Args&&... args) {
 /// A copy of the element that `min_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
 std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
@@ -247,7 +246,6 @@ std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj =
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           class Comp = std::ranges::less, class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
 std::optional<std::ranges::range_value_t<Range>> min(Token const& token, Range&& range, Comp comp = {},
                                                      Proj proj = {}) {
   auto const found = filch::min_element<Sched>(token, range, std::move(comp), std::move(proj));
@@ -285,7 +283,6 @@ auto max_element(Token const& token, Args&&... args) {
 /// A copy of the element that `max_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
 std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return static_cast<std::ranges::range_value_t<Range>>(
@@ -300,7 +297,6 @@ std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj =
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           class Comp = std::ranges::less, class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
 std::optional<std::ranges::range_value_t<Range>> max(Token const& token, Range&& range, Comp comp = {},
                                                      Proj proj = {}) {
   auto const found = filch::max_element<Sched>(token, range, std::move(comp), std::move(proj));

@@ -155,10 +155,6 @@ TEST_F(arrays, are_both_in_filters) {
   EXPECT_EQ(filch::remove_if<S>(a + 0, end, is_odd), a + 3);
   EXPECT_EQ(filch::remove_if<S>(a, end, [](int) { return false; }), end);
   EXPECT_EQ(filch::remove_if<S>(token, a, end, [](int) { return true; }), a);
-  if constexpr (filch::detail::has_subranges) {
-    EXPECT_EQ(filch::unique<S>(b).end(), b + 10);
-    EXPECT_EQ(filch::partition<S>(token, b, is_odd)->end(), b + 10);
-  }
 }
 
 TEST_F(arrays, are_both_by_key) {
