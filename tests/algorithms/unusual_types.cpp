@@ -19,7 +19,7 @@
 namespace filch_test {
 namespace {
 
-// The forms that compile do not depend on the scheduler.
+// Whether code compiles does not depend on the scheduler.
 using S = filch::serial;
 
 /// A random-access iterator that makes f(n) at position n.
