@@ -67,12 +67,28 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
 
  private:
   template <extreme One> FILCH_INLINE void run_one(std::size_t first, std::size_t last, std::size_t& kept) const {
+    if constexpr (std::is_arithmetic_v<value>) return run_with_number<One>(first, last, kept);
     Iterator found = detail::iterator_after(in.begin, kept);
     std::size_t position = kept;
     Iterator i = detail::iterator_after(in.begin, first);
     for (; first != last; ++first, static_cast<void>(++i)) {
       if (!detail::is_better<One>(comp, in.f(*found), in.f(*i))) continue;
       found = i;
+      position = first;
+    }
+    kept = position;
+  }
+  /// The best number is in a register: a comparison does not wait for a load from the position that the last one
+  /// chose.
+  template <extreme One>
+  FILCH_INLINE void run_with_number(std::size_t first, std::size_t last, std::size_t& kept) const {
+    value number = in.at(kept);
+    std::size_t position = kept;
+    Iterator i = detail::iterator_after(in.begin, first);
+    for (; first != last; ++first, static_cast<void>(++i)) {
+      value x = in.f(*i);
+      if (!detail::is_better<One>(comp, number, x)) continue;
+      number = x;
       position = first;
     }
     kept = position;
