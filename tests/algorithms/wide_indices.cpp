@@ -142,13 +142,20 @@ TYPED_TEST(wide_indices, are_split_in_half_where_there_are_too_many_to_run) {
   }
 }
 
+/// Clang 14 has no std::views::iota of 128 bits.
+template <class Wide> void expect_that_long_views_are_refused() {
+  if constexpr (filch::detail::has_subranges) {
+    Wide const word = k_word;
+    auto const too_long = std::views::iota(Wide{0}, word);
+    EXPECT_THROW(filch::for_each<filch::serial>(too_long, [](auto) { FAIL(); }), std::length_error);
+    EXPECT_THROW(filch::for_each<filch::serial>(too_long.begin(), too_long.end(), [](auto) { FAIL(); }),
+                 std::length_error);
+    auto const far = std::views::iota(word * 7, word * 7 + 1'000);
+    EXPECT_EQ(filch::count_if<filch::serial>(far, [](auto x) { return x % 4 == 0; }), 250);
+  }
+}
 TEST(wide_lengths, that_are_no_words_are_refused) {
-  auto const too_long = std::views::iota(unsigned_wide{0}, k_word);
-  EXPECT_THROW(filch::for_each<filch::serial>(too_long, [](auto) { FAIL(); }), std::length_error);
-  EXPECT_THROW(filch::for_each<filch::serial>(too_long.begin(), too_long.end(), [](auto) { FAIL(); }),
-               std::length_error);
-  auto const far = std::views::iota(k_word * 7, k_word * 7 + 1'000);
-  EXPECT_EQ(filch::count_if<filch::serial>(far, [](auto x) { return x % 4 == 0; }), 250);
+  expect_that_long_views_are_refused<unsigned_wide>();
   auto const refuses = [](auto grid) {
     EXPECT_THROW(filch::for_index<filch::serial>(grid, [](auto...) { FAIL(); }), std::length_error);
   };
