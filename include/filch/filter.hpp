@@ -1,7 +1,7 @@
 // Filters: the elements that a predicate takes, in a range of their own or at the front of the range.
 //
-// A form with a stop token as its first argument returns a std::optional of what the form without one returns. It is
-// empty if a stop was requested before the end. What was written is unspecified then.
+// A form with a stop token as its first argument returns a std::optional of the other form's result. It is
+// empty if a stop was requested before the end. The output is unspecified then.
 #pragma once
 
 #include <filch/default_scheduler.hpp>

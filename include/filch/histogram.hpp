@@ -42,7 +42,7 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
   bin_counting_piece(Source const& in, Bins const& bins, std::size_t n_bins)
       : in_(in), bins_(bins), n_bins_(n_bins) {}
 
-  /// Runs stretches. What the lowest piece needs is in registers.
+  /// Runs stretches. The state of the lowest piece is in registers.
   struct runner_type {
     bin_counting_piece& piece;
     Source in;

@@ -38,7 +38,7 @@ FILCH_INLINE std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f
 }
 
 /// `join` until a stop is requested of `token`. The fork looks at the token before it begins f, and again before it
-/// begins g. What has not begun then does not begin; what has begun runs to its end.
+/// begins g. After a request no callable begins. A callable that has begun runs to its end.
 ///
 /// Returns true if both ran, where f and g return void. Otherwise a std::pair of a std::optional for each result,
 /// which is empty if its callable did not begin: std::optional<filch::nothing> for void, and a pointer, perhaps null,

@@ -94,7 +94,7 @@ template <class Closure, class Token> struct stoppable_task {
 
 }  // namespace detail
 
-/// The spawner of a `filch::scope` with a stop token. What `spawner` documents holds for it.
+/// The spawner of a `filch::scope` with a stop token. The rules of `spawner` hold for it.
 template <scheduler Sched, class Token> class stoppable_spawner {
  public:
   stoppable_spawner(spawner<Sched>& spawner, detail::stop_request<Token>& stop) noexcept
@@ -117,8 +117,8 @@ template <scheduler Sched, class Token> class stoppable_spawner {
 };
 
 /// `scope` until a stop is requested of `token`, which is read before the body begins, at each spawn, and before each
-/// task begins. What has not begun then does not begin; what has begun runs to its end. A scope or a loop inside a
-/// task is stopped if it gets the token, too.
+/// task begins. After a request neither the body nor a task begins. A task that has begun runs to its end. A scope or
+/// a loop inside a task is stopped if it gets the token, too.
 ///
 ///     bool const is_whole = filch::scope(token, [&](auto& s) {
 ///       for (auto& part : parts) s.spawn([&part] { work(part); });

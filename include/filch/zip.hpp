@@ -138,7 +138,7 @@ class zip_range {
 /// `filch::for_each(filch::zip(x, y), [](auto&& e) { auto& [a, b] = e; b += a; })`, or `for (auto&& [a, b] : ...)`.
 ///
 /// An element is a `zip_reference`, a std::tuple of references that is made for each access: take it as `auto&&`,
-/// `auto const&` or `auto`. What is assigned to it is assigned to the elements. A move or swap of elements by an
+/// `auto const&` or `auto`. An assignment to it assigns to the elements. A move or swap of elements by an
 /// algorithm moves or swaps those of each range, so remove_if, unique, partition and stable_partition reorder all
 /// ranges alike. A value is a std::tuple of values.
 ///

@@ -14,7 +14,7 @@
 namespace filch::inline FILCH_ABI {
 
 /// An element of a zip: a std::tuple of references to one element of each range (or of values, where a range makes
-/// its elements). What is assigned to it is assigned to the elements, also if it is const or a temporary.
+/// its elements). An assignment to it assigns to the elements, also if it is const or a temporary.
 template <class... Refs> class zip_reference : public std::tuple<Refs...> {
   using base = std::tuple<Refs...>;
   using indices = std::index_sequence_for<Refs...>;
