@@ -22,14 +22,7 @@ template <class S> class stopping : public ::testing::Test {};
 TYPED_TEST_SUITE(stopping, all_schedulers, scheduler_names);
 
 template <class S, class Body> void everywhere(Body body) {
-  for (unsigned workers : {1u, 2u}) {
-    SCOPED_TRACE(workers);
-    typename S::pool pool({.workers = workers});
-    pool.run([&] {
-      if (workers > 1) wait_for_thief<S>();
-      body();
-    });
-  }
+  on_one_and_two_workers<S>(body);
   SCOPED_TRACE("outside");
   body();
 }
@@ -38,7 +31,7 @@ template <class S, class Body> void on_one_worker(Body body) {
   pool.run(body);
 }
 
-TYPED_TEST(stopping, changes_no_result_of_a_join_where_nobody_requests_it) {
+TYPED_TEST(stopping, changes_no_result_of_a_join_without_a_request) {
   everywhere<TypeParam>([] {
     std::stop_source source;
     for (std::stop_token const& token : {source.get_token(), std::stop_token()}) {
@@ -62,7 +55,7 @@ TYPED_TEST(stopping, changes_no_result_of_a_join_where_nobody_requests_it) {
   });
 }
 
-TYPED_TEST(stopping, changes_no_result_of_invoke_where_nobody_requests_it) {
+TYPED_TEST(stopping, changes_no_result_of_invoke_without_a_request) {
   everywhere<TypeParam>([] {
     std::stop_token const token = std::stop_source().get_token();
     EXPECT_EQ(filch::invoke<TypeParam>(token, [] { return 1; }), std::tuple(std::optional(1)));
@@ -194,7 +187,7 @@ TYPED_TEST(stopping, throws_what_a_side_throws_after_a_request) {
   });
 }
 
-TYPED_TEST(stopping, changes_no_result_of_a_scope_where_nobody_requests_it) {
+TYPED_TEST(stopping, changes_no_result_of_a_scope_without_a_request) {
   everywhere<TypeParam>([] {
     std::stop_source source;
     for (std::stop_token const& token : {source.get_token(), std::stop_token()}) {
