@@ -91,29 +91,13 @@ template <class Iterator, class Out, class Out2> struct both_out {
   }
 };
 
-/// The lowest position at which the output of a filter was full.
-class full_output {
- public:
-  explicit full_output(std::size_t none) noexcept : at_(none) {}
-  void lower_to(std::size_t position) noexcept {
-    std::size_t at = at_.load(std::memory_order_relaxed);
-    // relaxed: read after all joins.
-    while (position < at && !at_.compare_exchange_weak(at, position, std::memory_order_relaxed)) {
-    }
-  }
-  std::size_t at() const noexcept { return at_.load(std::memory_order_relaxed); }  // relaxed: after all joins
-
- private:
-  std::atomic<std::size_t> at_;
-};
-
 /// The serial loop of a filter to another range.
 template <class Selection, class Output> struct serial_filter {
   using iterator = typename Selection::iterator;
   Selection in;
   Output out;
-  std::size_t limit;  // room in the output
-  full_output* full;
+  std::size_t limit;      // room in the output
+  lowest_position* full;  // the lowest position at which the output was full
 
   FILCH_INLINE bool direct(std::size_t first, std::size_t last, std::size_t& taken) const {
     return write(first, last, taken, [this](auto& i) { return in.takes(i); });
@@ -209,7 +193,7 @@ template <class Selection, class Output> class filter_work {
 
  private:
   std::size_t const n_;
-  full_output full_;
+  lowest_position full_;
   serial_filter<Selection, Output> const serial_;
   // The first split.
   bool was_split_ = false;

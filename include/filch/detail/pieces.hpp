@@ -51,8 +51,7 @@ template <class Position> constexpr std::size_t in_word(Position position) noexc
 /// Is a copy of it as good, and has it room in registers?
 template <class Type>
 inline constexpr bool is_cheap_to_copy =
-    std::is_trivially_copyable_v<Type> && std::is_trivially_copy_constructible_v<Type> && sizeof(Type) <= 128 &&
-    alignof(Type) <= 16;
+    is_small_and_trivial<Type>(128, 16) && std::is_trivially_copy_constructible_v<Type>;
 
 template <class Piece>
 concept piece_with_runner =
@@ -100,26 +99,39 @@ concept loop_piece = requires(Piece& piece, position_of<Piece> position) {
   piece.merge(piece);
 };
 
+/// The lowest of the positions that the pieces of a loop report.
+class lowest_position {
+ public:
+  explicit lowest_position(std::size_t none) noexcept : at_(none) {}
+  // relaxed: a hint while the loop runs. Results and exceptions travel with the joins, and so does the final
+  // position.
+  std::size_t at() const noexcept { return at_.load(std::memory_order_relaxed); }
+  void lower_to(std::size_t position) noexcept {
+    std::size_t at = at_.load(std::memory_order_relaxed);
+    // relaxed: as above.
+    while (position < at && !at_.compare_exchange_weak(at, position, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<std::size_t> at_;
+};
+
 /// Where the pieces of one loop end before their last position. Made by the first split.
 class loop_end {
  public:
   /// Is there no need to run `position` and those above it?
   template <class Position> bool is_before(Position position) const noexcept {
-    // relaxed: a hint that saves work. Results and exceptions travel with the joins.
-    return end_.load(std::memory_order_relaxed) <= detail::in_word(position);
+    return end_.at() <= detail::in_word(position);
   }
   /// Positions above `given` need not run.
   template <class Position> void lower_to(Position given) noexcept {
     std::size_t const position = detail::in_word(given);
-    if (position != given) return;  // it does not fit in a word: more runs than is needed
-    std::size_t end = end_.load(std::memory_order_relaxed);
-    // relaxed: as above.
-    while (position < end && !end_.compare_exchange_weak(end, position, std::memory_order_relaxed)) {
-    }
+    if (position == given) end_.lower_to(position);  // else it does not fit in a word: more runs than is needed
   }
 
  private:
-  std::atomic<std::size_t> end_{std::numeric_limits<std::size_t>::max()};
+  lowest_position end_{std::numeric_limits<std::size_t>::max()};
 };
 
 /// Measuring and checking tools hang on this. The engine calls it where pieces begin and end.
