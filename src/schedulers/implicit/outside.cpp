@@ -16,7 +16,7 @@ namespace {
 /// The record of a frame outside all pools whose f is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
-using outside_frames = sized_call_frame_cache<16>;
+using outside_frames = sized_call_frame_cache<64>;
 /// The frames of the functions in which this thread joins. On the heap, since few threads join outside.
 constinit thread_local outside_frames* frames_outside = nullptr;
 

@@ -62,10 +62,10 @@ constexpr bool runs_pads() noexcept { return false; }
 constexpr bool victims_wait() noexcept { return false; }
 constexpr std::uint32_t offers_at_most() noexcept { return 0; }
 constexpr void count_misread_pad() noexcept {}
-struct timed_walk {
+struct [[maybe_unused]] timed_walk {
   constexpr timed_walk() noexcept {}
 };
-struct timed_victim {
+struct [[maybe_unused]] timed_victim {
   constexpr timed_victim() noexcept {}
 };
 
