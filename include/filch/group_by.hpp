@@ -41,6 +41,18 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
   keyed_piece split(std::size_t, std::size_t) const {
     return {in, key_of, work, table(0, places.hash_function(), places.key_eq())};
   }
+  /// Each key of the upper half is allocated there, looked up here, and freed. Iterations with new keys are the dear
+  /// ones, so what they cost says little about the rest: the number has room for that.
+  std::size_t split_ticks(std::size_t ran, std::size_t left) const noexcept {
+    constexpr std::size_t k_ticks_a_key = 1500;
+    std::size_t const upper = left / 2;
+    // Many of its keys may be new.
+    std::size_t const by_rate =
+        ran == 0 ? upper
+                 : static_cast<std::size_t>(static_cast<double>(entries.size()) *
+                                            (static_cast<double>(upper) / static_cast<double>(ran)));
+    return std::min(upper, std::max(entries.size(), by_rate)) * k_ticks_a_key;
+  }
   void merge(keyed_piece& upper) {
     for (auto& [k, v] : upper.entries) {
       auto const [place, is_new] = places.try_emplace(k, entries.size());

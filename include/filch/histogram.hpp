@@ -60,6 +60,12 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
   bin_counting_piece split(std::size_t middle, std::size_t last) const {
     return bin_counting_piece(*this, middle, last);
   }
+  std::size_t split_ticks(std::size_t, std::size_t left) const noexcept {
+    constexpr std::size_t k_ticks_a_bin = 4;   // cleared, then added
+    constexpr std::size_t k_ticks_a_hit = 12;  // written, then counted
+    std::size_t const upper = left / 2;
+    return upper > n_bins_ ? n_bins_ * k_ticks_a_bin : upper * k_ticks_a_hit;
+  }
   void merge(bin_counting_piece& upper) {
     if (is_lowest_) {
       upper.add_all(bins_);

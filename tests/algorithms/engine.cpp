@@ -81,6 +81,47 @@ TEST(engine_on_one_worker, runs_up_to_64_turns_together) {
   EXPECT_LE(turning_piece::longest, 64 * 16u);
 }
 
+/// Another worker waits for work, always.
+struct always_wanted : filch::serial {
+  static inline std::size_t looks = 0;
+  static bool wanted() noexcept {
+    ++looks;
+    return true;
+  }
+};
+
+/// A split costs Ticks.
+template <std::size_t Ticks> struct dear_to_split : counting_piece {
+  std::vector<int> memory{};
+  dear_to_split split(std::size_t middle, std::size_t last) const { return {counting_piece::split(middle, last)}; }
+  std::size_t split_ticks(std::size_t ran, std::size_t left) const {
+    EXPECT_LE(ran, next);
+    EXPECT_GT(left, 1u);
+    return Ticks;
+  }
+};
+
+TEST(engine_on_one_worker, splits_no_piece_whose_split_costs_more_than_the_loop) {
+  constexpr std::size_t length = 1'000'000;
+  dear_to_split<0> cheap;
+  filch::detail::run_pieces<always_wanted>(0, length, cheap);
+  EXPECT_EQ(cheap.next, length);
+  EXPECT_GT(cheap.merged, 0u);
+  dear_to_split<std::size_t{1} << 50> dear;
+  filch::detail::run_pieces<always_wanted>(0, length, dear);
+  EXPECT_EQ(dear.next, length);
+  EXPECT_EQ(dear.merged, 0u);
+}
+
+TEST(engine_on_one_worker, looks_after_each_stretch_of_a_rest_that_is_not_worth_splitting) {
+  constexpr std::size_t length = 64 * 64;
+  dear_to_split<std::size_t{1} << 50> piece;
+  always_wanted::looks = 0;
+  filch::detail::run_pieces<always_wanted>(0, length, piece);
+  EXPECT_GE(always_wanted::looks, length / 64);
+  EXPECT_EQ(piece.next, length);
+}
+
 std::atomic<std::size_t> pieces_begun{0};
 std::atomic<std::size_t> pieces_ended{0};
 

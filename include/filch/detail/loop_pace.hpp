@@ -36,17 +36,17 @@ struct loop_cost {
   bool is_at_least(std::uint64_t least, std::size_t more) const noexcept {
     return more > k_many || more * ticks >= least * iterations;
   }
-  static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth splitting
+  static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth a steal
   static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // not measured yet: no number is
 
  private:
   static constexpr std::size_t k_many = std::size_t{1} << 32;
 };
 
-/// The cost of two steals in ticks: a shorter rest is not worth splitting. A steal costs its victim half a
-/// microsecond or more, and its thief as much. A scheduler whose steals cost more (those that suspend a stack) gives
-/// its own number.
-template <class Sched> inline constexpr std::uint64_t ticks_worth_splitting = 10'000;
+/// In ticks: a shorter rest is not worth splitting, since the thief comes, runs its half and hands it over too late.
+/// A steal costs its victim half a microsecond or more, and its thief as much. A scheduler whose steals cost more
+/// (those that suspend a stack) gives its own number.
+template <class Sched> inline constexpr std::uint64_t ticks_worth_splitting = 12'000;
 template <class Sched>
   requires requires { Sched::k_ticks_worth_splitting; }
 inline constexpr std::uint64_t ticks_worth_splitting<Sched> = Sched::k_ticks_worth_splitting;
@@ -58,8 +58,8 @@ template <class Sched> inline constexpr bool looks_are_dear = requires { Sched::
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
 /// The cost of an iteration in the last loops with one body, on any worker. A hint: it decides whether a loop is
-/// split before its first iteration. Written only if it is wrong by a factor of two, so that workers that run short
-/// loops can share the cache line.
+/// split before its first iteration. Written only if it is wrong by a quarter, or by a factor of two in a short loop,
+/// so that workers that run short loops can share the cache line.
 class loop_history {
  public:
   /// The cost of an iteration. Dear if the body has not run yet.
@@ -67,6 +67,11 @@ class loop_history {
     // relaxed: a hint.
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
     return each >= k_parts * k_short_stretch_ticks ? loop_cost::dear() : loop_cost{each, k_parts};
+  }
+  /// The same in ticks, also of a dear one.
+  loop_cost measured() const noexcept {
+    // relaxed: a hint.
+    return {std::min(each_.load(std::memory_order_relaxed), k_most_measured), k_parts};
   }
   /// The number of iterations for which stretches stay short. It is above 0 after loops in which dear iterations
   /// followed cheap ones: a worker that waits gets nothing while a long stretch of dear iterations runs.
@@ -87,12 +92,13 @@ class loop_history {
     ticks = ticks > k_read ? std::min(ticks - k_read, k_unknown) : 0;
     std::uint64_t const each = k_parts * ticks / iterations;
     std::uint64_t const before = each_.load(std::memory_order_relaxed);
-    bool const is_slower = ticks > k_noise && each > 2 * before;
-    bool const is_faster = iterations >= k_enough && 2 * each < before;
+    std::uint64_t const quarters = ticks > k_long ? 5 : 8;
+    bool const is_slower = ticks > k_noise && 4 * each > quarters * before;
+    bool const is_faster = iterations >= k_enough && quarters * each < 4 * before;
     if (before == k_unknown || is_slower) {
       each_.store(std::min(each, k_unknown - 1), std::memory_order_relaxed);
     } else if (is_faster) {
-      each_.store(before / 2, std::memory_order_relaxed);
+      each_.store(std::max(each, before / 2), std::memory_order_relaxed);
     }
   }
 
@@ -102,8 +108,10 @@ class loop_history {
   static constexpr std::uint64_t k_slow_ticks_an_iteration = 32;
   static constexpr std::size_t k_most_cautious = std::size_t{1} << 26;
   static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 48;
+  static constexpr std::uint64_t k_most_measured = std::uint64_t{1} << 30;
   static constexpr std::uint64_t k_read = 30;  // ticks of a clock read
   static constexpr std::uint64_t k_noise = 500;
+  static constexpr std::uint64_t k_long = 3'000;
   // Fewer iterations may be cheap by chance.
   static constexpr std::size_t k_enough = 8;
   std::atomic<std::uint64_t> each_{k_unknown};
@@ -120,7 +128,8 @@ class loop_pace {
       : turn_(turn),
         cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
-        cost_(history.cost()) {}
+        cost_(history.cost()),
+        measured_(history.measured()) {}
   /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
@@ -144,23 +153,29 @@ class loop_pace {
   /// Is there a reason to look whether a worker waits for work? There is none while the answer would be the same: the
   /// rest was not worth splitting, and gets shorter until the clock is read again.
   bool is_time_to_look() const noexcept { return ran_ >= quiet_until_; }
-  /// A worker waits for work. Do the `left` iterations that are left take `worth` ticks or more?
+  /// A worker waits for work. Do the `left` iterations that are left take `worth` ticks or more, or is each of them
+  /// dear?
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept {
-    if (ran_ >= k_stretches_unread) block_ran();
-    bool const is_worth = cost_.is_at_least(worth, left);
-    if (!is_worth) quiet_until_ = k_stretches_unread;
-    return is_worth;
+    read_clock_if_due();
+    return is_worth(cost_, worth, left);
+  }
+  /// The same without the exception for dear iterations.
+  bool takes(std::uint64_t worth, std::size_t left) noexcept {
+    read_clock_if_due();
+    return is_worth(measured_, worth, left);
   }
 
  private:
+  static constexpr std::uint64_t k_most_measured = std::uint64_t{1} << 30;
   static constexpr std::size_t k_growth = 4;
   // In turns. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
   static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_longest_cautious = 4;
   static constexpr std::size_t k_most_stretches = 128;
-  // While a worker waits, the clock is read after this many stretches. Otherwise it would wait for a whole block of
-  // slow iterations after cheap ones.
-  static constexpr std::size_t k_stretches_unread = 4;
+  // While a worker waits, the clock is read after so many stretches, twice as many each time. Otherwise it would wait
+  // for a whole block of slow iterations after cheap ones.
+  static constexpr std::size_t k_first_unread = 4;
+  static constexpr std::size_t k_most_unread = 16;
   // In ticks. Processors count 2 to 5 in a nanosecond, the clock 1.
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
@@ -168,6 +183,16 @@ class loop_pace {
   // A clock read waits for the loads before it. A loop of steady cost reads the clock after longer blocks.
   static constexpr std::uint64_t k_most_steady = 8;
 
+  void read_clock_if_due() noexcept {
+    if (ran_ < unread_) return;
+    block_ran();
+    unread_ = std::min(2 * unread_, k_most_unread);
+  }
+  bool is_worth(loop_cost const& cost, std::uint64_t worth, std::size_t left) noexcept {
+    bool const is_worth = cost.is_at_least(worth, left);
+    if (!is_worth) quiet_until_ = unread_;
+    return is_worth;
+  }
   void block_ran() noexcept {
     std::int64_t const now = loop_ticks();
     set(static_cast<std::uint64_t>(now - last_));
@@ -182,11 +207,12 @@ class loop_pace {
     if (block > steady_ * k_slow_block) {
       slow_ticks_ += block;
       stretch_ = stretches_ = steady_ = 1;
+      unread_ = k_first_unread;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
       stretch_ = std::min(stretch_ * k_growth, longest_);
-      cost_ = loop_cost::unknown();  // until the next block has run
+      cost_ = measured_ = loop_cost::unknown();  // until the next block has run
       return;
     } else if (block < steady_ * k_short_block) {
       if (stretches_ < k_most_stretches) stretches_ *= 2;
@@ -196,7 +222,8 @@ class loop_pace {
     } else if (steady_ < k_most_steady) {
       steady_ *= 2;
     }
-    cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : loop_cost{block, iterations};
+    measured_ = {std::min(block, k_most_measured), iterations};
+    cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : measured_;
   }
 
   std::size_t const turn_;   // iterations of a turn
@@ -204,12 +231,14 @@ class loop_pace {
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches run in this block
   std::size_t quiet_until_ = 0;  // in stretches of this block
-  std::size_t in_all_ = 0;       // iterations run before this block
-  std::size_t cautious_;         // iterations for which stretches stay short
-  std::size_t longest_;          // longest stretch, in turns
-  std::uint64_t steady_ = 1;     // factor of the lengths of blocks
+  std::size_t unread_ = k_first_unread;
+  std::size_t in_all_ = 0;    // iterations run before this block
+  std::size_t cautious_;      // iterations for which stretches stay short
+  std::size_t longest_;       // longest stretch, in turns
+  std::uint64_t steady_ = 1;  // factor of the lengths of blocks
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
+  loop_cost measured_;
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // tick at which this block began
 };

@@ -92,6 +92,9 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 ///    split, after both have ended, unless one of them threw or the loop was stopped by its token. If the loop ends
 ///    early, `upper` may have run in part, or not at all.
 ///  - `abandon(upper)`, if there is one, is called in place of merge after the loop was stopped by its token.
+///  - `split_ticks(ran, left)`, if there is one, returns the clock ticks that a split costs beside the steal, most of
+///    them in merge: `ran` positions have run since the last split, `left` are left. Such a piece is not copied
+///    around its stretches.
 template <class Piece>
 concept loop_piece = requires(Piece& piece, position_of<Piece> position) {
   detail::runner_of(piece, position).run(position, position);
@@ -181,6 +184,44 @@ template <class Piece> consteval std::size_t positions_of_turn() {
   }
 }
 
+/// Is a look due, and does a worker wait for work? Calls wanted() in any case, unless that is dear.
+template <class Sched> FILCH_INLINE bool is_wanted_by(bool is_due) noexcept {
+  if constexpr (looks_are_dear<Sched>) return is_due && Sched::wanted();
+  bool const is_wanted = Sched::wanted();
+  return is_wanted && is_due;
+}
+
+template <class Piece>
+concept piece_dear_to_split = requires(Piece const& piece, std::size_t n) { piece.split_ticks(n, n); };
+
+/// In ticks: if the rest takes at least so many, its half for the thief is worth the steal and the split.
+template <class Sched, piece_dear_to_split Piece>
+std::uint64_t ticks_worth_splitting_of(Piece const& piece, std::size_t ran, std::size_t left) noexcept {
+  static_assert(!is_cheap_to_copy<Piece>, "while it runs, its state would be in a copy");
+  return ticks_worth_splitting<Sched> + 2 * static_cast<std::uint64_t>(piece.split_ticks(ran, left));
+}
+
+/// A worker waits for work. Is the rest of `left` positions worth splitting?
+template <class Sched, class Piece>
+bool is_worth_splitting(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
+                        std::size_t left) noexcept {
+  if constexpr (piece_dear_to_split<Piece>) {
+    return pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
+  } else {
+    return pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
+  }
+}
+/// The same before the first position, by what earlier loops cost.
+template <class Sched, class Piece>
+bool is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t all) noexcept {
+  loop_history const& history = history_of<Piece>;
+  if constexpr (piece_dear_to_split<Piece>) {
+    return history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
+  } else {
+    return history.cost().is_at_least(ticks_worth_splitting<Sched>, all);
+  }
+}
+
 /// Runs stretches until a worker waits for work and the rest, of two or more positions, is worth splitting. Returns
 /// the first position that has not run; `last` if the piece has ended. A function of its own without joins, so that
 /// the compiler has all registers for the piece. `end` is null if the loop has not been split.
@@ -200,7 +241,7 @@ template <class Sched, class Piece, class Stop>
     std::size_t const left = detail::in_word(last - first);
     std::size_t const stretch = std::min(pace.stretch(), left);
     position_of<Piece> const block_last = first + pace.block_of(left);
-    bool const looks = !looks_are_dear<Sched> || pace.is_time_to_look();
+    bool const is_due = pace.is_time_to_look();
     do {
       is_over = (end != nullptr && end->is_before(first)) || stop.is_requested();
       if (is_over) break;
@@ -210,13 +251,15 @@ template <class Sched, class Piece, class Stop>
         break;
       }
       first += stretch;
-    } while (first != block_last && !(looks && Sched::wanted()));
+    } while (first != block_last && !detail::is_wanted_by<Sched>(is_due));
     if (is_over || first == last) break;
     bool const is_wanted = first != block_last;
     pace.ran(static_cast<std::size_t>(first - block));
-    if (is_wanted || ((!looks_are_dear<Sched> || pace.is_time_to_look()) && Sched::wanted())) [[unlikely]] {
-      if (last - first > 1 && pace.is_worth_splitting(ticks_worth_splitting<Sched>, detail::in_word(last - first)))
+    if (is_wanted || detail::is_wanted_by<Sched>(pace.is_time_to_look())) [[unlikely]] {
+      if (last - first > 1 && detail::is_worth_splitting<Sched>(pace, piece, detail::in_word(first - begin),
+                                                                detail::in_word(last - first))) {
         break;
+      }
     }
   } while (true);
   detail::keep_runner(piece, runner, first);
@@ -252,8 +295,7 @@ void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Pi
                      loop_end* const end, bool const splits_all) {
   std::size_t const all = detail::in_word(last - first);
   bool const is_shared_first =
-      all > 1 &&
-      (splits_all || (Sched::wanted() && history_of<Piece>.cost().is_at_least(ticks_worth_splitting<Sched>, all)));
+      all > 1 && (splits_all || (Sched::wanted() && detail::is_worth_splitting_first<Sched>(piece, all)));
   if (!is_shared_first) first = detail::run_until_wanted<Sched>(first, last, piece, stop, end);
   if (first == last) return;
   if (end != nullptr) return detail::split_piece<Sched>(first, last, piece, stop, *end);

@@ -16,6 +16,7 @@
 //   Stack::is_done(t)          has a thief finished the task?
 //   Stack::is_orphan(w)        does its pool belong to the parent of this process (fork())?
 // For scopes (task_frame.hpp):
+//   Stack::begins_sync(w)      the owner is about to run the tasks of a scope
 //   Stack::take_slow(w, t)     t lies in the middle of the stack: its `run`, if the owner may run it; null: a thief
 //                              has it
 //   Stack::emptied(t)          t stays on the stack and runs nothing: the owner is about to move the closure out
