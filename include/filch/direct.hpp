@@ -31,6 +31,7 @@ struct FILCH_API direct_stack {
   static void pushed_slow(worker&, task&) noexcept;
   static join_outcome join_slow(worker&, task&) noexcept;
   static void enter_default(void (*call)(void*), void* argument);
+  static void begins_sync(worker&) noexcept;
   static direct_run take_slow(worker&, task&) noexcept;
   FILCH_INLINE static void emptied(task& t) noexcept {
     // It may be public already: see take_slow().

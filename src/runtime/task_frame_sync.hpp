@@ -38,6 +38,7 @@ template <class Stack> void task_frame<Stack>::drain() noexcept {
   // In a child of fork() the thread is outside all pools, and the scope still runs the tasks that are not stolen.
   bool const is_owner = Stack::self() == worker_ || Stack::is_orphan(*worker_);
   if (!is_owner || worker_->top != next_) runtime::not_the_scope_s_owner();
+  if (Stack::self() == worker_) Stack::begins_sync(*worker_);
   run_in_order(std::exchange(next_, nullptr));
   for (task* t = Stack::drop_emptied(*worker_, base_); t != base_;) {
     worker_->top = --t;

@@ -146,6 +146,11 @@ class team {
   unsigned most_unasked() const noexcept { return oversubscribed() ? workers() - 1 : 1024; }
   /// The scheduler's thief, after it has taken a task.
   void has_work(unsigned me) noexcept { idle_.has_work(me); }
+  /// Its task is done, and it is about to wake the worker that waits for that. With more workers than processors the
+  /// woken worker may get the thief's processor, so the thief is counted as searching first.
+  void is_about_to_search(unsigned me) noexcept {
+    if (oversubscribed()) idle_.looks(me);
+  }
 
   /// Makes the scheduler's part of a worker, at the start of its space. Behind it is room for at least as much as the
   /// stack, zeroed by the kernel.

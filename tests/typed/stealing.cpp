@@ -24,6 +24,16 @@ template <class S> long fib(int n) {
   return a + b;
 }
 
+/// The same with leaves of some microseconds.
+template <class S> long fib_of_work(int n) {
+  if (n < 2) {
+    work_for(std::chrono::microseconds(3));
+    return n;
+  }
+  auto const [a, b] = filch::join<S>([=] { return fib_of_work<S>(n - 1); }, [=] { return fib_of_work<S>(n - 2); });
+  return a + b;
+}
+
 TYPED_TEST(stealing, happens_on_two_workers) {
   typename TypeParam::pool pool({.workers = 2});
   EXPECT_TRUE(eventually([&] {
@@ -108,6 +118,31 @@ TYPED_TEST(stealing, begins_on_workers_that_were_woken_too_late) {
     }
     // A worker that ran a part of the tree and lost its processor before it could search comes at any time.
     EXPECT_LE(late, rounds / 2) << "of " << rounds;
+  }
+}
+
+TYPED_TEST(stealing, begins_on_all_workers_that_other_tasks_leave) {
+  // Owners count the workers that search. A thief whose processor the worker that waited for it took is one of them.
+  constexpr bool answers_late = std::is_same_v<TypeParam, filch::channel>;
+  if constexpr (steals<TypeParam> && !answers_late) {
+    constexpr unsigned workers = 8;
+    typename TypeParam::pool pool({.workers = workers});
+    for (std::size_t round = 0; round < scaled(20); ++round) {
+      std::atomic<unsigned> begun{0};
+      std::atomic<bool> all{true};
+      pool.run([] { fib_of_work<TypeParam>(12); });
+      pool.run([&] {
+        filch::scope<TypeParam>([&](auto& s) {
+          for (unsigned i = 0; i < workers; ++i) {
+            s.spawn([&] {
+              ++begun;
+              if (!eventually([&] { return begun == workers; })) all = false;
+            });
+          }
+        });
+      });
+      ASSERT_TRUE(all) << begun << " tasks begun in round " << round;
+    }
   }
 }
 

@@ -194,7 +194,9 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
                 root.call(root.argument);
                 fiber_team& of = root.team;
                 unsigned const callers = root.self.index;
-                bool const is_elsewhere = of.place_of_caller()->index != callers;
+                unsigned const here = of.place_of_caller()->index;
+                bool const is_elsewhere = here != callers;
+                if (is_elsewhere) of.is_about_to_search(here);
                 root.done.set();  // root may be gone
                 if (is_elsewhere) of.sleepers().wake(callers);
               },

@@ -10,12 +10,18 @@ namespace filch::inline FILCH_ABI::detail {
 
 bool direct_run_nothing(direct_task&, void*) noexcept { return true; }
 
+/// Workers on their way have not requested yet. If there are any, the owner looks before it runs the first task.
+void direct_stack::begins_sync(direct_worker& owner) noexcept {
+  direct_member& w = member(owner);
+  if (w.top > w.public_end.get()) w.team->ask_if_searched(w);
+}
+
 direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
   check_worker(w, w.top);
   if (&t < w.public_end.get()) {
     if (!t.state.take()) return nullptr;
-    w.team->took_public(w);
+    w.team->share_before_task(w);
     return t.run;
   }
   check_private(w, t);
@@ -23,18 +29,27 @@ direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcep
   if (w.split.is_requested() && &t + 1 < w.top) {
     // The owner has it, and thieves get the tasks above. A thief that takes this one does not look at its payload.
     t.run = &direct_run_nothing;
-    w.team->publish(w, w.top);
+    w.team->share_before_task(w);
   }
   return run;
 }
 
-/// One public task fewer for thieves: while more workers search than tasks are left, private ones become public. The
-/// task that the owner has taken may be long.
-void direct_team::took_public(direct_member& w) noexcept {
-  direct_task* const public_end = w.public_end.get();
-  if (w.top <= public_end) return;
-  auto const all_but_this = [&] { return w.bot.distance_to(public_end) - 1; };
-  if (should_ask_itself(w.unasked, all_but_this)) publish(w, w.top);
+void direct_team::ask_if_searched(direct_member& w) noexcept {
+  if (sleepers().looking() != 0) w.split.request();
+}
+
+/// The task that the owner has taken may be long, and no fork answers a request meanwhile. So private tasks become
+/// public until there are as many as workers search, asleep and on their way included, and no request stands.
+void direct_team::share_before_task(direct_member& w) noexcept {
+  for (;;) {
+    direct_task const* const public_end = w.public_end.get();
+    if (w.top <= public_end) return;
+    std::uint32_t const looking = sleepers().looking();
+    // One of the untaken tasks may be the owner's own.
+    bool const is_too_few = looking != 0 && looking >= w.bot.distance_to(public_end);
+    if (!is_too_few && !w.split.is_requested()) return;
+    publish(w, w.top);
+  }
 }
 
 void direct_stack::emptied_slow(direct_task& t) noexcept {

@@ -48,6 +48,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   // The owner may wait for this task alone, and run long code next: the request comes before that.
   victim.split.request();
   check_stolen(*t, me.index);
+  is_about_to_search(me.index);
   if (t->state.finish(returned) == direct_finish::owner_sleeps && sleepers().wake(victim.index)) {
     counted(me.index).wakeups.bump();
   }

@@ -56,7 +56,8 @@ class direct_team final : public runtime::team {
   void offer_all(direct_member& w) noexcept;
   // Owner: joins, and runs the tasks of a scope.
   join_outcome join_public(direct_member& w, direct_task& t) noexcept;
-  void took_public(direct_member& w) noexcept;
+  void ask_if_searched(direct_member& w) noexcept;
+  void share_before_task(direct_member& w) noexcept;
   void emptied(direct_member& w, direct_task& t) noexcept;
 
   // The way in and out.
