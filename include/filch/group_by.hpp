@@ -47,10 +47,8 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
     constexpr std::size_t k_ticks_a_key = 1500;
     std::size_t const upper = left / 2;
     // Many of its keys may be new.
-    std::size_t const by_rate =
-        ran == 0 ? upper
-                 : static_cast<std::size_t>(static_cast<double>(entries.size()) *
-                                            (static_cast<double>(upper) / static_cast<double>(ran)));
+    double const rate = ran == 0 ? 1 : static_cast<double>(entries.size()) / static_cast<double>(ran);
+    auto const by_rate = static_cast<std::size_t>(rate * static_cast<double>(upper));
     return std::min(upper, std::max(entries.size(), by_rate)) * k_ticks_a_key;
   }
   void merge(keyed_piece& upper) {

@@ -91,10 +91,10 @@ struct always_wanted : filch::serial {
 };
 
 /// A split costs Ticks.
-template <std::size_t Ticks> struct dear_to_split : counting_piece {
+template <std::uint64_t Ticks> struct dear_to_split : counting_piece {
   std::vector<int> memory{};
   dear_to_split split(std::size_t middle, std::size_t last) const { return {counting_piece::split(middle, last)}; }
-  std::size_t split_ticks(std::size_t ran, std::size_t left) const {
+  std::uint64_t split_ticks(std::size_t ran, std::size_t left) const {
     EXPECT_LE(ran, next);
     EXPECT_GT(left, 1u);
     return Ticks;
@@ -107,7 +107,7 @@ TEST(engine_on_one_worker, splits_no_piece_whose_split_costs_more_than_the_loop)
   filch::detail::run_pieces<always_wanted>(0, length, cheap);
   EXPECT_EQ(cheap.next, length);
   EXPECT_GT(cheap.merged, 0u);
-  dear_to_split<std::size_t{1} << 50> dear;
+  dear_to_split<std::uint64_t{1} << 50> dear;
   filch::detail::run_pieces<always_wanted>(0, length, dear);
   EXPECT_EQ(dear.next, length);
   EXPECT_EQ(dear.merged, 0u);
@@ -115,7 +115,7 @@ TEST(engine_on_one_worker, splits_no_piece_whose_split_costs_more_than_the_loop)
 
 TEST(engine_on_one_worker, looks_after_each_stretch_of_a_rest_that_is_not_worth_splitting) {
   constexpr std::size_t length = 64 * 64;
-  dear_to_split<std::size_t{1} << 50> piece;
+  dear_to_split<std::uint64_t{1} << 50> piece;
   always_wanted::looks = 0;
   filch::detail::run_pieces<always_wanted>(0, length, piece);
   EXPECT_GE(always_wanted::looks, length / 64);

@@ -155,14 +155,14 @@ class loop_pace {
   bool is_time_to_look() const noexcept { return ran_ >= quiet_until_; }
   /// A worker waits for work. Do the `left` iterations that are left take `worth` ticks or more, or is each of them
   /// dear?
-  bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept {
-    read_clock_if_due();
-    return is_worth(cost_, worth, left);
-  }
+  bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept { return is_worth(cost_, worth, left); }
   /// The same without the exception for dear iterations.
-  bool takes(std::uint64_t worth, std::size_t left) noexcept {
-    read_clock_if_due();
-    return is_worth(measured_, worth, left);
+  bool takes(std::uint64_t worth, std::size_t left) noexcept { return is_worth(measured_, worth, left); }
+  /// A worker waits for work, and may wait for a whole block of slow iterations.
+  void read_clock_if_due() noexcept {
+    if (ran_ < unread_) return;
+    block_ran();
+    unread_ = std::min(2 * unread_, k_most_unread);
   }
 
  private:
@@ -183,11 +183,6 @@ class loop_pace {
   // A clock read waits for the loads before it. A loop of steady cost reads the clock after longer blocks.
   static constexpr std::uint64_t k_most_steady = 8;
 
-  void read_clock_if_due() noexcept {
-    if (ran_ < unread_) return;
-    block_ran();
-    unread_ = std::min(2 * unread_, k_most_unread);
-  }
   bool is_worth(loop_cost const& cost, std::uint64_t worth, std::size_t left) noexcept {
     bool const is_worth = cost.is_at_least(worth, left);
     if (!is_worth) quiet_until_ = unread_;

@@ -198,13 +198,16 @@ concept piece_dear_to_split = requires(Piece const& piece, std::size_t n) { piec
 template <class Sched, piece_dear_to_split Piece>
 std::uint64_t ticks_worth_splitting_of(Piece const& piece, std::size_t ran, std::size_t left) noexcept {
   static_assert(!is_cheap_to_copy<Piece>, "while it runs, its state would be in a copy");
-  return ticks_worth_splitting<Sched> + 2 * static_cast<std::uint64_t>(piece.split_ticks(ran, left));
+  constexpr std::uint64_t k_most = std::uint64_t{1} << 40;  // a product with a number of iterations fits
+  return ticks_worth_splitting<Sched> +
+         2 * std::min(static_cast<std::uint64_t>(piece.split_ticks(ran, left)), k_most);
 }
 
 /// A worker waits for work. Is the rest of `left` positions worth splitting?
 template <class Sched, class Piece>
 bool is_worth_splitting(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
                         std::size_t left) noexcept {
+  pace.read_clock_if_due();
   if constexpr (piece_dear_to_split<Piece>) {
     return pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
   } else {
