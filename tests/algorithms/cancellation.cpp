@@ -250,7 +250,7 @@ TYPED_TEST(cancellation, takes_functions_and_initial_values_as_the_forms_without
   EXPECT_EQ(filch::reduce<TypeParam>(token, letters, init), init + "abc");
   EXPECT_EQ(filch::reduce<TypeParam>(token, letters, own), init + "abc");
   EXPECT_EQ(own, init);
-  auto counts = [n = 0](std::string const&) mutable { return ++n > 0; };
+  auto counts = [n = std::make_shared<std::atomic<int>>(0)](std::string const&) mutable { return ++*n > 0; };
   EXPECT_EQ(filch::count_if<TypeParam>(token, letters, counts), 3);
   struct text {
     std::unique_ptr<std::string> value;

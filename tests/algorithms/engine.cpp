@@ -122,6 +122,36 @@ TEST(engine_on_one_worker, looks_after_each_stretch_of_a_rest_that_is_not_worth_
   EXPECT_EQ(piece.next, length);
 }
 
+/// Counts joins.
+struct counts_joins : always_wanted {
+  static inline std::size_t joins = 0;
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    ++joins;
+    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
+  }
+};
+
+TEST(engine_on_one_worker, forgets_that_a_short_loop_was_slow_once) {
+  bool is_slow = true;
+  std::size_t ran = 0;
+  auto const loop = [&] {
+    filch::for_index<counts_joins>(0, 4, [&](int) {
+      if (is_slow) work_for(std::chrono::milliseconds(1));
+      ++ran;
+    });
+  };
+  loop();
+  is_slow = false;
+  loop();
+  EXPECT_GT(counts_joins::joins, 0u) << "as dear as the one before";
+  EXPECT_TRUE(eventually([&] {
+    counts_joins::joins = 0;
+    loop();
+    return counts_joins::joins == 0;
+  }));
+  EXPECT_EQ(ran % 4, 0u);
+}
+
 std::atomic<std::size_t> pieces_begun{0};
 std::atomic<std::size_t> pieces_ended{0};
 

@@ -68,10 +68,11 @@ class loop_history {
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
     return each >= k_parts * k_short_stretch_ticks ? loop_cost::dear() : loop_cost{each, k_parts};
   }
-  /// The same in ticks, also of a dear one.
+  /// The same in ticks, also of a dear one. Unknown if the body has not run yet.
   loop_cost measured() const noexcept {
     // relaxed: a hint.
-    return {std::min(each_.load(std::memory_order_relaxed), k_most_measured), k_parts};
+    std::uint64_t const each = each_.load(std::memory_order_relaxed);
+    return each == k_unknown ? loop_cost::unknown() : loop_cost{std::min(each, k_most_measured), k_parts};
   }
   /// The number of iterations for which stretches stay short. It is above 0 after loops in which dear iterations
   /// followed cheap ones: a worker that waits gets nothing while a long stretch of dear iterations runs.
@@ -94,10 +95,11 @@ class loop_history {
     std::uint64_t const before = each_.load(std::memory_order_relaxed);
     std::uint64_t const quarters = ticks > k_long ? 5 : 8;
     bool const is_slower = ticks > k_noise && 4 * each > quarters * before;
-    bool const is_faster = iterations >= k_enough && quarters * each < 4 * before;
+    bool const is_faster = quarters * each < 4 * before;
     if (before == k_unknown || is_slower) {
       each_.store(std::min(each, k_unknown - 1), std::memory_order_relaxed);
     } else if (is_faster) {
+      // Step by step: a few iterations may be cheap by chance.
       each_.store(std::max(each, before / 2), std::memory_order_relaxed);
     }
   }
@@ -112,8 +114,6 @@ class loop_history {
   static constexpr std::uint64_t k_read = 30;  // ticks of a clock read
   static constexpr std::uint64_t k_noise = 500;
   static constexpr std::uint64_t k_long = 3'000;
-  // Fewer iterations may be cheap by chance.
-  static constexpr std::size_t k_enough = 8;
   std::atomic<std::uint64_t> each_{k_unknown};
   std::atomic<std::size_t> cautious_{0};
 };
