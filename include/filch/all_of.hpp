@@ -198,7 +198,10 @@ auto mismatch(Token const& token, Args&&... args) {
       token,
       []<class I, class I2>(auto& stop, detail::input<I> const& in, detail::input<I2> const& in2, auto... fn) {
         std::size_t const n = detail::find_mismatch<Sched>(stop, in, in2, fn...);
-        return std::ranges::mismatch_result<I, I2>{in.at(n), in2.at(n)};
+        auto const at = detail::not_dangling<Args...>(in.at(n));
+        auto const at2 = detail::second_not_dangling<Args...>(in2.at(n));
+        return std::ranges::mismatch_result<std::remove_const_t<decltype(at)>, std::remove_const_t<decltype(at2)>>{
+            at, at2};
       },
       std::forward<Args>(args)...);
 }

@@ -328,7 +328,12 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 auto minmax_element(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) { return detail::find_both_extremes<Sched>(stop, in, fn...); },
+      [](auto& stop, auto const& in, auto... fn) {
+        auto const found = detail::find_both_extremes<Sched>(stop, in, fn...);
+        auto const least = detail::not_dangling<Args...>(found.min);
+        return std::ranges::minmax_element_result<std::remove_const_t<decltype(least)>>{
+            least, detail::not_dangling<Args...>(found.max)};
+      },
       std::forward<Args>(args)...);
 }
 

@@ -242,6 +242,22 @@ TEST(cancellation_of_a_merge, moves_no_more_than_a_block_after_a_request) {
   EXPECT_LE(count.after(), 1024);
 }
 
+TEST(cancellation_of_temporaries, returns_no_iterator_of_a_container_that_is_gone) {
+  std::stop_token const token;
+  using gone = std::ranges::dangling;
+  using kept = std::vector<int>::iterator;
+  std::vector<int> v{1, 2};
+  auto const make = [] { return std::vector<int>{1, 2}; };
+  auto const least_and_greatest = filch::minmax_element(token, make());
+  static_assert(std::same_as<decltype(least_and_greatest->min), gone>);
+  static_assert(std::same_as<decltype(filch::minmax_element(token, v)->max), kept>);
+  EXPECT_EQ(filch::minmax_element(token, v)->max, v.begin() + 1);
+  auto const differs = filch::mismatch(token, v, make());
+  static_assert(std::same_as<decltype(differs->in1), kept> && std::same_as<decltype(differs->in2), gone>);
+  EXPECT_EQ(differs->in1, v.end());
+  static_assert(std::same_as<decltype(filch::mismatch(token, v.begin(), v.end(), v.begin())->in2), kept>);
+}
+
 TYPED_TEST(cancellation, takes_functions_and_initial_values_as_the_forms_without_a_token_do) {
   std::stop_token const token;
   std::vector<std::string> const letters{"a", "b", "c"};

@@ -65,6 +65,15 @@ template <class First, class... Rest, class Iterator> auto not_dangling(Iterator
   }
 }
 
+/// The same for the second argument of a form with two ranges.
+template <class First, class Second, class... Rest, class Iterator> auto second_not_dangling(Iterator const& i) {
+  if constexpr (begins_with_range<First, Second, Rest...>) {
+    return std::ranges::borrowed_iterator_t<Second>(i);
+  } else {
+    return i;
+  }
+}
+
 /// Calls body(stop, inputs..., rest...) with the arguments of a form. The body takes functions and initial values by
 /// value, as the form does. Returns what `until_stopped` does.
 template <std::size_t Count, stop_token_like Token, class Body, class... Args>

@@ -180,7 +180,7 @@ threw:
 
 /// A frame of its own, as for direct: docs/decisions/0001-outlined-join.md.
 template <class Fn, class Gn>
-FILCH_OUTLINE std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, travels_as<Gn> g) {
+FILCH_OUTLINE_ALIGNED std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, travels_as<Gn> g) {
   return detail::cactus_fork_join_here<Fn, Gn>(f, g);
 }
 

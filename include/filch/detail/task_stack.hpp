@@ -139,9 +139,9 @@ FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> fork_join_here(std::remove_
   return detail::run_and_join<Stack, Fn, Gn>(w, *t, f, g);
 }
 
-/// The same as a function of its own; FILCH_OUTLINE says why.
+/// The same as a function of its own; FILCH_OUTLINE_ALIGNED says why.
 template <class Stack, class Fn, class Gn>
-FILCH_OUTLINE std::pair<result_of<Fn>, result_of<Gn>> fork_join(travels_as<Fn> f, travels_as<Gn> g) {
+FILCH_OUTLINE_ALIGNED std::pair<result_of<Fn>, result_of<Gn>> fork_join(travels_as<Fn> f, travels_as<Gn> g) {
   return detail::fork_join_here<Stack, Fn, Gn>(f, g);
 }
 

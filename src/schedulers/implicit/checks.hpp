@@ -130,7 +130,12 @@ inline void check_scope(implicit_frame const& scope) noexcept {
 
 /// Owner, at a fork: f of its newest offered frame runs.
 inline void check_barrier(implicit_member& w) noexcept {
-  runtime::check("implicit stack", [&w] { return implicit_checks::of_barrier(*w.offers.own()); });
+  runtime::check("implicit stack", [&w] {
+    w.change.begin();  // a handler would move the barrier meanwhile
+    auto const broken = implicit_checks::of_barrier(*w.offers.own());
+    w.change.end();
+    return broken;
+  });
 }
 
 /// Owner: from here on its handler changes nothing.

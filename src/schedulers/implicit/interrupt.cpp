@@ -72,7 +72,7 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   // In another pool's run, or in a stay: the worker looks at the request when that is over.
   if (self.kind != k_implicit_tag) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
-  bool was_sent = w.interrupted.is_set();
+  bool was_sent = w.interrupted.arrives() || w.interrupted.is_set();
   if (w.outer) was_sent |= forget_interrupt(*w.outer);
   if (!was_sent && !may_be_a_thief_s) return false;
   frame_registers const there = registers_of(context);
@@ -119,7 +119,10 @@ runtime::cycles implicit_team::interrupt(implicit_member& victim) noexcept {
   // Once until the victim has answered.
   if (!victim.interrupted.claim()) return 0;
   // After the claim: a worker that takes up a fiber says which thread it is, and then takes the mark away.
-  if (pid_t const thread = victim.thread.get()) os::interrupt(thread);
+  if (pid_t const thread = victim.thread.get()) {
+    victim.interrupted.sends();
+    os::interrupt(thread);
+  }
   return 0;
 }
 

@@ -97,11 +97,21 @@ class interrupt_mark {
   void answer() noexcept { is_set_.store(false, std::memory_order_release); }
   /// Owner, where it can't answer. edge implicit-5: seq_cst, before it looks for sleepers.
   void answer_later() noexcept { is_set_.store(false, std::memory_order_seq_cst); }
-  /// Owner, in code of another pool. True: it was set. relaxed: the next thief may send another interrupt.
-  bool forget() noexcept { return is_set_.exchange(false, std::memory_order_relaxed); }
+  /// Owner, in code of another pool. True: it was set, or a signal was on its way. relaxed: the next thief may send
+  /// another interrupt.
+  bool forget() noexcept {
+    bool const was_set = is_set_.exchange(false, std::memory_order_relaxed);
+    return arrives() || was_set;
+  }
+  /// Thief, after claim() and right before it sends the signal. A fork of the owner may take the mark away first.
+  void sends() noexcept { is_on_its_way_.store(true, std::memory_order_seq_cst); }
+  /// Owner's handler. True: a thief has sent a signal that no handler has seen. seq_cst, both: the signal follows the
+  /// store.
+  bool arrives() noexcept { return is_on_its_way_.exchange(false, std::memory_order_seq_cst); }
 
  private:
   std::atomic<bool> is_set_{false};
+  std::atomic<bool> is_on_its_way_{false};
 };
 
 /// Is the owner changing words that its signal handler changes, too? Records, lists, the memory of walks.
