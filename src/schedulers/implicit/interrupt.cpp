@@ -119,10 +119,7 @@ runtime::cycles implicit_team::interrupt(implicit_member& victim) noexcept {
   // Once until the victim has answered.
   if (!victim.interrupted.claim()) return 0;
   // After the claim: a worker that takes up a fiber says which thread it is, and then takes the mark away.
-  if (pid_t const thread = victim.thread.get()) {
-    victim.interrupted.sends();
-    os::interrupt(thread);
-  }
+  if (pid_t const thread = victim.thread.get()) victim.interrupted.send([thread] { os::interrupt(thread); });
   return 0;
 }
 

@@ -103,15 +103,28 @@ class interrupt_mark {
     bool const was_set = is_set_.exchange(false, std::memory_order_relaxed);
     return arrives() || was_set;
   }
-  /// Thief, after claim() and right before it sends the signal. A fork of the owner may take the mark away first.
-  void sends() noexcept { is_on_its_way_.store(true, std::memory_order_seq_cst); }
-  /// Owner's handler. True: a thief has sent a signal that no handler has seen. seq_cst, both: the signal follows the
-  /// store.
-  bool arrives() noexcept { return is_on_its_way_.exchange(false, std::memory_order_seq_cst); }
+  /// Thief, after claim(): sends the signal. A fork of the owner may take the mark away before it comes.
+  template <class Send> void send(Send const& send_signal) noexcept {
+    std::uint32_t seen = on_its_way_.load(std::memory_order_relaxed);
+    // seq_cst: the signal follows.
+    while (!on_its_way_.compare_exchange_weak(seen, (seen + k_sender) | k_unseen, std::memory_order_seq_cst)) {
+    }
+    send_signal();
+    on_its_way_.fetch_sub(k_sender, std::memory_order_seq_cst);
+  }
+  /// Owner's handler. True: a thief has sent a signal that no handler has seen, or is sending one. seq_cst: the
+  /// signal came after the thief's store.
+  bool arrives() noexcept {
+    std::uint32_t seen = k_unseen;  // and no thief is sending another signal
+    return on_its_way_.compare_exchange_strong(seen, 0, std::memory_order_seq_cst) || (seen & k_unseen) != 0;
+  }
 
  private:
+  static constexpr std::uint32_t k_unseen = 1;
+  static constexpr std::uint32_t k_sender = 2;  // for each thief that is sending
+
   std::atomic<bool> is_set_{false};
-  std::atomic<bool> is_on_its_way_{false};
+  std::atomic<std::uint32_t> on_its_way_{0};
 };
 
 /// Is the owner changing words that its signal handler changes, too? Records, lists, the memory of walks.
