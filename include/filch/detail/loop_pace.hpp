@@ -38,8 +38,13 @@ struct loop_cost {
   }
   static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth a steal
   static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // not measured yet: no number is
+  /// With a bound on the ticks, so that no product overflows.
+  static loop_cost of(std::uint64_t ticks, std::size_t iterations) noexcept {
+    return {std::min(ticks, k_most_ticks), iterations};
+  }
 
  private:
+  static constexpr std::uint64_t k_most_ticks = std::uint64_t{1} << 30;
   static constexpr std::size_t k_many = std::size_t{1} << 32;
 };
 
@@ -72,7 +77,7 @@ class loop_history {
   loop_cost measured() const noexcept {
     // relaxed: a hint.
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
-    return each == k_unknown ? loop_cost::unknown() : loop_cost{std::min(each, k_most_measured), k_parts};
+    return each == k_unknown ? loop_cost::unknown() : loop_cost::of(each, k_parts);
   }
   /// The number of iterations for which stretches stay short. It is above 0 after loops in which dear iterations
   /// followed cheap ones: a worker that waits gets nothing while a long stretch of dear iterations runs.
@@ -110,7 +115,6 @@ class loop_history {
   static constexpr std::uint64_t k_slow_ticks_an_iteration = 32;
   static constexpr std::size_t k_most_cautious = std::size_t{1} << 26;
   static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 48;
-  static constexpr std::uint64_t k_most_measured = std::uint64_t{1} << 30;
   static constexpr std::uint64_t k_read = 30;  // ticks of a clock read
   static constexpr std::uint64_t k_noise = 500;
   static constexpr std::uint64_t k_long = 3'000;
@@ -166,7 +170,6 @@ class loop_pace {
   }
 
  private:
-  static constexpr std::uint64_t k_most_measured = std::uint64_t{1} << 30;
   static constexpr std::size_t k_growth = 4;
   // In turns. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
   static constexpr std::size_t k_longest = 64;
@@ -217,7 +220,7 @@ class loop_pace {
     } else if (steady_ < k_most_steady) {
       steady_ *= 2;
     }
-    measured_ = {std::min(block, k_most_measured), iterations};
+    measured_ = loop_cost::of(block, iterations);
     cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : measured_;
   }
 
