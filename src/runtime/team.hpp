@@ -124,7 +124,8 @@ class team {
   /// Does a worker sleep that may take tasks of this root? edge idle-1: in order after the offer.
   bool anybody_sleeps(std::uint16_t root) noexcept { return idle_.anybody() || idle_.sleeps_for_root(root); }
 
-  /// Does a worker search, awake or asleep? For a caller that has entered: no request may have come to its place.
+  /// Does a worker search, awake or asleep? For a caller that has entered, and for the owner of a scope: no request
+  /// may have come.
   bool somebody_looks() noexcept { return idle_.anybody() || idle_.looking() != 0; }
 
   /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.

@@ -35,7 +35,7 @@ direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcep
 }
 
 void direct_team::ask_if_searched(direct_member& w) noexcept {
-  if (sleepers().looking() != 0) w.split.request();
+  if (somebody_looks()) w.split.request();
 }
 
 /// The task that the owner has taken may be long, and no fork answers a request meanwhile. So private tasks become
