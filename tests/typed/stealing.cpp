@@ -18,19 +18,13 @@ template <class S> class stealing : public ::testing::Test {
 };
 TYPED_TEST_SUITE(stealing, all_schedulers, scheduler_names);
 
-template <class S> long fib(int n) {
-  if (n < 2) return n;
-  auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1); }, [=] { return fib<S>(n - 2); });
-  return a + b;
-}
-
-/// The same with leaves of some microseconds.
-template <class S> long fib_of_work(int n) {
+/// Each leaf keeps the processor busy for so long.
+template <class S> long fib(int n, std::chrono::microseconds leaf = {}) {
   if (n < 2) {
-    work_for(std::chrono::microseconds(3));
+    if (leaf.count() != 0) work_for(leaf);
     return n;
   }
-  auto const [a, b] = filch::join<S>([=] { return fib_of_work<S>(n - 1); }, [=] { return fib_of_work<S>(n - 2); });
+  auto const [a, b] = filch::join<S>([=] { return fib<S>(n - 1, leaf); }, [=] { return fib<S>(n - 2, leaf); });
   return a + b;
 }
 
@@ -130,7 +124,7 @@ TYPED_TEST(stealing, begins_on_all_workers_that_other_tasks_leave) {
     for (std::size_t round = 0; round < scaled(20); ++round) {
       std::atomic<unsigned> begun{0};
       std::atomic<bool> all{true};
-      pool.run([] { fib_of_work<TypeParam>(12); });
+      pool.run([] { fib<TypeParam>(12, std::chrono::microseconds(3)); });
       pool.run([&] {
         filch::scope<TypeParam>([&](auto& s) {
           for (unsigned i = 0; i < workers; ++i) {
