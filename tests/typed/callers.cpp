@@ -107,7 +107,7 @@ struct small_stack_thread {
 };
 
 /// Calls itself until it uses so many KiB of stack.
-[[gnu::noinline]] int deep(int kib) {
+[[maybe_unused, gnu::noinline]] int deep(int kib) {
   char volatile room[1024];
   room[0] = static_cast<char>(kib);
   return kib == 0 ? 0 : deep(kib - 1) + (room[0] == static_cast<char>(kib) ? 1 : 0);

@@ -192,7 +192,7 @@ TYPED_TEST(entering, works_from_threads_that_come_and_go) {
 }
 
 /// Does that thread wait for a wake-up in the kernel?
-bool sleeps(pid_t thread) {
+[[maybe_unused]] bool sleeps(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/syscall");
   long number = -1;
   return file >> number && number == SYS_futex;

@@ -57,7 +57,7 @@ template <class S, class Body> void on_each_worker(typename S::pool& pool, Body 
 }
 
 /// Does the memory of this process fall to that size?
-bool comes_down_to(std::size_t bytes) {
+[[maybe_unused]] bool comes_down_to(std::size_t bytes) {
   return eventually([&] { return status_bytes("VmRSS").value_or(0) <= bytes; }, std::chrono::seconds(10));
 }
 
