@@ -1,5 +1,5 @@
 // A debugger or a probe sets a breakpoint in a landing pad. Joins stay correct; a join with such a pad runs in order.
-#include "schedulers/implicit/unwind/call_frames.hpp"
+#include "schedulers/implicit/unwind/walk.hpp"
 #include "stealing.hpp"
 
 #include <sys/mman.h>
@@ -102,6 +102,24 @@ TEST_F(a_breakpoint_in_a_landing_pad, sends_no_thief_there) {
     EXPECT_LE(pool_.stats().steals - steals, 4u);
   }
   EXPECT_TRUE(eventually([&] { return join(); }));
+}
+
+TEST_F(a_breakpoint_in_a_landing_pad, is_seen_by_a_thread_that_has_kept_the_pad) {
+  std::uint64_t pad = 0;
+  run_once([&] { return slow_one(&pad); });
+  ASSERT_NE(pad, 0u);
+  filch::detail::pad_cache cache;
+  auto const* const moves = cache.find(pad);
+  ASSERT_NE(moves, nullptr);
+  std::size_t const count = moves->count;
+  EXPECT_GT(count, 0u);
+  EXPECT_EQ(cache.find(pad), moves);
+  {
+    breakpoint const here(pad);
+    EXPECT_EQ(cache.find(pad), nullptr);
+  }
+  ASSERT_NE(cache.find(pad), nullptr);
+  EXPECT_EQ(cache.find(pad)->count, count);
 }
 
 }  // namespace

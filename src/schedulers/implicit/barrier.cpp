@@ -102,7 +102,7 @@ void continue_where_f_returns(implicit_stack& s, implicit_record& r, implicit_re
 }
 
 implicit_state* continue_at_pad_with(implicit_record& r, offer_was what) noexcept {
-  enter_pad_as_owner(r);
+  enter_pad_as_owner(r, nullptr);
   r.outcome.is_stolen = what == offer_was::stolen;
   r.exceptions = runtime::take_exceptions();
   continue_at_pad(r);

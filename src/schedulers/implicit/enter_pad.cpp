@@ -67,14 +67,14 @@ bool is_same(implicit_state const& read, implicit_state const& run) noexcept {
 
 }  // namespace
 
-bool enter_pad(implicit_record& r) noexcept {
+bool enter_pad(implicit_record& r, pad_cache* pads) noexcept {
   if (r.has_entered_pad) return true;
   join_frame const frame = r.frame;  // `state` takes its place
   put_marker(r);
   if (frame.pad_is == pad_use::unfit) return false;
   bool const is_read = frame.pad_is == pad_use::read;
   implicit_state read;
-  if (is_read && !read_pad(read, frame, &r.marker)) return false;
+  if (is_read && !read_pad(read, frame, &r.marker, pads)) return false;
   if (is_read && !probes::runs_pads()) {
     r.state = read;
   } else {
@@ -85,8 +85,8 @@ bool enter_pad(implicit_record& r) noexcept {
   return true;
 }
 
-void enter_pad_as_owner(implicit_record& r) noexcept {
-  if (enter_pad(r)) [[likely]]
+void enter_pad_as_owner(implicit_record& r, pad_cache* pads) noexcept {
+  if (enter_pad(r, pads)) [[likely]]
     return;
   join_frame const frame = r.frame;
   run_pad(r, frame);

@@ -16,19 +16,23 @@ namespace {
 /// The record of a frame outside all pools whose f is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
-using outside_frames = sized_call_frame_cache<64>;
-/// The frames of the functions in which this thread joins. On the heap, since few threads join outside.
-constinit thread_local outside_frames* frames_outside = nullptr;
+/// The frames of the functions in which a thread joins, and their landing pads.
+struct outside_caches {
+  sized_call_frame_cache<64> frames;
+  pad_cache pads;
+};
+/// On the heap, since few threads join outside.
+constinit thread_local outside_caches* of_this_thread = nullptr;
 
-void forget_frames(void*) { delete std::exchange(frames_outside, nullptr); }
+void forget_caches(void*) { delete std::exchange(of_this_thread, nullptr); }
 
-/// Null: there is no memory, so each frame is worked out anew.
-call_frame_cache* frames_of_thread_outside() noexcept {
-  static os::at_thread_end const at_end(forget_frames);
-  if (frames_outside || !at_end.is_there()) return frames_outside;
-  frames_outside = new (std::nothrow) outside_frames;
-  if (frames_outside && !at_end.pass(frames_outside)) forget_frames(nullptr);
-  return frames_outside;
+/// Null: there is no memory, so each frame and pad is worked out anew.
+outside_caches* caches_of_thread() noexcept {
+  static os::at_thread_end const at_end(forget_caches);
+  if (of_this_thread || !at_end.is_there()) return of_this_thread;
+  of_this_thread = new (std::nothrow) outside_caches;
+  if (of_this_thread && !at_end.pass(of_this_thread)) forget_caches(nullptr);
+  return of_this_thread;
 }
 
 }  // namespace
@@ -39,14 +43,15 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   join_frame frame;
   constexpr std::uint64_t k_anywhere = ~std::uint64_t{0};
   stack_bounds const above_here{here[frame_registers::rsp], k_anywhere};
-  join_frame_walk walk(here, true, above_here, k_anywhere, frames_of_thread_outside());
+  outside_caches* const caches = caches_of_thread();
+  join_frame_walk walk(here, true, above_here, k_anywhere, caches ? &caches->frames : nullptr);
   if (!walk.next_of_any_use(frame) || frame.pad_is == pad_use::unfit) return nullptr;
   auto* const place = new (std::nothrow) implicit_record;
   if (!place) return nullptr;
   implicit_record& r = implicit_record::make(*place, implicit_record::kind::outside);
   r.frame = frame;
   r.return_slot = frame.return_slot();
-  enter_pad_as_owner(r);
+  enter_pad_as_owner(r, caches ? &caches->pads : nullptr);
   return &r;
 }
 

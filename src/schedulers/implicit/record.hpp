@@ -96,9 +96,9 @@ static_assert(sizeof(implicit_record) == 384 && offsetof(implicit_record, return
 
 /// Taker of an offer: enters the landing pad of its frame, unless that was done before. It finds out what g is, and
 /// how the frame continues: from here on at its landing pad. False, and nothing has happened: the landing pad can't
-/// be read any more.
-[[nodiscard]] bool enter_pad(implicit_record& r) noexcept;
+/// be read any more. `pads` is the thread's cache; it may be null.
+[[nodiscard]] bool enter_pad(implicit_record& r, pad_cache* pads) noexcept;
 /// The same by the frame's owner, which can run a landing pad that can't be read: a debugger stops there.
-void enter_pad_as_owner(implicit_record& r) noexcept;
+void enter_pad_as_owner(implicit_record& r, pad_cache* pads) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

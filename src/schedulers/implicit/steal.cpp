@@ -74,7 +74,7 @@ fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_m
     // If the task forks, the first of that is offered at once: other thieves would wait for a later one.
     ask(me);
     r.run = run_spawned;
-  } else if (enter_pad(r)) [[likely]] {
+  } else if (enter_pad(r, &self.pads)) [[likely]] {
     r.run_g = std::exchange(r.run, run_and_request);
   } else {
     publisher.stale_pads.set();  // for its next walk, or the one after

@@ -36,6 +36,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   // owner
   alignas(64) change_mark change;
   sized_call_frame_cache<1024> frames;
+  pad_cache pads;
   oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // its thread's
   std::uint64_t walk_cost = k_first_walk_cost;                // 1024ths of a cycle for each byte of a stack

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "schedulers/implicit/unwind/call_frames.hpp"
+#include "schedulers/implicit/unwind/pad_moves.hpp"
 
 #include <unwind.h>
 
@@ -37,8 +38,10 @@ static_assert(offsetof(implicit_state, rip) == 56 && offsetof(implicit_state, of
 
 /// Reads the landing pad of a frame, instruction by instruction, on any thread: the result is that of
 /// filch_implicit_run_pad. The pad's stores go into the frame; younger frames below it may run meanwhile. False, and
-/// nothing was stored: can_read_pad() says no by now, since a breakpoint was set there.
-[[nodiscard]] bool read_pad(implicit_state& s, join_frame const& frame, void const* exception) noexcept;
+/// nothing was stored: can_read_pad() says no by now, since a breakpoint was set there. `cache` is the thread's; it
+/// may be null.
+[[nodiscard]] bool read_pad(implicit_state& s, join_frame const& frame, void const* exception,
+                            pad_cache* cache) noexcept;
 /// Can the owner run the code at a landing pad without a call or a push? Reads code only.
 bool may_run_pad(std::uint64_t pad) noexcept;
 
