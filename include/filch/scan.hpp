@@ -4,80 +4,10 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
-#include <filch/detail/converting.hpp>
-#include <filch/detail/ranges.hpp>
-#include <filch/detail/scan_engine.hpp>
+#include <filch/detail/scanning.hpp>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
-
-enum class scan_kind { inclusive, exclusive };
-
-/// A scan of the values of Source, from left to right. The carry is empty at the beginning of an inclusive scan
-/// without initial value.
-template <scan_kind Kind, class Value, class Source, class Out, class Op> struct scan_work {
-  using carry = std::optional<Value>;
-  using sum = Value;
-  Source in;
-  Out out;
-  body_of<Op, Value, Value> op;
-  static_assert(detail::check_conversion<typename Source::value, Value>());
-
-  scan_work const& serial() const noexcept { return *this; }
-  FILCH_INLINE bool direct(std::size_t first, std::size_t last, carry& at) const {
-    Out to = detail::iterator_after(out, first);
-    if constexpr (Kind == scan_kind::inclusive) {
-      if (!at) {
-        at.emplace(detail::converted_to<Value>(in.at(first++)));
-        *to = *at;
-        ++to;
-      }
-    }
-    if constexpr (std::is_trivially_copyable_v<Value>) {
-      Value value = *at;  // in registers
-      each(first, last, to, value);
-      *at = value;
-    } else {
-      each(first, last, to, *at);
-    }
-    return true;
-  }
-  void ahead(std::size_t first, std::size_t last, std::optional<Value>& total) const {
-    if (!total) total.emplace(copy_of(in.at(first++)));
-    if constexpr (std::is_trivially_copyable_v<Value>) {
-      Value value = *total;
-      in.each(first, last, [&](auto&& x) { value = op(std::move(value), copy_of(static_cast<decltype(x)>(x))); });
-      *total = value;
-    } else {
-      in.each(first, last, [&](auto&& x) { *total = op(std::move(*total), copy_of(static_cast<decltype(x)>(x))); });
-    }
-  }
-  static bool can_run_ahead() noexcept { return true; }
-  static void about_to_split(std::size_t, std::size_t) noexcept {}
-  void again(std::size_t first, std::size_t last, carry& at) const { direct(first, last, at); }
-  carry after(carry const& at, Value const& total) const {
-    return at ? carry(detail::converted_to<Value>(op(Value(*at), Value(total)))) : carry(total);
-  }
-  Value both(Value&& low, Value&& high) const { return op(std::move(low), std::move(high)); }
-
- private:
-  template <class X> FILCH_INLINE static Value copy_of(X&& x) {
-    return detail::converted_to<Value>(detail::read_again_later<typename Source::value>(static_cast<X&&>(x)));
-  }
-  FILCH_INLINE void each(std::size_t first, std::size_t last, Out to, Value& value) const {
-    in.each(first, last, [&](auto&& x) {
-      if constexpr (Kind == scan_kind::inclusive) {
-        value = op(std::move(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
-        *to = value;
-      } else {
-        Value next = op(Value(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
-        *to = std::move(value);
-        value = std::move(next);
-      }
-      ++to;
-    });
-  }
-};
 
 /// Runs a scan of n values. `initial` may be empty if it is inclusive.
 template <class Sched, scan_kind Kind, class Value, class Stop, class Source, class Out, class Op>

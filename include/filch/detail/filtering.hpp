@@ -153,6 +153,7 @@ template <class Selection, class Output> struct serial_filter {
 template <class Selection, class Output> class filter_work {
  public:
   using carry = std::size_t;
+  static constexpr std::size_t k_turn = 1;
   using sum = std::size_t;
   using iterator = typename Selection::iterator;
 

@@ -48,6 +48,7 @@ template <class Carry> class handed_carry {
 ///  - `again(first, last, carry)` is the second pass of positions that were run ahead.
 ///  - `after(carry, sum)` is the carry behind positions with that sum. `both(low, high)` is the sum of neighbours.
 ///  - `about_to_split(middle, last)` is called before each split.
+///  - `k_turn` is that of its pieces.
 template <class Work>
 concept carrying_work = requires(Work& work, typename Work::carry& carry, std::optional<typename Work::sum>& sum) {
   { std::as_const(work.serial()).direct(std::size_t{}, std::size_t{}, carry) } -> std::same_as<bool>;
@@ -145,6 +146,7 @@ template <class Work, class Stop> struct second_pass_piece {
 template <class Sched, class Stop, carrying_work Work> class carrying_piece {
  public:
   using carry = typename Work::carry;
+  static constexpr std::size_t k_turn = Work::k_turn;
   using serial_loop = std::remove_cvref_t<decltype(std::declval<Work&>().serial())>;
 
   /// The piece of the whole loop. Its carry is known.

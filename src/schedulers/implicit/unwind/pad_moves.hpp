@@ -66,7 +66,7 @@ struct pad_move {
 /// The registers while a pad is executed.
 class pad_registers {
  public:
-  /// What happens to the words of the frame. `skipped`: each load gives zero, and nothing is stored.
+  /// The words of the frame are accessed, or skipped: then each load gives zero, and nothing is stored.
   enum class frame { skipped, accessed };
   static constexpr std::size_t k_general = 16;
 
@@ -214,7 +214,7 @@ class pad_bytes {
   std::array<std::uint8_t, 192> byte_;
 };
 
-/// What a landing pad does until it meets implicit_offering's statement, and where the frame continues.
+/// The moves of a landing pad up to implicit_offering's statement, and the address at which the frame continues.
 struct pad_moves {
   /// Far more than landing pads have. Code that is no landing pad of a join ends here, too.
   static constexpr std::size_t k_most = 64;
