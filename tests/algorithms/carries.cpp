@@ -65,9 +65,9 @@ template <class S> class halves {
       EXPECT_TRUE(self->when_ != carry_known::before || self->upper_began_.pass());
     }
   }
-  static void ends(std::size_t first, std::size_t last) noexcept {
-    if (first == 0 && last == 4) self->lower_ended_.open();
-    if (first == 4 && last == 8) {
+  static void ends(std::size_t, std::size_t last) noexcept {
+    if (last == 4) self->lower_ended_.open();
+    if (last == 8) {
       self->upper_began_.open();
       self->upper_ended_.open();
     }
@@ -82,7 +82,7 @@ template <class S> class halves {
   gate upper_began_, lower_ended_, upper_ended_;
 };
 
-// A request may be older than the gates, so that the upper half is split, too: then another round is taken.
+// A request may be older than the gates, so that a half is split, too: then another round is taken.
 
 TYPED_TEST(carries, take_one_pass_over_a_stolen_piece_whose_carry_is_known_before) {
   if constexpr (steals<TypeParam> && !steals_are_forced<TypeParam>) {
