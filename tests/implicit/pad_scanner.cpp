@@ -1,9 +1,12 @@
 // Which machine code may be run as a landing pad.
 #include "schedulers/implicit/unwind/pad_scanner.hpp"
 
+#include "schedulers/implicit/unwind/pad_reader.hpp"
 #include "schedulers/implicit/unwind/walk.hpp"
 
 #include <gtest/gtest.h>
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -133,6 +136,19 @@ TEST(the_offering_s_lea, is_found_behind_its_look) {
   code const other = code{0x64, 0x48, 0x8b, 0x00} + k_call + k_end;  // of another thread-local variable
   EXPECT_EQ(filch::detail::lea_of_offering(other.data()), nullptr);
   EXPECT_EQ(filch::detail::lea_of_offering(k_call.data()), nullptr);
+}
+
+TEST(a_reader_of_landing_pads, goes_no_further_than_pads_are_long) {
+  std::size_t const bytes = 65'536;
+  void* const memory = mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const begin = static_cast<std::uint8_t*>(memory);
+  ASSERT_EQ(mprotect(begin + bytes, bytes, PROT_NONE), 0);
+  for (int const endless : {0x66, 0x2e, 0x90}) {  // prefixes, nop
+    std::fill(begin, begin + bytes, static_cast<std::uint8_t>(endless));
+    EXPECT_FALSE(filch::detail::can_read_pad(reinterpret_cast<std::uint64_t>(begin)));
+  }
+  munmap(memory, 2 * bytes);
 }
 
 }  // namespace

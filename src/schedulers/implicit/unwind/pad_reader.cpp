@@ -53,6 +53,7 @@ class pad_code {
     return at + sizeof offset + static_cast<std::uint64_t>(std::int64_t{offset});
   }
   template <class T> T next() noexcept {
+    if (used_ + sizeof(T) > k_most_bytes) return T{};
     auto const value = word_at<T>(at_);
     if (to_) to_->code.append(at_, &value, sizeof value);
     used_ += sizeof value;
