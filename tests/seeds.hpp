@@ -60,8 +60,8 @@ class signals_to {
     action.sa_handler = [](int) { count_.fetch_add(1, std::memory_order_relaxed); };
     action.sa_flags = SA_RESTART | SA_ONSTACK;
     sigaction(SIGUSR2, &action, nullptr);
-    sender_ = std::jthread([&threads](std::stop_token const& stops) {
-      for (std::size_t i = 0; !stops.stop_requested(); ++i) {
+    sender_ = std::thread([this, &threads] {
+      for (std::size_t i = 0; !is_over_; ++i) {
         pthread_kill(threads[i % threads.size()].native_handle(), SIGUSR2);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
@@ -70,11 +70,15 @@ class signals_to {
   signals_to(signals_to const&) = delete;
   signals_to& operator=(signals_to const&) = delete;
   /// The handler stays: the last signals may be on their way.
-  ~signals_to() = default;
+  ~signals_to() {
+    is_over_ = true;
+    sender_.join();
+  }
 
  private:
   inline static std::atomic<unsigned> count_{0};
-  std::jthread sender_;
+  std::atomic<bool> is_over_{false};
+  std::thread sender_;
 };
 
 /// The same from eight threads at once, beside signals. FILCH_TEST_SEED=n is the first seed there, so that a long run

@@ -1,4 +1,6 @@
 // Arrays as arguments. `f(a, a + 6)` is a pair of pointers, and `f(a)` a range, also behind a stop token.
+#include "stop_source.hpp"
+
 #include <filch/algorithm.hpp>
 #include <filch/serial.hpp>
 
@@ -7,7 +9,6 @@
 #include <functional>
 #include <numeric>
 #include <optional>
-#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ class arrays : public ::testing::Test {
   int a[10];
   int* const end = a + 6;
   int b[10] = {};
-  std::stop_token const token;
+  stop_token const token;
 };
 
 TEST_F(arrays, are_both_in_loops) {

@@ -1,10 +1,10 @@
 // Filters to another range: the results of std's, in any split, also where there is no memory for marks.
 #include "pieces.hpp"
+#include "stop_source.hpp"
 
 #include <filch/filter.hpp>
 
 #include <algorithm>
-#include <stop_token>
 
 namespace filch_test {
 namespace {
@@ -63,7 +63,7 @@ TYPED_TEST(filters, partition_copy_is_std_s) {
 }
 
 TYPED_TEST(filters, copy_if_ends_when_a_stop_is_requested) {
-  std::stop_source source;
+  stop_source source;
   auto const v = numbers(1'000);
   std::vector<int> out(1'000);
   std::size_t calls = 0;
@@ -73,7 +73,7 @@ TYPED_TEST(filters, copy_if_ends_when_a_stop_is_requested) {
     EXPECT_FALSE(filch::copy_if<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin(), pred));
     EXPECT_LE(calls, 564u);
     calls = 1'000;
-    EXPECT_TRUE(filch::copy_if<TypeParam>(std::stop_token(), v.begin(), v.end(), out.begin(), pred));
+    EXPECT_TRUE(filch::copy_if<TypeParam>(stop_token(), v.begin(), v.end(), out.begin(), pred));
   });
   EXPECT_EQ(out, v);
 }

@@ -2,6 +2,7 @@
 // where the documentation says so.
 #include "pieces.hpp"
 #include "scale.hpp"
+#include "stop_source.hpp"
 
 #include <filch/algorithm.hpp>
 
@@ -11,7 +12,6 @@
 #include <new>
 #include <numeric>
 #include <optional>
-#include <stop_token>
 
 namespace {
 
@@ -181,7 +181,7 @@ TYPED_TEST(no_memory, of_reproducible_reductions) {
 
 TEST(no_memory_at_all, ends_a_reproducible_reduction_that_is_stopped) {
   std::vector<double> const v(64 * k_n, 1.0);
-  std::stop_source source;
+  stop_source source;
   std::size_t calls = 0;
   auto const add = [&](double a, double b) {
     if (++calls == 500) source.request_stop();

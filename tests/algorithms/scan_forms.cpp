@@ -1,12 +1,12 @@
 // Scans with functions and ranges, and how they end: one pass on one worker, exceptions, stops.
 #include "pieces.hpp"
+#include "stop_source.hpp"
 
 #include <filch/scan.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -129,7 +129,7 @@ TYPED_TEST(scan_forms, throw_exceptions_of_op) {
 }
 
 TYPED_TEST(scan_forms, end_when_a_stop_is_requested) {
-  std::stop_source source;
+  stop_source source;
   std::vector<int> const v(10'000, 1);
   std::vector<int> out(10'000);
   EXPECT_TRUE(filch::inclusive_scan<TypeParam>(source.get_token(), v.begin(), v.end(), out.begin()));

@@ -223,7 +223,7 @@ TEST(views, that_make_strings_are_copied_whole) {
                        });
     std::vector<std::string> out(n);
     filch::transform<scheduler>(words, out, std::identity{}, &std::pair<std::size_t, std::string>::second);
-    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], words[i].second);
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], words[static_cast<int>(i)].second);
     EXPECT_EQ(filch::copy_if<scheduler>(
                   words | v::transform([](auto const& p) { return p.second; }), out,
                   [](std::string const& s) {
@@ -237,7 +237,7 @@ TEST(views, that_make_strings_are_copied_whole) {
     EXPECT_EQ(filch::reduce<scheduler>(words | v::transform([](auto const& p) { return p.second; }), std::string(),
                                        [](std::string a, std::string b) { return a.size() > b.size() ? a : b; })
                   .size(),
-              n == 0 ? 0 : words[n - 1].second.size());
+              n == 0 ? 0 : words[static_cast<int>(n) - 1].second.size());
   });
 }
 
