@@ -14,8 +14,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <span>
 #include <stdexcept>
-#include <string_view>
 #include <type_traits>
 
 extern "C" {
@@ -166,7 +166,6 @@ class steps {
 constexpr unsigned char k_return[] = {0xc3};
 constexpr unsigned char k_jump_to_pad[] = {0x41, 0xff};
 constexpr unsigned char k_jump[] = {0xff, 0x60, 0x38};  // jmp *56(%rax)
-template <std::size_t N> std::basic_string_view<unsigned char> bytes(unsigned char const (&b)[N]) { return {b, N}; }
 
 template <class S> class single_steps : public ::testing::Test {
  protected:
@@ -200,10 +199,10 @@ template <class S> class single_steps : public ::testing::Test {
     return reinterpret_cast<unsigned char const*>(start_of(p)) + offset;
   }
   /// For a function without branches: then all instructions between were seen, too.
-  static bool saw_first_and_last(place p, std::basic_string_view<unsigned char> last) {
+  static bool saw_first_and_last(place p, std::span<unsigned char const> last) {
     if (!seen[p][0].load()) return false;
     for (std::size_t i = k_most_bytes; i-- > 0;) {
-      if (seen[p][i].load()) return last == std::basic_string_view(instruction(p, i), last.size());
+      if (seen[p][i].load()) return std::equal(last.begin(), last.end(), instruction(p, i));
     }
     return false;
   }
@@ -275,11 +274,11 @@ TYPED_TEST(single_steps, see_all_frames_while_fibers_leave_and_come_back) {
   }
   run_pads(false);
   this->expect_all_complete();
-  EXPECT_TRUE(this->saw_first_and_last(switch_stack, bytes(k_return)));
+  EXPECT_TRUE(this->saw_first_and_last(switch_stack, k_return));
   if constexpr (std::is_same_v<TypeParam, filch::implicit>) {
     if (filch::detail::probes::k_are_on) {
-      EXPECT_TRUE(this->saw_first_and_last(run_pad, bytes(k_jump_to_pad)));
-      EXPECT_TRUE(this->saw_first_and_last(offered, bytes(k_return)));
+      EXPECT_TRUE(this->saw_first_and_last(run_pad, k_jump_to_pad));
+      EXPECT_TRUE(this->saw_first_and_last(offered, k_return));
     }
     EXPECT_TRUE(this->saw_barrier_to_its_ends());
   }
@@ -293,7 +292,7 @@ TYPED_TEST(single_steps, see_all_frames_while_a_thread_enters_a_pool_and_leaves_
     pool.run([] {});
   });
   this->expect_all_complete();
-  EXPECT_TRUE(this->saw_first_and_last(call_on_stack, bytes(k_return)));
+  EXPECT_TRUE(this->saw_first_and_last(call_on_stack, k_return));
 }
 
 TYPED_TEST(single_steps, see_all_frames_of_a_thread_whose_join_goes_to_a_pool) {
@@ -305,7 +304,7 @@ TYPED_TEST(single_steps, see_all_frames_of_a_thread_whose_join_goes_to_a_pool) {
       filch::join<TypeParam>([] {}, [] {});
     });
     this->expect_all_complete();
-    EXPECT_TRUE(this->saw_first_and_last(barrier_outside, bytes(k_jump)));
+    EXPECT_TRUE(this->saw_first_and_last(barrier_outside, k_jump));
   }
 }
 
