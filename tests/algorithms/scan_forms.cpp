@@ -21,7 +21,9 @@ TYPED_TEST(scan_forms, transform_each_element) {
     auto const v = numbers(n);
     auto const square = [](int x) { return static_cast<long>(x) * x; };
     std::vector<long> expected(n), out(n);
-    std::transform_inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, square);
+    // Without an initial value std's may have the type of the elements.
+    std::transform(v.begin(), v.end(), expected.begin(), square);
+    std::inclusive_scan(expected.begin(), expected.end(), expected.begin());
     filch::transform_inclusive_scan<TypeParam>(v, out, std::plus<>{}, square);
     EXPECT_EQ(out, expected);
     std::transform_inclusive_scan(v.begin(), v.end(), expected.begin(), std::plus<>{}, square, 3L);

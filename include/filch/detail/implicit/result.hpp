@@ -36,13 +36,18 @@ struct two_words {
   std::uint64_t b;
 };
 
+/// Is it a scalar of the standard? std::is_scalar also takes complex numbers of C for one in libc++.
+template <class T>
+inline constexpr bool is_standard_scalar = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
+                                           std::is_member_pointer_v<T> || std::is_null_pointer_v<T>;
+
 /// The carrier of a result. A carrier in registers is in the same ones with every compiler.
 template <class FnResult> consteval auto choose_carrier() {
   if constexpr (std::is_reference_v<FnResult>) {
     return std::type_identity<std::remove_reference_t<FnResult>*>{};
   } else if constexpr (std::is_same_v<FnResult, nothing>) {
     return std::type_identity<void>{};
-  } else if constexpr (std::is_scalar_v<FnResult> && sizeof(FnResult) <= 8) {
+  } else if constexpr (is_standard_scalar<FnResult> && sizeof(FnResult) <= 8) {
     return std::type_identity<FnResult>{};
   } else if constexpr (is_small_and_trivial<FnResult>(8, 8)) {
     return std::type_identity<std::uint64_t>{};
