@@ -37,9 +37,10 @@ struct two_words {
 };
 
 /// Is it a scalar of the standard? std::is_scalar also takes complex numbers of C for one in libc++.
-template <class T>
-inline constexpr bool is_standard_scalar = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
-                                           std::is_member_pointer_v<T> || std::is_null_pointer_v<T>;
+template <class Type>
+inline constexpr bool is_standard_scalar =
+    std::is_arithmetic_v<Type> || std::is_enum_v<Type> || std::is_pointer_v<Type> || std::is_member_pointer_v<Type> ||
+    std::is_null_pointer_v<Type>;
 
 /// The carrier of a result. A carrier in registers is in the same ones with every compiler.
 template <class FnResult> consteval auto choose_carrier() {
