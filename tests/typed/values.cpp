@@ -245,13 +245,15 @@ template <class R, int Longs, class Join> void expect_to_return(R (*make)(), aut
   callable const kept{make};
   EXPECT_TRUE(is_right(join(kept, [] { return 1; }).first));
 }
-template <class R, class Join> void expect_to_return_from_two(R (*make)(), auto const& is_right, Join join) {
+template <class R, class Join> void expect_to_return_from_callables(R (*make)(), auto const& is_right, Join join) {
   expect_to_return<R, 1>(make, is_right, join);
+  expect_to_return<R, 2>(make, is_right, join);
   expect_to_return<R, 5>(make, is_right, join);
+  expect_to_return<R, 20>(make, is_right, join);
 }
 template <int Longs, class Join> void expect_to_return_values(Join join) {
-  expect_to_return_from_two<guarded::value<Longs>>([] { return guarded::value<Longs>(7); },
-                                                   [](auto const& v) { return v.longs[0] == 7; }, join);
+  expect_to_return_from_callables<guarded::value<Longs>>([] { return guarded::value<Longs>(7); },
+                                                         [](auto const& v) { return v.longs[0] == 7; }, join);
 }
 
 TYPED_TEST(values, need_no_address_operator_nor_comma) {
@@ -260,16 +262,13 @@ TYPED_TEST(values, need_no_address_operator_nor_comma) {
     expect_to_return_values<2>(join);
     expect_to_return_values<3>(join);
     expect_to_return_values<20>(join);
-    auto const number = [] { return guarded::number{7}; };
-    auto const is_seven = [](auto n) { return n == guarded::number{7}; };
-    expect_to_return_from_two<guarded::number>(number, is_seven, join);
-    expect_to_return<guarded::number, 2>(number, is_seven, join);
-    expect_to_return<guarded::number, 20>(number, is_seven, join);
-    expect_to_return_from_two<guarded::owner>([] { return guarded::owner{std::make_unique<long>(7)}; },
-                                              [](auto const& o) { return *o.n == 7; }, join);
+    expect_to_return_from_callables<guarded::number>([] { return guarded::number{7}; },
+                                                     [](auto n) { return n == guarded::number{7}; }, join);
+    expect_to_return_from_callables<guarded::owner>([] { return guarded::owner{std::make_unique<long>(7)}; },
+                                                    [](auto const& o) { return *o.n == 7; }, join);
     static guarded::owner const there{std::make_unique<long>(7)};
-    expect_to_return_from_two<guarded::owner const&>([]() -> auto& { return there; },
-                                                     [](auto const& o) { return *o.n == 7; }, join);
+    expect_to_return_from_callables<guarded::owner const&>([]() -> auto& { return there; },
+                                                           [](auto const& o) { return *o.n == 7; }, join);
   });
 }
 
