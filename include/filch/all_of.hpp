@@ -196,7 +196,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 auto mismatch(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
-      []<class I, class I2>(auto& stop, detail::input<I> const& in, detail::input<I2> const& in2, auto... fn) {
+      []<class In, class In2>(auto& stop, detail::input<In> const& in, detail::input<In2> const& in2, auto... fn) {
         std::size_t const n = detail::find_mismatch<Sched>(stop, in, in2, fn...);
         auto const at = detail::not_dangling<Args...>(in.at(n));
         auto const at2 = detail::second_not_dangling<Args...>(in2.at(n));

@@ -37,8 +37,8 @@ class zip_iterator {
   = default;
   explicit constexpr zip_iterator(Iterators... parts) : parts_{{std::move(parts)}...} {}
 
-  /// The iterator of part I.
-  template <std::size_t I> constexpr auto const& part() const noexcept { return parts_.template at<I>(); }
+  /// The iterator of part Index.
+  template <std::size_t Index> constexpr auto const& part() const noexcept { return parts_.template at<Index>(); }
 
   constexpr reference operator*() const {
     return parts_.apply([](auto const&... i) { return reference(*i...); });
@@ -90,8 +90,9 @@ class zip_iterator {
   }
 
  private:
-  template <std::size_t... I> constexpr void swap_with(zip_iterator const& other, std::index_sequence<I...>) const {
-    (std::ranges::iter_swap(part<I>(), other.template part<I>()), ...);
+  template <std::size_t... Index>
+  constexpr void swap_with(zip_iterator const& other, std::index_sequence<Index...>) const {
+    (std::ranges::iter_swap(part<Index>(), other.template part<Index>()), ...);
   }
 
   detail::zip_parts<std::index_sequence_for<Iterators...>, Iterators...> parts_{};

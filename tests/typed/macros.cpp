@@ -85,6 +85,7 @@
 #define TRUE 1
 #define FALSE 0
 
+#include <filch/algorithm.hpp>
 #include <filch/filch.hpp>
 #if FILCH_HAS_CACTUS
 #include <filch/cactus.hpp>

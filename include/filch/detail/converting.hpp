@@ -20,20 +20,20 @@ template <class Element, class Value> consteval bool check_conversion() {
 }
 
 /// x as a Value, by an implicit conversion.
-template <class Value, class X> FILCH_INLINE Value converted_to(X&& x) {
-  if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<std::remove_cvref_t<X>>) {
+template <class Value, class Element> FILCH_INLINE Value converted_to(Element&& x) {
+  if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<std::remove_cvref_t<Element>>) {
     return static_cast<Value>(x);  // the same, without a warning that it is narrower
   } else {
-    return static_cast<X&&>(x);
+    return static_cast<Element&&>(x);
   }
 }
 
 /// An element of type Reference that is read again later: it must not be moved from.
-template <class Reference, class X> FILCH_INLINE decltype(auto) read_again_later(X&& x) {
+template <class Reference, class Element> FILCH_INLINE decltype(auto) read_again_later(Element&& x) {
   if constexpr (std::is_rvalue_reference_v<Reference>) {
     return std::as_const(x);
   } else {
-    return static_cast<X&&>(x);
+    return static_cast<Element&&>(x);
   }
 }
 

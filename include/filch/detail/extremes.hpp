@@ -17,14 +17,14 @@ namespace filch::inline FILCH_ABI::detail {
 enum class extreme { first_least, first_greatest, last_greatest };
 
 /// Is x better than `best`, which comes before it?
-template <extreme Which, class Comp, class Best, class X>
-FILCH_INLINE bool is_better(Comp& comp, Best&& best, X&& x) {
+template <extreme Which, class Comp, class Best, class Element>
+FILCH_INLINE bool is_better(Comp& comp, Best&& best, Element&& x) {
   if constexpr (Which == extreme::first_least) {
-    return static_cast<bool>(comp(static_cast<X&&>(x), static_cast<Best&&>(best)));
+    return static_cast<bool>(comp(static_cast<Element&&>(x), static_cast<Best&&>(best)));
   } else if constexpr (Which == extreme::first_greatest) {
-    return static_cast<bool>(comp(static_cast<Best&&>(best), static_cast<X&&>(x)));
+    return static_cast<bool>(comp(static_cast<Best&&>(best), static_cast<Element&&>(x)));
   } else {
-    return !static_cast<bool>(comp(static_cast<X&&>(x), static_cast<Best&&>(best)));
+    return !static_cast<bool>(comp(static_cast<Element&&>(x), static_cast<Best&&>(best)));
   }
 }
 

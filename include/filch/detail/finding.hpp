@@ -50,7 +50,9 @@ std::size_t find_position(Stop& stop, Source const& in, std::size_t n) {
 /// Is x equal to a value? The caller's value, in place.
 template <class Value> struct equal_to {
   Value const& value;
-  template <class X> FILCH_INLINE bool operator()(X&& x) const { return static_cast<X&&>(x) == value; }
+  template <class Element> FILCH_INLINE bool operator()(Element&& x) const {
+    return static_cast<Element&&>(x) == value;
+  }
 };
 template <class Value> equal_to(Value const&) -> equal_to<Value>;
 template <class Value> inline constexpr bool is_arithmetic_function<equal_to<Value>> = std::is_arithmetic_v<Value>;
@@ -58,8 +60,8 @@ template <class Value> inline constexpr bool is_arithmetic_function<equal_to<Val
 /// The opposite of a predicate.
 template <class Pred> struct negated {
   Pred& pred;
-  template <class... X> FILCH_INLINE bool operator()(X&&... x) const {
-    return !static_cast<bool>(std::invoke(pred, static_cast<X&&>(x)...));
+  template <class... Element> FILCH_INLINE bool operator()(Element&&... x) const {
+    return !static_cast<bool>(std::invoke(pred, static_cast<Element&&>(x)...));
   }
 };
 template <class Pred> negated(Pred&) -> negated<Pred>;

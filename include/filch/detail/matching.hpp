@@ -9,8 +9,8 @@ namespace filch::inline FILCH_ABI::detail {
 /// Is the second of two neighbours less than the first?
 template <class Comp> struct descent {
   Comp& comp;
-  template <class X, class Y> FILCH_INLINE bool operator()(X&& x, Y&& y) const {
-    return static_cast<bool>(std::invoke(comp, static_cast<Y&&>(y), static_cast<X&&>(x)));
+  template <class Element, class Element2> FILCH_INLINE bool operator()(Element&& x, Element2&& y) const {
+    return static_cast<bool>(std::invoke(comp, static_cast<Element2&&>(y), static_cast<Element&&>(x)));
   }
 };
 template <class Comp> descent(Comp&) -> descent<Comp>;

@@ -76,10 +76,10 @@ template <class Fn> inline constexpr bool is_arithmetic_function = false;
 template <class Fn> inline constexpr bool is_arithmetic_function<Fn const> = is_arithmetic_function<Fn>;
 template <> inline constexpr bool is_arithmetic_function<std::identity> = true;
 template <> inline constexpr bool is_arithmetic_function<std::ranges::equal_to> = true;
-template <class T> inline constexpr bool is_arithmetic_function<std::plus<T>> = true;
-template <class T> inline constexpr bool is_arithmetic_function<std::minus<T>> = true;
-template <class T> inline constexpr bool is_arithmetic_function<std::multiplies<T>> = true;
-template <class T> inline constexpr bool is_arithmetic_function<std::negate<T>> = true;
+template <class Number> inline constexpr bool is_arithmetic_function<std::plus<Number>> = true;
+template <class Number> inline constexpr bool is_arithmetic_function<std::minus<Number>> = true;
+template <class Number> inline constexpr bool is_arithmetic_function<std::multiplies<Number>> = true;
+template <class Number> inline constexpr bool is_arithmetic_function<std::negate<Number>> = true;
 
 /// Does Iterator point to numbers in memory?
 template <class Iterator>
@@ -152,7 +152,7 @@ template <class Iterator, class Fn> struct elements {
     return f(*detail::iterator_after(begin, position));
   }
   /// Calls g with each value of [first, last), in order.
-  template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
+  template <class Callee> FILCH_INLINE void each(std::size_t first, std::size_t last, Callee g) const {
     Iterator i = detail::iterator_after(begin, first);
     FILCH_UNROLL
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) g(f(*i));
@@ -197,7 +197,7 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
   at(std::size_t position) const {
     return f(*detail::iterator_after(begin, position), *detail::iterator_after(begin2, position));
   }
-  template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
+  template <class Callee> FILCH_INLINE void each(std::size_t first, std::size_t last, Callee g) const {
     Iterator i = detail::iterator_after(begin, first);
     Iterator2 j = detail::iterator_after(begin2, first);
     FILCH_UNROLL

@@ -13,36 +13,36 @@
 namespace filch::inline FILCH_ABI::detail {
 
 /// Memory for n elements, or none. Destroys the elements that were made in it and are left.
-template <class T> class raw_buffer {
+template <class Type> class raw_buffer {
  public:
   explicit raw_buffer(std::size_t n) : n_(n) {
-    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) return;
-    if constexpr (!std::is_trivially_destructible_v<T>) {
+    if (n > std::numeric_limits<std::size_t>::max() / sizeof(Type)) return;
+    if constexpr (!std::is_trivially_destructible_v<Type>) {
       lives_.reset(new (std::nothrow) bool[n]());
       if (!lives_) return;
     }
-    elements_ = static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(alignof(T)), std::nothrow));
+    elements_ = static_cast<Type*>(::operator new(n * sizeof(Type), std::align_val_t(alignof(Type)), std::nothrow));
   }
   raw_buffer(raw_buffer const&) = delete;
   raw_buffer& operator=(raw_buffer const&) = delete;
   ~raw_buffer() {
     if (elements_ == nullptr) return;
-    if constexpr (!std::is_trivially_destructible_v<T>) {
+    if constexpr (!std::is_trivially_destructible_v<Type>) {
       for (std::size_t i = 0; i < n_; ++i) {
         if (lives_[i]) std::destroy_at(elements_ + i);
       }
     }
-    ::operator delete(elements_, std::align_val_t(alignof(T)));
+    ::operator delete(elements_, std::align_val_t(alignof(Type)));
   }
   explicit operator bool() const noexcept { return elements_ != nullptr; }
 
-  T& operator[](std::size_t i) const noexcept { return elements_[i]; }
-  template <class U> void make(std::size_t i, U&& value) const {
-    ::new (static_cast<void*>(elements_ + i)) T(std::forward<U>(value));
-    if constexpr (!std::is_trivially_destructible_v<T>) lives_[i] = true;
+  Type& operator[](std::size_t i) const noexcept { return elements_[i]; }
+  template <class Other> void make(std::size_t i, Other&& value) const {
+    ::new (static_cast<void*>(elements_ + i)) Type(std::forward<Other>(value));
+    if constexpr (!std::is_trivially_destructible_v<Type>) lives_[i] = true;
   }
   void destroy(std::size_t i) const noexcept {
-    if constexpr (!std::is_trivially_destructible_v<T>) {
+    if constexpr (!std::is_trivially_destructible_v<Type>) {
       std::destroy_at(elements_ + i);
       lives_[i] = false;
     }
@@ -50,7 +50,7 @@ template <class T> class raw_buffer {
 
  private:
   std::size_t const n_;
-  T* elements_ = nullptr;
+  Type* elements_ = nullptr;
   std::unique_ptr<bool[]> lives_;
 };
 

@@ -67,8 +67,8 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   Value both(Value&& low, Value&& high) const { return op(std::move(low), std::move(high)); }
 
  private:
-  template <class X> FILCH_INLINE static Value copy_of(X&& x) {
-    return detail::converted_to<Value>(detail::read_again_later<typename Source::value>(static_cast<X&&>(x)));
+  template <class Element> FILCH_INLINE static Value copy_of(Element&& x) {
+    return detail::converted_to<Value>(detail::read_again_later<typename Source::value>(static_cast<Element&&>(x)));
   }
   /// The sum of the eight values from `first` on. Its calls of op need not wait for one another.
   FILCH_INLINE Value sum_of_eight(std::size_t first) const {

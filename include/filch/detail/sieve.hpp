@@ -63,7 +63,7 @@ namespace detail {
 template <class Inner, class Outer> struct both_take {
   Inner inner;
   Outer outer;
-  template <class X> FILCH_INLINE bool operator()(X& x) const {
+  template <class Element> FILCH_INLINE bool operator()(Element& x) const {
     return static_cast<bool>(std::invoke(inner, x)) && static_cast<bool>(std::invoke(outer, x));
   }
 };
@@ -207,7 +207,7 @@ template <class Sieve, class Fn> struct sifted_elements {
     }
     return first;
   }
-  template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
+  template <class Callee> FILCH_INLINE void each(std::size_t first, std::size_t last, Callee g) const {
     auto i = detail::iterator_after(begin, first);
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
       reference x = *i;
@@ -220,8 +220,8 @@ template <class Sieve, class Fn> sifted_elements(Sieve&, Fn&) -> sifted_elements
 /// The better one of two values by comp of their projections: y if is_better(y, x).
 template <class Better> struct keeping_better {
   Better better;
-  template <class Value, class X> FILCH_INLINE Value operator()(Value x, X&& y) const {
-    if (better(x, y)) return static_cast<Value>(static_cast<X&&>(y));
+  template <class Value, class Element> FILCH_INLINE Value operator()(Value x, Element&& y) const {
+    if (better(x, y)) return static_cast<Value>(static_cast<Element&&>(y));
     return x;
   }
 };

@@ -45,7 +45,7 @@ template <class Fn> struct positions {
   using value = std::invoke_result_t<Fn&, std::size_t>;
   static constexpr bool is_arithmetic = is_arithmetic_function<Fn>;
   body_of<Fn, std::size_t> f;
-  template <class G> FILCH_INLINE void each(std::size_t first, std::size_t last, G g) const {
+  template <class Callee> FILCH_INLINE void each(std::size_t first, std::size_t last, Callee g) const {
     for (; first != last; ++first) g(f(first));
   }
 };

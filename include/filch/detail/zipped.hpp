@@ -70,41 +70,42 @@ template <class... Refs> class zip_reference : public std::tuple<Refs...> {
   }
 
  private:
-  template <class Tuple, std::size_t... I>
-  constexpr zip_reference(Tuple&& from, std::index_sequence<I...>)
-      : base(static_cast<Refs>(std::get<I>(static_cast<Tuple&&>(from)))...) {}
-  template <class Tuple, std::size_t... I>
-  constexpr zip_reference const& assign(Tuple&& from, std::index_sequence<I...>) const {
-    (static_cast<void>(std::get<I>(*this) = std::get<I>(static_cast<Tuple&&>(from))), ...);
+  template <class Tuple, std::size_t... Index>
+  constexpr zip_reference(Tuple&& from, std::index_sequence<Index...>)
+      : base(static_cast<Refs>(std::get<Index>(static_cast<Tuple&&>(from)))...) {}
+  template <class Tuple, std::size_t... Index>
+  constexpr zip_reference const& assign(Tuple&& from, std::index_sequence<Index...>) const {
+    (static_cast<void>(std::get<Index>(*this) = std::get<Index>(static_cast<Tuple&&>(from))), ...);
     return *this;
   }
-  template <std::size_t... I>
-  static constexpr void swap_parts(zip_reference& a, zip_reference& b, std::index_sequence<I...>) {
-    (std::ranges::swap(std::get<I>(a), std::get<I>(b)), ...);
+  template <std::size_t... Index>
+  static constexpr void swap_parts(zip_reference& a, zip_reference& b, std::index_sequence<Index...>) {
+    (std::ranges::swap(std::get<Index>(a), std::get<Index>(b)), ...);
   }
 };
 
 namespace detail {
 
-template <std::size_t I, class Part> struct zip_leaf {
+template <std::size_t Index, class Part> struct zip_leaf {
   Part value;
 };
 /// The parts of a zip. Trivially copyable if they are, as std::tuple is not.
 template <class Indices, class... Parts> struct zip_parts;
-template <std::size_t... I, class... Parts>
-struct zip_parts<std::index_sequence<I...>, Parts...> : zip_leaf<I, Parts>... {
+template <std::size_t... Index, class... Parts>
+struct zip_parts<std::index_sequence<Index...>, Parts...> : zip_leaf<Index, Parts>... {
   /// f(part...).
   template <class Fn> FILCH_INLINE constexpr decltype(auto) apply(Fn f) {
-    return f(static_cast<zip_leaf<I, Parts>&>(*this).value...);
+    return f(static_cast<zip_leaf<Index, Parts>&>(*this).value...);
   }
   template <class Fn> FILCH_INLINE constexpr decltype(auto) apply(Fn f) const {
-    return f(static_cast<zip_leaf<I, Parts> const&>(*this).value...);
+    return f(static_cast<zip_leaf<Index, Parts> const&>(*this).value...);
   }
-  /// Part N.
-  template <std::size_t N> constexpr auto const& at() const noexcept { return part_at<N>(*this); }
+  /// The part of that number.
+  template <std::size_t Number> constexpr auto const& at() const noexcept { return part_at<Number>(*this); }
 
  private:
-  template <std::size_t N, class Part> static constexpr Part const& part_at(zip_leaf<N, Part> const& leaf) noexcept {
+  template <std::size_t Number, class Part>
+  static constexpr Part const& part_at(zip_leaf<Number, Part> const& leaf) noexcept {
     return leaf.value;
   }
 };
@@ -147,8 +148,8 @@ template <class Range> using zip_part_of = typename zip_part<Range, std::ranges:
 
 template <class... Refs>
 struct std::tuple_size<filch::zip_reference<Refs...>> : std::integral_constant<std::size_t, sizeof...(Refs)> {};
-template <std::size_t I, class... Refs>
-struct std::tuple_element<I, filch::zip_reference<Refs...>> : std::tuple_element<I, std::tuple<Refs...>> {};
+template <std::size_t Index, class... Refs>
+struct std::tuple_element<Index, filch::zip_reference<Refs...>> : std::tuple_element<Index, std::tuple<Refs...>> {};
 
 // An element of a zip, its value and what a move of it takes have a common reference, as C++20's iterators want.
 template <class... Ts, class... Us, template <class> class TQualified, template <class> class UQualified>
