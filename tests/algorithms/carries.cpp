@@ -118,21 +118,20 @@ TYPED_TEST(carries, take_two_passes_over_a_stolen_piece_whose_carry_comes_after)
 }
 
 /// The same without threads: the upper piece runs `ahead` positions before the lower one runs.
-TYPED_TEST(carries, are_right_at_any_time) {
+template <class S, class Value, class Op> void expect_right_at_any_time(std::vector<Value> const& in, Op op) {
   using namespace filch::detail;
-  constexpr std::size_t n = 6'000, middle = 1'000;
-  auto const in = matrices(n);
-  std::vector<matrix> expected(n);
-  std::inclusive_scan(in.begin(), in.end(), expected.begin(), std::multiplies<>{});
+  std::size_t const n = in.size(), middle = n / 6;
+  std::vector<Value> expected(n);
+  std::inclusive_scan(in.begin(), in.end(), expected.begin(), op);
   for (std::size_t ahead : {0u, 1u, 100u, 127u, 128u, 129u, 4'096u, 4'097u, 4'999u, 5'000u}) {
     SCOPED_TRACE(ahead);
-    std::vector<matrix> out(n);
+    std::vector<Value> out(n);
     std::identity all;
-    using source = elements<typename std::vector<matrix>::const_iterator, std::identity>;
-    using work = scan_work<scan_kind::inclusive, matrix, source, std::vector<matrix>::iterator, std::multiplies<>>;
-    work w{source(in.begin(), all), out.begin(), {}};
+    using source = elements<typename std::vector<Value>::const_iterator, std::identity>;
+    using work = scan_work<scan_kind::inclusive, Value, source, typename std::vector<Value>::iterator, Op>;
+    work w{source(in.begin(), all), out.begin(), {op}};
     never_stopped never;
-    carrying_piece<TypeParam, never_stopped, work> low(w, never, n, std::nullopt);
+    carrying_piece<S, never_stopped, work> low(w, never, n, std::nullopt);
     auto high = low.split(middle, n);
     auto const run = [](auto& piece, std::size_t first, std::size_t last) {
       for (; first < last; first += 50) run_stretch_of(piece, first, std::min(first + 50, last));
@@ -147,6 +146,12 @@ TYPED_TEST(carries, are_right_at_any_time) {
     EXPECT_EQ(out, expected);
     EXPECT_EQ(*low.last_carry(), expected.back());
   }
+}
+TYPED_TEST(carries, are_right_at_any_time) {
+  expect_right_at_any_time<TypeParam>(matrices(6'000), std::multiplies<>{});
+  // Whole numbers, so that the sums are exact in any order.
+  std::vector<int> const whole = numbers(6'000);
+  expect_right_at_any_time<TypeParam>(std::vector<double>(whole.begin(), whole.end()), std::plus<>{});
 }
 
 /// The same for a function that lets its caller move the element away. Its piece reads each element twice.

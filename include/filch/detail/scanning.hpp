@@ -45,13 +45,11 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   }
   void ahead(std::size_t first, std::size_t last, std::optional<Value>& total) const {
     if (!total) total.emplace(copy_of(in.at(first++)));
-    if constexpr (std::is_floating_point_v<Value>) {
+    if constexpr (std::is_trivially_copyable_v<Value>) {
       Value value = *total;
-      for (; last - first >= 8; first += 8) value = op(Value(value), sum_of_eight(first));
-      for (; first != last; ++first) value = op(Value(value), copy_of(in.at(first)));
-      *total = value;
-    } else if constexpr (std::is_trivially_copyable_v<Value>) {
-      Value value = *total;
+      if constexpr (std::is_floating_point_v<Value>) {
+        for (; last - first >= 8; first += 8) value = op(Value(value), sum_of_eight(first));
+      }
       in.each(first, last, [&](auto&& x) { value = op(std::move(value), copy_of(static_cast<decltype(x)>(x))); });
       *total = value;
     } else {
