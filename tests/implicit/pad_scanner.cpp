@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -136,6 +137,39 @@ TEST(the_offering_s_lea, is_found_behind_its_look) {
   code const other = code{0x64, 0x48, 0x8b, 0x00} + k_call + k_end;  // of another thread-local variable
   EXPECT_EQ(filch::detail::lea_of_offering(other.data()), nullptr);
   EXPECT_EQ(filch::detail::lea_of_offering(k_call.data()), nullptr);
+}
+
+code four_bytes(std::uint32_t x) {
+  code bytes(sizeof x);
+  std::memcpy(bytes.data(), &x, sizeof x);
+  return bytes;
+}
+/// A pad with so many jumps, then a move of this constant to ecx.
+code pad_with_jumps(int jumps, std::uint32_t constant) {
+  std::uint64_t thread;
+  asm("movq %%fs:0, %0" : "=r"(thread));
+  auto const offset = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(&filch_implicit_offering) - thread);
+  code pad = code{0x48, 0xc7, 0xc0} + four_bytes(offset);
+  for (int i = 0; i < jumps; ++i) pad = pad + code{0xeb, 0x01, 0x06};
+  return pad + code{0xb9} + four_bytes(constant) + k_end;
+}
+
+/// The code of few jumps is kept, that of more is decoded each time. A change is seen in both.
+TEST(a_cache_of_landing_pads, sees_a_change_of_the_code) {
+  for (int const jumps : {0, 1, 3, 4, 20}) {
+    SCOPED_TRACE(jumps);
+    filch::detail::pad_cache cache;
+    code at = pad_with_jumps(jumps, 7);
+    auto const constant = [&] {
+      auto const* const moves = cache.find(reinterpret_cast<std::uint64_t>(at.data()));
+      return moves && moves->count == 2 ? moves->of[1].value : 0;
+    };
+    EXPECT_EQ(constant(), 7u);
+    EXPECT_EQ(constant(), 7u);
+    code const changed = pad_with_jumps(jumps, 8);
+    std::copy(changed.begin(), changed.end(), at.begin());
+    EXPECT_EQ(constant(), 8u);
+  }
 }
 
 TEST(a_reader_of_landing_pads, goes_no_further_than_pads_are_long) {
