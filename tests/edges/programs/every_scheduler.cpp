@@ -76,6 +76,20 @@ template <class S> void check_thrown(bool by_f, bool by_g) {
   expect(destroyed == k_depth + 1, S::name, "destructors were left out");
 }
 
+/// Standard libraries differ on whether a complex number of C is a scalar. It comes in other registers than those.
+__extension__ using complex_number = __complex__ float;
+
+template <class S> void check_complex_numbers() {
+  auto const number = [](float real, float imaginary) {
+    complex_number x{};
+    __real__ x = real;
+    __imag__ x = imaginary;
+    return x;
+  };
+  auto const [f, g] = join_stolen<S>([=] { return number(1, 2); }, [=] { return number(3, 4); });
+  expect(__real__ f == 1 && __imag__ f == 2 && __real__ g == 3 && __imag__ g == 4, S::name, "another complex number");
+}
+
 template <class S> void check() {
   filch::pool_options options;
   options.workers = 2;
@@ -90,6 +104,7 @@ template <class S> void check() {
           [] { return std::string("a result that lies in memory"); });
       expect(f > 3, S::name, "a backtrace ends early");
       expect(g == "a result that lies in memory", S::name, "another result");
+      check_complex_numbers<S>();
       for (bool by_f : {true, false}) {
         for (bool by_g : {true, false}) check_thrown<S>(by_f, by_g);
       }
