@@ -32,7 +32,7 @@ void make_join_record(implicit_record& place, implicit_stack& s, join_frame cons
   if (frame.pad_is == pad_use::run && !may_run_pad(frame.pad)) {
     r.frame.pad_is = pad_use::unfit;  // a breakpoint was set there. The taker of the offer gives it back
   } else if (frame.pad_is == pad_use::run || probes::runs_pads()) {
-    enter_pad_as_owner(r, nullptr);
+    enter_pad_as_owner(r, nullptr);  // perhaps in a handler, in the middle of a use of the cache
   }
 }
 

@@ -68,9 +68,8 @@ class pad_registers {
  public:
   /// The words of the frame are accessed, or skipped: then each load gives zero, and nothing is stored.
   enum class frame { skipped, accessed };
-  static constexpr std::size_t k_general = 16;
 
-  std::array<std::uint64_t, k_general + 1> r{};  // the last one is zero: pad_operand::k_none
+  std::array<std::uint64_t, pad_operand::k_none + 1> r{};  // the last one is zero
 
   template <frame Frame> void execute(pad_move const& m) noexcept {
     using kind = pad_move::kind;
@@ -166,7 +165,7 @@ class pad_registers {
     }
   }
 
-  std::array<wide, k_general> x_{};
+  std::array<wide, 16> x_{};
 };
 
 /// The code of a landing pad, to see whether it is still the same: a breakpoint may come and go.
