@@ -1,5 +1,6 @@
 // A backtrace is complete before each instruction of the assembly that changes stacks. Threads run step by step
 // there, by the processor's trap flag, and each trap looks.
+#include "known_frame.hpp"
 #include "scale.hpp"
 #include "schedulers/implicit/probes.hpp"
 #include "stealing.hpp"
@@ -57,15 +58,6 @@ std::atomic<unsigned> incomplete{0};
 std::atomic<unsigned> one_incomplete{~0u};  // place and offset
 std::atomic<bool> is_over{true};            // no thread steps any more
 std::atomic<bool> fibers_are_known{false};
-
-/// A frame that the chains must contain.
-[[gnu::noinline]] void known_frame(void (*f)(void*), void* argument) {
-  f(argument);
-  asm volatile("" ::: "memory");  // its frame is there until f has returned
-}
-template <class F> void in_known_frame(F f) {
-  known_frame([](void* p) { (*static_cast<F*>(p))(); }, &f);
-}
 
 template <class F> std::uintptr_t address(F* f) { return reinterpret_cast<std::uintptr_t>(f); }
 

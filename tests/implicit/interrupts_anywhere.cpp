@@ -215,9 +215,12 @@ TEST(interrupts_anywhere, change_no_word_that_an_unwinder_reads) {
       nest_functions<k_depth>([&] {
         return_addresses quiet;
         return_addresses traces[2];
-        // One loop, so that all three have the same return addresses. The first one is the reference.
+        // One loop, so that all three have the same return addresses. The first one is the reference. Compilers don't
+        // know the number, so they don't take the first round out of it.
+        return_addresses* const all[] = {&quiet, &traces[0], &traces[1]};
+        std::size_t const volatile number = std::size(all);
         auto const before = pool.stats().publications;
-        for (return_addresses* t : {&quiet, &traces[0], &traces[1]}) t->take(t != &quiet);
+        for (std::size_t i = 0; i < number; ++i) all[i]->take(i != 0);
         most_offers = std::max(most_offers, pool.stats().publications - before);
         EXPECT_GE(quiet.common_with(quiet).size(), std::size_t{k_depth});
         for (return_addresses const& t : traces) {

@@ -1,6 +1,7 @@
 // Profilers: in a signal handler, at 2 kHz, while tasks are stolen and fibers change threads, a walk over the stack
 // gets from each task to the function that entered the pool, or to the beginning of the worker's thread. One walk is
 // the unwinder's, one goes by frame pointers.
+#include "known_frame.hpp"
 #include "stealing.hpp"
 
 #include <sys/syscall.h>
@@ -34,17 +35,8 @@ std::uintptr_t function_of(std::uintptr_t return_address) {
   return address(_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(return_address)));
 }
 
-/// The calling thread is below known_frame().
+/// Is the calling thread below known_frame()?
 thread_local std::atomic<bool> is_in_known_frame{false};
-
-[[gnu::noinline]] void known_frame(void (*f)(void*), void* argument) {
-  is_in_known_frame.store(true);
-  f(argument);
-  is_in_known_frame.store(false);
-}
-template <class F> void in_known_frame(F f) {
-  known_frame([](void* p) { (*static_cast<F*>(p))(); }, &f);
-}
 
 template <class S> [[gnu::noinline]] long fib(long n) {
   asm volatile("");  // not a pure function, which would be called once
@@ -187,8 +179,10 @@ TYPED_TEST(profiled, tasks_are_traced_to_where_their_threads_begin) {
       long sum = 0;
       long calls = 0;
       in_known_frame([&] {
+        is_in_known_frame.store(true);
         auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
         for (; std::chrono::steady_clock::now() < until; ++calls) sum += pool.run([] { return fib<TypeParam>(16); });
+        is_in_known_frame.store(false);
       });
       EXPECT_EQ(sum, calls * 987);
       return whole.load() >= enough && whole_by_pointers.load() >= enough / 2;
