@@ -73,14 +73,17 @@ bool fiber_stack_pool::trim(fiber_stack& s, std::uint64_t& faults) noexcept {
 
 bool fiber_stack_pool::trim_waiting(fiber_stack& s, std::uint64_t& faults, fiber_stack& home,
                                     unsigned worker) noexcept {
-  return trim_if(s, faults, [&] { return is_unused_below(s, home, worker); });
+  return trim_if(s, faults, [&] { return is_unused_below(s, faults, home, worker); });
 }
 
-/// Is all of a waiting fiber above its stack pointer? It looks itself, on its own stack.
-bool fiber_stack_pool::is_unused_below(fiber_stack& s, fiber_stack& home, unsigned worker) noexcept {
+/// Is all of a waiting fiber above its stack pointer? It looks itself, on its own stack. The faults of the look are
+/// no sign that the next fiber has touched a page.
+bool fiber_stack_pool::is_unused_below(fiber_stack& s, std::uint64_t& faults, fiber_stack& home,
+                                       unsigned worker) noexcept {
   if (s.resume_at_ <= s.too_far_at_) return false;
   s.is_asked_ = true;
   home.switch_to(s, worker);
+  faults = os::own_page_faults();
   s.too_far_at_ = s.frames_lead_ == frames_lead::too_far ? s.resume_at_ : nullptr;
   return s.frames_lead_ == frames_lead::to_its_top;
 }

@@ -54,7 +54,7 @@ class fiber_stack_pool {
   static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
 
   template <class May> bool trim_if(fiber_stack&, std::uint64_t& faults, May&& may) noexcept;
-  static bool is_unused_below(fiber_stack&, fiber_stack& home, unsigned worker) noexcept;
+  static bool is_unused_below(fiber_stack&, std::uint64_t& faults, fiber_stack& home, unsigned worker) noexcept;
   std::byte* end_of_unused(fiber_stack const&) const noexcept;
   static bool may_have_touched(fiber_stack const&, std::byte* end, std::uint64_t& faults) noexcept;
   bool was_deeper(fiber_stack&, std::byte* end) const noexcept;
