@@ -22,6 +22,10 @@ namespace filch::inline FILCH_ABI {
 ///    outside enters.
 ///  - `Sched::worker_index()` is the calling worker's index in its pool; detail::k_no_worker outside Sched's pools.
 ///  - `Sched::name` is its name on command lines and in tables.
+///
+/// For loops a scheduler may have more, to be called while wanted() is true: `Sched::pays_to_wake(ticks)` is false if
+/// all workers that wait sleep, and a rest of so many ticks is too short to wake one. Then `Sched::ran_alone(ticks)`
+/// counts the loop: many of them in a row pay. detail/loop_pace.hpp has ticks, and other hints.
 template <class Sched>
 concept scheduler = requires(int (*f)(), void (*task)(), typename Sched::frame& frame, typename Sched::pool& pool) {
   { Sched::join(f, f) } -> std::same_as<std::pair<int, int>>;

@@ -47,6 +47,7 @@ struct team_checks {
   static broken_condition of_counts(idle const& i) noexcept {
     std::uint32_t const wakers_most = i.number_of_places_ + 1;
     FILCH_HOLDS(i.sleepers_.get() <= i.number_of_places_ + wakers_most);
+    FILCH_HOLDS(i.callers_asleep_.get() <= i.number_of_places_ + wakers_most);
     FILCH_HOLDS(i.searchers_.get() <= i.number_of_places_);
     return nullptr;
   }
@@ -80,6 +81,7 @@ struct team_checks {
   static sleep_word& word_of(idle& i, unsigned place) noexcept { return i.places_[place].waits; }
   static bool& searches(idle& i, unsigned place) noexcept { return i.places_[place].looks; }
   static sleeper_count& sleepers_of(idle& i) noexcept { return i.sleepers_; }
+  static sleeper_count& callers_asleep_of(idle& i) noexcept { return i.callers_asleep_; }
   static searcher_count& searchers_of(idle& i) noexcept { return i.searchers_; }
 };
 

@@ -24,7 +24,7 @@ void idle::announce_as(unsigned me, std::uint32_t what) noexcept {
   looks(me);
   // The count first: it must never be too low, and the worker that finds the word below lowers it.
   // edge idle-1: both before the last look for work; pairs with anybody() and the look at the words.
-  if (what != sleep_word::k_for_root) sleepers_.add_one();
+  (what == sleep_word::k_for_root ? callers_asleep_ : sleepers_).add_one();
   places_[me].waits.announce(what);
 }
 
@@ -57,7 +57,7 @@ bool idle::sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept {
 
 bool idle::wake_if(unsigned who, std::uint32_t what) noexcept {
   if (!places_[who].waits.make_awake(what)) return false;
-  if (what != sleep_word::k_for_root) sleepers_.take_one_off();
+  (what == sleep_word::k_for_root ? callers_asleep_ : sleepers_).take_one_off();
   return true;
 }
 

@@ -34,6 +34,12 @@ class idle {
   /// The same for so long at most: then `me` wakes itself. Returns whether another worker has.
   [[nodiscard]] bool sleep_for(unsigned me, std::chrono::nanoseconds limit) noexcept;
 
+  /// Do all searching workers sleep? A hint.
+  bool all_sleep() const noexcept {
+    std::uint32_t const looking = searchers_.get();
+    return looking != 0 && sleepers_.get() + callers_asleep_.get() >= looking;
+  }
+
   /// Is a worker announced, callers left out? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.get() != 0; }
   /// Is the caller of that call announced? edge idle-1, as anybody().
@@ -62,6 +68,7 @@ class idle {
   unsigned const number_of_places_;
   std::unique_ptr<place[]> places_;
   alignas(64) sleeper_count sleepers_;
+  sleeper_count callers_asleep_;  // announced for a root
   searcher_count searchers_;
 };
 

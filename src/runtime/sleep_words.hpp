@@ -34,7 +34,7 @@ class sleep_word {
   std::atomic<std::uint32_t> word_{k_awake};
 };
 
-/// At least the number of announced words, those for a root left out.
+/// At least the number of announced words: those for a root, or the others.
 class sleeper_count {
  public:
   /// Worker, before it announces itself: the count must never be too low. edge idle-1: seq_cst.

@@ -32,6 +32,7 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
       idle_(places_.all()),
       stand_ins_(std::make_unique<stand_ins>()) {
   counters_ = std::make_unique<counters[]>(places_.all());
+  wake_paces_ = std::make_unique<wake_pace[]>(places_.all());
   spare_stacks_.reserve(places::k_callers);
   page_faults_before_ = os::page_faults();
   os::install_overflow_handler();

@@ -19,6 +19,7 @@
 #include "runtime/settings.hpp"
 #include "runtime/spin.hpp"
 #include "runtime/stop_flag.hpp"
+#include "runtime/wake_pace.hpp"
 #include "runtime/worker_space.hpp"
 
 #include <chrono>
@@ -53,6 +54,16 @@ class team {
   /// The calling thread, a worker of this team, is about to wait in the system: a stand-in works meanwhile.
   void begin_blocking() noexcept;
   void end_blocking() noexcept;
+
+  /// Worker `me`, in a loop that it could split: is one of those that search awake, or does a rest of so many ticks
+  /// pay for a wake-up?
+  bool pays_to_wake(unsigned me, std::uint64_t ticks) const noexcept {
+    return !idle_.all_sleep() || wake_paces_[me].pays(time_stamp(), static_cast<cycles>(ticks));
+  }
+  /// It did not, and the loop ran for so long.
+  void ran_alone(unsigned me, std::uint64_t ticks) noexcept {
+    wake_paces_[me].ran_alone(time_stamp(), static_cast<cycles>(ticks));
+  }
 
   settings const& asked_for() const noexcept { return settings_; }
   unsigned workers() const noexcept { return settings_.workers; }
@@ -203,6 +214,7 @@ class team {
   std::size_t stack_size_ = 0;
   std::vector<std::thread> threads_;
   std::unique_ptr<counters[]> counters_;
+  std::unique_ptr<wake_pace[]> wake_paces_;
 
   places places_;
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place

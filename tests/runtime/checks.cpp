@@ -84,6 +84,8 @@ TEST(a_broken_sleeper, is_named) {
          checks::sleepers_of(x.i).take_one_off();
          checks::sleepers_of(x.i).take_one_off();
        }},
+      {"i.callers_asleep_.get() <= i.number_of_places_ + wakers_most",
+       [](a_sleeper& x) { checks::callers_asleep_of(x.i).take_one_off(); }},
       {"i.searchers_.get() <= i.number_of_places_",
        [](a_sleeper& x) {
          for (int n = 0; n < 3; ++n) checks::searchers_of(x.i).add_one();

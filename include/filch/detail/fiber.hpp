@@ -105,6 +105,9 @@ FILCH_INLINE fiber_worker& fiber_self() noexcept {
 /// The calling worker's index in the innermost of that scheduler's pools, or k_no_worker.
 FILCH_API unsigned fiber_worker_index(fiber_kind) noexcept;
 FILCH_API void fiber_poll_slow() noexcept;
+/// For loops, on a worker. See filch::scheduler.
+FILCH_API bool fiber_pays_to_wake(std::uint64_t ticks) noexcept;
+FILCH_API void fiber_ran_alone(std::uint64_t ticks) noexcept;
 
 /// As long as it exists, joins of fibers run in order on the thread that made it.
 struct fiber_staying : fiber_worker {

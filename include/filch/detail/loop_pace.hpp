@@ -13,6 +13,7 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,8 +37,11 @@ struct loop_cost {
   bool is_at_least(std::uint64_t least, std::size_t more) const noexcept {
     return more > k_many || more * ticks >= least * iterations;
   }
+  /// The ticks of `more` iterations.
+  std::uint64_t of_more(std::size_t more) const noexcept { return std::min(more, k_many) * ticks / iterations; }
   static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth a steal
   static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // not measured yet: no number is
+  bool is_known() const noexcept { return ticks != 0 || iterations != 1; }
   /// With a bound on the ticks, so that no product overflows.
   static loop_cost of(std::uint64_t ticks, std::size_t iterations) noexcept {
     return {std::min(ticks, k_most_ticks), iterations};
@@ -59,8 +63,19 @@ inline constexpr std::uint64_t ticks_worth_splitting<Sched> = Sched::k_ticks_wor
 /// Does wanted() cost more than a load and a compare while a worker waits?
 template <class Sched> inline constexpr bool looks_are_dear = requires { Sched::k_looks_are_dear; };
 
+/// Does the scheduler tell which loops are worth a wake-up?
+template <class Sched>
+concept paces_wakeups = requires(std::uint64_t ticks) {
+  { Sched::pays_to_wake(ticks) } noexcept -> std::same_as<bool>;
+  { Sched::ran_alone(ticks) } noexcept;
+};
+
 /// Iterations of this many ticks or more are dear: each one is worth splitting off. A shorter stretch may grow.
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
+
+/// After iterations of this many ticks the next one may take as long as any: the loop is shared before it, also if a
+/// worker must be woken for it.
+inline constexpr std::uint64_t k_long_iteration_ticks = 1'500;
 
 /// The cost of an iteration in the last loops with one body, on any worker. A hint: it decides whether a loop is
 /// split before its first iteration. Written only if it is wrong by a quarter, or by a factor of two in a short loop,
@@ -128,12 +143,15 @@ template <class Piece> inline constinit loop_history history_of{};
 /// whose iterations can't be dear.
 class loop_pace {
  public:
-  loop_pace(loop_history const& history, std::size_t turn) noexcept
+  /// `runs_alone`: the whole loop was not worth a wake-up.
+  loop_pace(loop_history const& history, std::size_t turn, bool runs_alone) noexcept
       : turn_(turn),
+        ran_alone_(runs_alone),
         cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()),
-        measured_(history.measured()) {}
+        before_(history.measured()),
+        measured_(before_) {}
   /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
@@ -162,6 +180,15 @@ class loop_pace {
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept { return is_worth(cost_, worth, left); }
   /// The same without the exception for dear iterations.
   bool takes(std::uint64_t worth, std::size_t left) noexcept { return is_worth(measured_, worth, left); }
+  /// The rest is worth splitting. Is it worth a wake-up, too, if all workers that wait sleep?
+  template <paces_wakeups Sched> bool is_worth_waking(std::size_t left) noexcept {
+    if (!measured_.is_known() || Sched::pays_to_wake(rest_of(left))) return true;
+    quiet_until_ = unread_;
+    ran_alone_ = true;
+    return false;
+  }
+  /// Was there a rest that was not worth a wake-up?
+  bool ran_alone() const noexcept { return ran_alone_; }
   /// A worker waits for work, and may wait for a whole block of slow iterations.
   void read_clock_if_due() noexcept {
     if (ran_ < unread_) return;
@@ -183,9 +210,17 @@ class loop_pace {
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
   static constexpr std::uint64_t k_slow_block = 20'000;
+  static constexpr std::uint64_t k_trust = 8;
   // A clock read waits for the loads before it. A loop of steady cost reads the clock after longer blocks.
   static constexpr std::uint64_t k_most_steady = 8;
 
+  /// In ticks. After a pause the first iterations miss all caches: the loop is taken to last some times as long as it
+  /// has run, at most, unless earlier loops say more.
+  std::uint64_t rest_of(std::size_t left) const noexcept {
+    std::uint64_t const rest = measured_.of_more(left);
+    if (!before_.is_known()) return rest;
+    return std::max(before_.of_more(left), std::min(rest, k_trust * static_cast<std::uint64_t>(last_ - began_)));
+  }
   bool is_worth(loop_cost const& cost, std::uint64_t worth, std::size_t left) noexcept {
     bool const is_worth = cost.is_at_least(worth, left);
     if (!is_worth) quiet_until_ = unread_;
@@ -224,7 +259,8 @@ class loop_pace {
     cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : measured_;
   }
 
-  std::size_t const turn_;   // iterations of a turn
+  std::size_t const turn_;  // iterations of a turn
+  bool ran_alone_;
   std::size_t stretch_ = 1;  // in turns
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches run in this block
@@ -236,6 +272,7 @@ class loop_pace {
   std::uint64_t steady_ = 1;  // factor of the lengths of blocks
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
+  loop_cost before_;  // in earlier loops
   loop_cost measured_;
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // tick at which this block began

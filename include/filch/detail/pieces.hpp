@@ -208,21 +208,35 @@ template <class Sched, class Piece>
 bool is_worth_splitting(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
                         std::size_t left) noexcept {
   pace.read_clock_if_due();
+  bool is_worth = false;
   if constexpr (piece_dear_to_split<Piece>) {
-    return pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
+    is_worth = pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
   } else {
-    return pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
+    is_worth = pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
   }
+  if constexpr (paces_wakeups<Sched>) is_worth = is_worth && pace.is_worth_waking<Sched>(left);
+  return is_worth;
 }
+
+enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
+
 /// The same before the first position, by what earlier loops cost.
 template <class Sched, class Piece>
-bool is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t all) noexcept {
+whole_loop is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t all) noexcept {
   loop_history const& history = history_of<Piece>;
+  bool is_worth = false;
   if constexpr (piece_dear_to_split<Piece>) {
-    return history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
+    is_worth = history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
   } else {
-    return history.cost().is_at_least(ticks_worth_splitting<Sched>, all);
+    is_worth = history.cost().is_at_least(ticks_worth_splitting<Sched>, all);
   }
+  if (!is_worth) return whole_loop::is_cheap;
+  if constexpr (paces_wakeups<Sched>) {
+    loop_cost const cost = history.measured();
+    bool const is_known_and_short = cost.is_known() && cost.of_more(1) < k_long_iteration_ticks;
+    if (is_known_and_short && !Sched::pays_to_wake(cost.of_more(all))) return whole_loop::is_worth_no_wakeup;
+  }
+  return whole_loop::is_split;
 }
 
 /// Runs stretches until a worker waits for work and the rest, of two or more positions, is worth splitting. Returns
@@ -233,9 +247,10 @@ bool is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t a
 /// length, so compilers prepare their loop once for each block.
 template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
-                                                      Piece& piece, Stop& stop, loop_end* const end) {
+                                                      Piece& piece, Stop& stop, loop_end* const end,
+                                                      bool const runs_alone) {
   loop_history& history = history_of<Piece>;
-  loop_pace pace(history, detail::positions_of_turn<Piece>());
+  loop_pace pace(history, detail::positions_of_turn<Piece>(), runs_alone);
   auto&& runner = detail::runner_of(piece, begin);
   position_of<Piece> first = begin;
   bool is_over = false;
@@ -267,8 +282,11 @@ template <class Sched, class Piece, class Stop>
   } while (true);
   detail::keep_runner(piece, runner, first);
   if (first != begin) {
-    history.ran(detail::in_word(first - begin), static_cast<std::uint64_t>(loop_ticks() - pace.began()),
-                pace.slow_ticks());
+    auto const ticks = static_cast<std::uint64_t>(loop_ticks() - pace.began());
+    history.ran(detail::in_word(first - begin), ticks, pace.slow_ticks());
+    if constexpr (paces_wakeups<Sched>) {
+      if (pace.ran_alone() && (is_over || first == last) && Sched::wanted()) Sched::ran_alone(ticks);
+    }
   }
   return is_over ? last : first;
 }
@@ -297,9 +315,12 @@ template <class Sched, class Piece, class Stop>
 void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Piece& piece, Stop& stop,
                      loop_end* const end, bool const splits_all) {
   std::size_t const all = detail::in_word(last - first);
-  bool const is_shared_first =
-      all > 1 && (splits_all || (Sched::wanted() && detail::is_worth_splitting_first<Sched>(piece, all)));
-  if (!is_shared_first) first = detail::run_until_wanted<Sched>(first, last, piece, stop, end);
+  whole_loop shared = splits_all && all > 1 ? whole_loop::is_split : whole_loop::is_cheap;
+  if (!splits_all && all > 1 && Sched::wanted()) shared = detail::is_worth_splitting_first<Sched>(piece, all);
+  if (shared != whole_loop::is_split) {
+    bool const runs_alone = shared == whole_loop::is_worth_no_wakeup;
+    first = detail::run_until_wanted<Sched>(first, last, piece, stop, end, runs_alone);
+  }
   if (first == last) return;
   if (end != nullptr) return detail::split_piece<Sched>(first, last, piece, stop, *end);
   loop_end first_end;

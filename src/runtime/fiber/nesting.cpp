@@ -162,6 +162,16 @@ unsigned fiber_worker_index(fiber_kind kind) noexcept {
 
 void fiber_poll_slow() noexcept { runtime::serve_own_thieves(); }
 
+bool fiber_pays_to_wake(std::uint64_t ticks) noexcept {
+  runtime::fiber_member const& w = runtime::this_member();
+  return w.team->pays_to_wake(w.index, ticks);
+}
+
+void fiber_ran_alone(std::uint64_t ticks) noexcept {
+  runtime::fiber_member const& w = runtime::this_member();
+  w.team->ran_alone(w.index, ticks);
+}
+
 fiber_staying::fiber_staying() noexcept : fiber_worker(fiber_kind::staying, 1, fiber_requested()) {
   outer = within = &fiber_self();
   runtime::serve_own_thieves();

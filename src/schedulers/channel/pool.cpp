@@ -18,6 +18,14 @@ template <> task_staying<channel_stack>::task_staying() : channel_worker(nullptr
 }
 template <> task_staying<channel_stack>::~task_staying() { channel_places::end_stay(*this); }
 
+bool channel_pays_to_wake(channel_worker const& w, std::uint64_t ticks) noexcept {
+  auto const& m = static_cast<channel_member const&>(w);
+  return m.team->pays_to_wake(m.index, ticks);
+}
+void channel_ran_alone(channel_worker& w, std::uint64_t ticks) noexcept {
+  member(w).team->ran_alone(member(w).index, ticks);
+}
+
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 
 channel_team::channel_team(runtime::settings s, channel_options const& own, bool tolerate_missing_threads)

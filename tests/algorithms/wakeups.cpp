@@ -1,0 +1,136 @@
+// Which loops wake a worker: a short one does not, unless there are many in a row.
+#include "pieces.hpp"
+#include "scale.hpp"
+
+#include <filch/for_index.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace filch_test {
+namespace {
+
+constexpr int k_iterations = 8;
+/// More than a cheap iteration, whose loop is not split at all; all together less than a wake-up.
+constexpr std::int64_t k_ticks = 400;
+
+void run_for(std::int64_t ticks) {
+  for (auto const end = filch::detail::loop_ticks() + ticks; filch::detail::loop_ticks() < end;) {
+  }
+}
+
+/// Instrumented code makes iterations much longer than that.
+constexpr bool k_iterations_are_short = !is_sanitized && !is_emulated && is_optimised;
+
+/// Workers wait, and all of them sleep.
+struct all_asleep : filch::serial {
+  static inline bool pays = false;
+  static inline std::size_t joins = 0;
+  static inline std::uint64_t rest = 0;
+  static inline std::uint64_t alone = 0;
+  static bool wanted() noexcept { return true; }
+  static bool pays_to_wake(std::uint64_t ticks) noexcept {
+    rest = std::max(rest, ticks);
+    return pays;
+  }
+  static void ran_alone(std::uint64_t ticks) noexcept { alone += ticks; }
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    ++joins;
+    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
+  }
+};
+
+TEST(wakeups, are_asked_for_with_the_time_that_the_rest_takes) {
+  if (!k_iterations_are_short) GTEST_SKIP();
+  int ran = 0;
+  auto const loop = [&] {
+    all_asleep::joins = all_asleep::rest = all_asleep::alone = 0;
+    filch::for_index<all_asleep>(0, k_iterations, [&](int) {
+      run_for(k_ticks);
+      ++ran;
+    });
+  };
+  loop();
+  EXPECT_GT(all_asleep::joins, 0u) << "a loop that has not run may be long";
+  loop();
+  EXPECT_EQ(all_asleep::joins, 0u);
+  EXPECT_GE(all_asleep::rest, static_cast<std::uint64_t>(k_ticks));
+  EXPECT_GE(all_asleep::alone, static_cast<std::uint64_t>(k_iterations * k_ticks));
+  all_asleep::pays = true;
+  loop();
+  EXPECT_GT(all_asleep::joins, 0u);
+  EXPECT_EQ(all_asleep::alone, 0u);
+  EXPECT_EQ(ran, 3 * k_iterations);
+}
+
+TEST(wakeups, are_not_asked_for_by_a_first_iteration_that_is_slow_by_chance) {
+  if (!k_iterations_are_short) GTEST_SKIP();
+  all_asleep::pays = false;
+  bool is_slow = false;
+  auto const loop = [&] {
+    all_asleep::rest = 0;
+    filch::for_index<all_asleep>(0, 64, [&](int i) { run_for(is_slow && i == 0 ? 40 * k_ticks : k_ticks); });
+  };
+  loop();
+  loop();
+  auto const usual = all_asleep::rest;
+  is_slow = true;
+  loop();
+  EXPECT_LT(all_asleep::rest, 10 * usual) << "64 iterations like the first one take 40 times as long";
+}
+
+TEST(wakeups, are_not_saved_before_iterations_that_may_be_long) {
+  if (!k_iterations_are_short) GTEST_SKIP();
+  all_asleep::pays = false;
+  auto const loop = [] {
+    all_asleep::joins = all_asleep::rest = 0;
+    filch::for_index<all_asleep>(0, 2, [](int) { run_for(5 * k_ticks); });
+  };
+  for (int i = 0; i < 3; ++i) {
+    loop();
+    EXPECT_EQ(all_asleep::joins, 1u);
+    EXPECT_EQ(all_asleep::rest, 0u);
+  }
+}
+
+template <class S> class paced_wakeups : public ::testing::Test {};
+TYPED_TEST_SUITE(paced_wakeups, algorithm_schedulers, scheduler_names);
+
+TYPED_TEST(paced_wakeups, are_for_long_loops_and_many_short_ones) {
+  if (!steals<TypeParam> || steals_are_forced<TypeParam> || is_emulated)
+    GTEST_SKIP() << "the clock is slow, or no worker sleeps";
+  typename TypeParam::pool pool({.workers = 2});
+  auto const wakeups = [&] { return pool.stats().wakeups; };
+  auto const loop = [] { filch::for_index<TypeParam>(0, k_iterations, [](int) { run_for(k_ticks); }); };
+  pool.run([&] {
+    loop();
+    std::uint64_t const before = wakeups();
+    constexpr std::uint64_t k_loops = 100;
+    for (std::uint64_t i = 0; i < k_loops; ++i) {
+      work_for(std::chrono::microseconds(300));
+      loop();
+    }
+    if (k_iterations_are_short) {
+      EXPECT_LT(wakeups() - before, k_loops / 4) << "other programs may make some loops long";
+    }
+    std::uint64_t rows_that_wake = 0;
+    for (int row = 0; row < 20; ++row) {
+      work_for(std::chrono::microseconds(300));
+      std::uint64_t const asleep = wakeups();
+      for (int i = 0; i < 200; ++i) loop();
+      rows_that_wake += wakeups() > asleep ? 1 : 0;
+    }
+    EXPECT_GE(rows_that_wake, 5u) << "all workers may be awake at times";
+    EXPECT_TRUE(eventually([&] {
+      work_for(std::chrono::microseconds(300));
+      std::uint64_t const asleep = wakeups();
+      filch::for_index<TypeParam>(0, 100'000, [](int) { run_for(k_ticks); });
+      return wakeups() > asleep;
+    }));
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
