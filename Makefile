@@ -26,8 +26,8 @@ test-whole:  ## all of it, each build for every scheduler
 	@tools/install-packages test whole
 	@tools/test-all whole
 
-quick-test:  ## today's share of the release build's tests, and the checks of words, walls and edges
-	@tools/test-all today edges release
+quick-test:  ## the typed suite of today's schedulers, and the checks of words, walls and edges
+	@tools/test-all quick
 
 check-format:  ## is the code formatted?
 	@tools/check-format
