@@ -92,7 +92,9 @@
 #include <filch/implicit.hpp>
 #endif
 #include <filch/channel.hpp>
+#if __has_include(<filch/cluster.hpp>)  // not installed without the cluster
 #include <filch/cluster.hpp>
+#endif
 #include <filch/direct.hpp>
 #include <filch/pool_stats.hpp>
 #include <filch/serial.hpp>
