@@ -152,7 +152,7 @@ implicit_outcome implicit_resumed() noexcept {
   runtime::put_exceptions(r.exceptions);
   implicit_outcome outcome = std::move(r.outcome);
   if (r.what == implicit_record::kind::outside) {
-    delete &r;
+    end_outside(r);
     return outcome;
   }
   implicit_stack& s = *r.stack;

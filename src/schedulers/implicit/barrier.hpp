@@ -33,6 +33,8 @@ implicit_state* child_threw(void const* on_stack, unsigned bits, std::exception_
 void continue_at_pad(implicit_record& r) noexcept;
 /// The same for a frame outside all pools: outside.cpp.
 implicit_state* child_returned_outside() noexcept;
+/// The frame has taken its outcome.
+void end_outside(implicit_record& r) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail
 

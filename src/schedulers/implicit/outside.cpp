@@ -5,6 +5,7 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "schedulers/implicit/barrier.hpp"
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -16,17 +17,18 @@ namespace {
 /// The record of a frame outside all pools whose f is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
-/// The frames of the functions in which a thread joins, and their landing pads.
+/// The frames of the functions in which a thread joins, their landing pads, and the record of its last join.
 struct outside_caches {
   sized_call_frame_cache<64> frames;
   pad_cache pads;
+  std::unique_ptr<implicit_record> spare;
 };
 /// On the heap, since few threads join outside.
 constinit thread_local outside_caches* of_this_thread = nullptr;
 
 void forget_caches(void*) { delete std::exchange(of_this_thread, nullptr); }
 
-/// Null: there is no memory, so each frame and pad is worked out anew.
+/// Null: there is no memory, so each frame and pad is worked out anew, and each record is allocated.
 outside_caches* caches_of_thread() noexcept {
   static os::at_thread_end const at_end(forget_caches);
   if (of_this_thread || !at_end.is_there()) return of_this_thread;
@@ -46,7 +48,8 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   outside_caches* const caches = caches_of_thread();
   join_frame_walk walk(here, true, above_here, k_anywhere, caches ? &caches->frames : nullptr);
   if (!walk.next_of_any_use(frame) || frame.pad_is == pad_use::unfit) return nullptr;
-  auto* const place = new (std::nothrow) implicit_record;
+  implicit_record* place = caches ? caches->spare.release() : nullptr;
+  if (!place) place = new (std::nothrow) implicit_record;
   if (!place) return nullptr;
   implicit_record& r = implicit_record::make(*place, implicit_record::kind::outside);
   r.frame = frame;
@@ -60,6 +63,14 @@ void implicit_return_to_pad(implicit_offer& o) noexcept {
   r.outcome.is_stolen = true;  // by the pool
   outside_done = &r;
   *r.return_slot = reinterpret_cast<std::uint64_t>(&filch_implicit_barrier_outside);
+}
+
+void end_outside(implicit_record& r) noexcept {
+  if (of_this_thread && !of_this_thread->spare) {
+    of_this_thread->spare.reset(&r);
+  } else {
+    delete &r;
+  }
 }
 
 implicit_state* child_returned_outside() noexcept {
