@@ -54,10 +54,8 @@ struct channel {
   /// For loops: wanted() is a call while a request waits.
   static constexpr bool k_looks_are_dear = true;
   /// For loops. See filch::scheduler.
-  static bool pays_to_wake(std::uint64_t ticks) noexcept {
-    return detail::channel_pays_to_wake(*detail::channel_self, ticks);
-  }
-  static void ran_alone(std::uint64_t ticks) noexcept { detail::channel_ran_alone(*detail::channel_self, ticks); }
+  static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::channel_pays_to_wake(ticks); }
+  static void ran_alone(std::uint64_t ticks) noexcept { detail::channel_ran_alone(ticks); }
   /// See filch::poll.
   static void poll() noexcept {
     detail::channel_worker& w = *detail::channel_self;

@@ -55,8 +55,9 @@ template <> FILCH_API direct_staying::~task_staying();
 /// The calling worker's index in the innermost of direct's pools, or k_no_worker.
 FILCH_API unsigned direct_worker_index() noexcept;
 FILCH_API void direct_poll_slow() noexcept;
-FILCH_API bool direct_pays_to_wake(direct_worker const&, std::uint64_t ticks) noexcept;
-FILCH_API void direct_ran_alone(direct_worker&, std::uint64_t ticks) noexcept;
+/// For loops, on a worker. See filch::scheduler.
+FILCH_API bool direct_pays_to_wake(std::uint64_t ticks) noexcept;
+FILCH_API void direct_ran_alone(std::uint64_t ticks) noexcept;
 }  // namespace detail
 
 /// Work stealing in which a fork leaves the sibling's closure in a descriptor and a thief takes the oldest.
@@ -81,10 +82,8 @@ struct direct {
   /// See filch::scheduler.
   static bool wanted() noexcept { return detail::direct_self->split.is_requested() && inside(); }
   /// For loops. See filch::scheduler.
-  static bool pays_to_wake(std::uint64_t ticks) noexcept {
-    return detail::direct_pays_to_wake(*detail::direct_self, ticks);
-  }
-  static void ran_alone(std::uint64_t ticks) noexcept { detail::direct_ran_alone(*detail::direct_self, ticks); }
+  static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::direct_pays_to_wake(ticks); }
+  static void ran_alone(std::uint64_t ticks) noexcept { detail::direct_ran_alone(ticks); }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

@@ -39,6 +39,16 @@ template <class Stack, class Member> class task_places {
     return m ? m->index : k_no_worker;
   }
 
+  /// On a worker, for loops: see filch::scheduler.
+  static bool pays_to_wake(std::uint64_t ticks) noexcept {
+    Member const& m = *member_or_null(Stack::self());
+    return m.team->pays_to_wake(m.index, ticks);
+  }
+  static void ran_alone(std::uint64_t ticks) noexcept {
+    Member const& m = *member_or_null(Stack::self());
+    m.team->ran_alone(m.index, ticks);
+  }
+
   /// Lays the tasks of a new worker out, from behind it to `end`. Returns the first one. Memory that the kernel has
   /// zeroed is empty descriptors.
   static task* lay_out(Member& m, std::byte* end) noexcept {

@@ -181,7 +181,7 @@ template <class S> class single_steps : public ::testing::Test {
     pthread_sigmask(SIG_BLOCK, &interrupts, &mask_before_);
   }
   void TearDown() override {
-    if (is_sanitized || !has_exact_walks_in_handlers()) return;
+    if (IsSkipped()) return;
     pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
     sigaction(SIGTRAP, &before_, nullptr);
   }

@@ -99,8 +99,9 @@ template <> FILCH_API channel_staying::~task_staying();
 
 /// There are requests: does a thief wait for tasks that this worker may have?
 FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
-FILCH_API bool channel_pays_to_wake(channel_worker const&, std::uint64_t ticks) noexcept;
-FILCH_API void channel_ran_alone(channel_worker&, std::uint64_t ticks) noexcept;
+/// For loops, on a worker. See filch::scheduler.
+FILCH_API bool channel_pays_to_wake(std::uint64_t ticks) noexcept;
+FILCH_API void channel_ran_alone(std::uint64_t ticks) noexcept;
 /// There are requests: answers them, or passes them on.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;
 /// Outside all pools, or staying: detached tasks run in place.

@@ -18,13 +18,8 @@ template <> task_staying<channel_stack>::task_staying() : channel_worker(nullptr
 }
 template <> task_staying<channel_stack>::~task_staying() { channel_places::end_stay(*this); }
 
-bool channel_pays_to_wake(channel_worker const& w, std::uint64_t ticks) noexcept {
-  auto const& m = static_cast<channel_member const&>(w);
-  return m.team->pays_to_wake(m.index, ticks);
-}
-void channel_ran_alone(channel_worker& w, std::uint64_t ticks) noexcept {
-  member(w).team->ran_alone(member(w).index, ticks);
-}
+bool channel_pays_to_wake(std::uint64_t ticks) noexcept { return channel_places::pays_to_wake(ticks); }
+void channel_ran_alone(std::uint64_t ticks) noexcept { channel_places::ran_alone(ticks); }
 
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 

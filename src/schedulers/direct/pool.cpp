@@ -19,13 +19,8 @@ template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) 
 template <> task_staying<direct_stack>::~task_staying() { direct_places::end_stay(*this); }
 
 void direct_poll_slow() noexcept { direct_places::serve_own_thieves(); }
-bool direct_pays_to_wake(direct_worker const& w, std::uint64_t ticks) noexcept {
-  auto const& m = static_cast<direct_member const&>(w);
-  return m.team->pays_to_wake(m.index, ticks);
-}
-void direct_ran_alone(direct_worker& w, std::uint64_t ticks) noexcept {
-  member(w).team->ran_alone(member(w).index, ticks);
-}
+bool direct_pays_to_wake(std::uint64_t ticks) noexcept { return direct_places::pays_to_wake(ticks); }
+void direct_ran_alone(std::uint64_t ticks) noexcept { direct_places::ran_alone(ticks); }
 
 unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(); }
 
