@@ -4,6 +4,7 @@
 
 #include "runtime/team.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -14,6 +15,11 @@ struct unasked_offers {
   unsigned left = 0;
   bool asked_itself = false;  // the request that stands is the worker's own
 };
+
+inline void team::begins_task(unasked_offers& more) const noexcept {
+  more.left = std::max(more.left, workers() - 1);
+  more.asked_itself = false;
+}
 
 template <class Offers, class RootOf>
 void team::pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept {

@@ -73,6 +73,7 @@ void fiber_team::wait_for_parts(detail::join_counter& m, unsigned stolen) noexce
 void fiber_team::run_fiber(fiber_member& w) noexcept {
   while (w.stack) {
     check("fiber", [&w] { return fiber_checks::of_fiber(w); });
+    begins_task(w.unasked);
     takes_up(w);
     // Its caller may have begun to sleep when this worker was at another root's fiber, and did not ask here.
     // edge idle-4: after the root is visible.

@@ -72,6 +72,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
     if (is_done(state)) {
       // This worker may have been woken for an offer while it was about to sleep: then it wakes another one.
       has_work(w.index);
+      begins_task(w.unasked);
       if (sleepers().anybody()) pass_on(w);
       return state;
     }

@@ -60,6 +60,7 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_member& m = *members_[me];
   // Workers that slept while this place was unused have requested nothing here. direct-5: after the place was
   // entered.
+  begins_task(m.unasked);
   ask_if_searched(m);
   direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
   if (alive()) check_idle(m);

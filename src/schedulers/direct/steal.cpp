@@ -42,6 +42,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   has_work(me.index);
   if (sleepers().anybody()) pass_on(me);
   // If the task forks, its first fork is public at once: a searching worker would wait for a later one.
+  begins_task(me.unasked);
   me.split.request();
 
   bool const returned = t->run(*t, t->payload);
