@@ -18,7 +18,6 @@ struct unasked_offers {
 
 inline void team::begins_task(unasked_offers& more) const noexcept {
   more.left = std::max(more.left, workers() - 1);
-  more.asked_itself = false;
 }
 
 template <class Offers, class RootOf>
