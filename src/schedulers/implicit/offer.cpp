@@ -23,7 +23,7 @@ constexpr std::uint64_t k_newest_fork = 8192;
 
 /// A landing pad that can't be read is run now, by the frame's owner.
 void make_join_record(implicit_record& place, implicit_stack& s, join_frame const& frame) noexcept {
-  implicit_record& r = implicit_record::make(place, implicit_record::kind::join);
+  implicit_record& r = implicit_record::make(&place, implicit_record::kind::join);
   r.stack = &s;
   r.frame = frame;
   r.return_slot = frame.return_slot();
@@ -93,7 +93,7 @@ std::uint32_t implicit_team::make_oldest(implicit_member& w, implicit_stack& s, 
     if (scope && (frames == found.found() || scope->rank_ >= found.from_oldest(frames).rsp)) {
       implicit_frame& f = *scope;
       if (f.waiting_ == 1) scope = f.newer_;
-      implicit_record& r = implicit_record::make(place, implicit_record::kind::spawned);
+      implicit_record& r = implicit_record::make(&place, implicit_record::kind::spawned);
       ++f.offered_;
       r.task = &f.take_oldest();
       r.rank = f.rank_;

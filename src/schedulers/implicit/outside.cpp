@@ -5,6 +5,7 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "schedulers/implicit/barrier.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
@@ -17,11 +18,14 @@ namespace {
 /// The record of a frame outside all pools whose f is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
-/// The frames of the functions in which a thread joins, their landing pads, and the record of its last join.
+struct room_for_record {
+  alignas(implicit_record) std::byte bytes[sizeof(implicit_record)];
+};
+/// The frames of the functions in which a thread joins, their landing pads, and the room of its last join's record.
 struct outside_caches {
   sized_call_frame_cache<64> frames;
   pad_cache pads;
-  std::unique_ptr<implicit_record> spare;
+  std::unique_ptr<room_for_record> spare;
 };
 /// On the heap, since few threads join outside.
 constinit thread_local outside_caches* of_this_thread = nullptr;
@@ -48,10 +52,10 @@ implicit_offer* implicit_offer_to_pool() noexcept {
   outside_caches* const caches = caches_of_thread();
   join_frame_walk walk(here, true, above_here, k_anywhere, caches ? &caches->frames : nullptr);
   if (!walk.next_of_any_use(frame) || frame.pad_is == pad_use::unfit) return nullptr;
-  implicit_record* place = caches ? caches->spare.release() : nullptr;
-  if (!place) place = new (std::nothrow) implicit_record;
-  if (!place) return nullptr;
-  implicit_record& r = implicit_record::make(*place, implicit_record::kind::outside);
+  room_for_record* room = caches ? caches->spare.release() : nullptr;
+  if (!room) room = new (std::nothrow) room_for_record;
+  if (!room) return nullptr;
+  implicit_record& r = implicit_record::make(room, implicit_record::kind::outside);
   r.frame = frame;
   r.return_slot = frame.return_slot();
   enter_pad_as_owner(r, caches ? &caches->pads : nullptr);
@@ -66,11 +70,9 @@ void implicit_return_to_pad(implicit_offer& o) noexcept {
 }
 
 void end_outside(implicit_record& r) noexcept {
-  if (of_this_thread && !of_this_thread->spare) {
-    of_this_thread->spare.reset(&r);
-  } else {
-    delete &r;
-  }
+  r.~implicit_record();
+  std::unique_ptr<room_for_record> room(reinterpret_cast<room_for_record*>(&r));
+  if (of_this_thread && !of_this_thread->spare) of_this_thread->spare = std::move(room);
 }
 
 implicit_state* child_returned_outside() noexcept {

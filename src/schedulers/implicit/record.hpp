@@ -49,8 +49,8 @@ struct alignas(64) implicit_record : implicit_offer {
   implicit_frame* scope = nullptr;         // spawned: the task's scope
   struct implicit_stack* stack = nullptr;  // join: the record's stack
 
-  static implicit_record& make(implicit_record& place, kind what) noexcept {
-    implicit_record& r = *::new (static_cast<void*>(&place)) implicit_record;
+  static implicit_record& make(void* place, kind what) noexcept {
+    implicit_record& r = *::new (place) implicit_record;
     r.what = what;
     r.counter.balance = 0;
     return r;
