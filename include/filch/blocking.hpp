@@ -9,7 +9,8 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-/// While it exists, a stand-in works in each pool in which the calling thread is a worker.
+/// While it exists, a stand-in works in each pool in which the calling thread is a worker; one, however deep such
+/// objects are nested.
 class FILCH_API blocked_workers {
  public:
   blocked_workers() noexcept;
@@ -18,7 +19,10 @@ class FILCH_API blocked_workers {
   ~blocked_workers();
 
  private:
+  bool has(void const* team) const noexcept;
+
   static constexpr std::size_t k_most = 8;  // one for each scheduler
+  blocked_workers* const outer_;            // of the calling thread
   std::array<void*, k_most> teams_{};
   std::size_t number_ = 0;
 };

@@ -23,7 +23,12 @@ inline cycles time_stamp() noexcept {
 #endif
 }
 
-inline cycles time_until(cycles then) noexcept { return std::max<cycles>(then - time_stamp(), 0); }
+/// At most some seconds: after a clock was set back, as of a restored virtual machine, it is now.
+inline cycles time_until(cycles then) noexcept {
+  constexpr cycles k_longest = cycles{1} << 34;
+  cycles const left = then - time_stamp();
+  return left > k_longest ? 0 : std::max<cycles>(left, 0);
+}
 
 /// A worker's account with its thieves: the time at which their costs are paid for, at k_part cycles of the worker's
 /// time for each cycle of cost. Until then thieves leave the worker alone. Costs move the time on; work that thieves

@@ -16,9 +16,7 @@ struct unasked_offers {
   bool asked_itself = false;  // the request that stands is the worker's own
 };
 
-inline void team::begins_task(unasked_offers& more) const noexcept {
-  more.left = std::max(more.left, workers() - 1);
-}
+inline void team::begins_task(unasked_offers& more) const noexcept { more.left = std::max(more.left, workers() - 1); }
 
 template <class Offers, class RootOf>
 void team::pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept {

@@ -7,6 +7,7 @@
 #include "os/linux/overflow.hpp"
 #include "runtime/checks.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace filch::runtime {
@@ -26,11 +27,11 @@ void team::begin_blocking() noexcept {
   std::lock_guard const lock(s.mutex);
   check_counts(s);
   ++s.blocked;
-  waits_in_system(true);
-  if (!s.should_work()) return;
-  if (s.busy < s.threads.size()) {
-    s.wanted.notify_one();
-  } else if (s.threads.size() < places_.stand_ins()) {
+  if (s.is_over || !s.should_work()) return;
+  s.wanted.notify_one();
+  // Free threads that have yet to come are for workers that blocked before.
+  bool const are_too_few = s.blocked - s.working > s.free();
+  if (are_too_few && s.threads.size() < places_.stand_ins()) {
     try {
       s.threads.emplace_back([this, number = static_cast<unsigned>(s.threads.size())] { stand_in(number); });
     } catch (std::exception const&) {  // one worker fewer for a while
@@ -41,7 +42,6 @@ void team::begin_blocking() noexcept {
 void team::end_blocking() noexcept {
   if (!alive()) return;
   stand_ins& s = *stand_ins_;
-  waits_in_system(false);
   std::lock_guard const lock(s.mutex);
   check_counts(s);
   --s.blocked;
@@ -80,7 +80,10 @@ void team::stand_in(unsigned number) noexcept {
     mine.works = false;
     --s.busy;
     if (!mine.leaves.is_set()) --s.working;
-    if (!has_place) return;
+    if (!has_place) {
+      ++s.ended;
+      return;
+    }
   }
 }
 
@@ -88,10 +91,15 @@ void team::stand_in(unsigned number) noexcept {
 
 namespace filch::inline FILCH_ABI::detail {
 
-blocked_workers::blocked_workers() noexcept {
+namespace {
+constinit thread_local blocked_workers* innermost = nullptr;
+}  // namespace
+
+blocked_workers::blocked_workers() noexcept : outer_(innermost) {
+  innermost = this;
   for (auto const& each : runtime::all_hideables()) {
     runtime::team* const of = each.block();
-    if (!of || number_ == k_most) continue;
+    if (!of || number_ == k_most || (outer_ && outer_->has(of))) continue;
     teams_[number_++] = of;
     of->begin_blocking();
   }
@@ -99,6 +107,12 @@ blocked_workers::blocked_workers() noexcept {
 
 blocked_workers::~blocked_workers() {
   while (number_ > 0) static_cast<runtime::team*>(teams_[--number_])->end_blocking();
+  innermost = outer_;
+}
+
+bool blocked_workers::has(void const* team) const noexcept {
+  if (std::find(teams_.begin(), teams_.begin() + number_, team) != teams_.begin() + number_) return true;
+  return outer_ && outer_->has(team);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -21,7 +21,8 @@ struct stand_ins {
   unsigned blocked = 0;  // workers that wait
   unsigned working = 0;  // stand-ins that work, and were not told to leave
   unsigned busy = 0;     // the same, and those that were told to leave
-  bool is_over = false;
+  unsigned ended = 0;    // threads that had no memory for their place
+  bool is_over = false;  // no thread is added any more
   std::vector<std::thread> threads;
   struct state {
     bool works = false;  // under mutex
@@ -30,6 +31,8 @@ struct stand_ins {
   std::array<state, places::k_stand_ins_most> each;
 
   bool should_work() const noexcept { return working < blocked; }
+  /// The number of threads that wait, or have yet to come.
+  std::size_t free() const noexcept { return threads.size() - ended - busy; }
   void end() noexcept {
     {
       std::lock_guard const lock(mutex);

@@ -14,14 +14,17 @@ class steal_pace {
   /// `cost_of_steal`: the thief's time for a steal, which is part of the measured time, and the cost for the victim,
   /// which waits for cache lines and for the end of the task.
   explicit steal_pace(cycles cost_of_steal) noexcept : cost_of_steal_(cost_of_steal) {}
-  bool waits(cycles now) const noexcept { return now < waits_until_; }
+  /// A clock that was set back, as of a restored virtual machine, makes no thief wait for longer.
+  bool waits(cycles now) const noexcept { return now < waits_until_ && waits_until_ - now <= longest(); }
   /// A stolen task has run, and that took so long.
   void task_ran(cycles now, cycles lasted) noexcept {
-    waits_until_ =
-        std::max(waits_until_, now - k_credit) + account::k_part * (cost_of_steal_ - std::min(lasted, k_gain));
+    cycles const from = std::clamp(waits_until_, now - k_credit, now);
+    waits_until_ = from + account::k_part * (cost_of_steal_ - std::min(lasted, k_gain));
   }
 
  private:
+  cycles longest() const noexcept { return account::k_part * cost_of_steal_; }
+
   // No task pays for more than a few others.
   static constexpr cycles k_gain = 25'000;
   // Without tiny tasks credit gathers for so long, half a millisecond: for some forty of them.

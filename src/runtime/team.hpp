@@ -103,8 +103,6 @@ class team {
   virtual void be_worker(unsigned me, void (*call)(void*), void* argument) = 0;
   /// Runs call(argument) here. Joins in it run in order.
   virtual void run_in_order(void (*call)(void*), void* argument) = 0;
-  /// The calling thread, a worker of this team, begins or ends to wait in the system.
-  virtual void waits_in_system(bool) noexcept {}
   /// One look around; true if a task was found and run.
   virtual bool steal_and_run(unsigned me) = 0;
   /// Requests tasks from every worker: the next fork of each is public.

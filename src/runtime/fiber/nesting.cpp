@@ -42,10 +42,22 @@ fiber_member* member_around_stays(fiber_worker* w) noexcept {
   return member_or_null(w);
 }
 
-/// In a poll; before a stay or another pool's run, and after it: thieves that requested meanwhile got no answer, and
-/// may sleep.
 void serve_own_thieves() noexcept {
   if (fiber_member* const m = member_or_null(&fiber_self())) m->team->serve_thieves(*m);
+}
+/// A stay, or another pool's run, begins.
+void leave_forks() noexcept {
+  fiber_member* const m = member_or_null(&fiber_self());
+  if (!m) return;
+  m->team->keep_interrupts_away(*m);
+  m->team->serve_thieves(*m);
+}
+/// It is over. Thieves that requested meanwhile got no answer, and may sleep.
+void come_back() noexcept {
+  fiber_member* const m = member_or_null(&fiber_self());
+  if (!m) return;
+  m->team->admit_interrupts(*m);
+  m->team->serve_thieves(*m);
 }
 
 // A child of fork() is outside all pools, also if a task forked it. The task's worker is found again when the task
@@ -70,7 +82,7 @@ struct hiding_worker : fiber_worker {
 bool hide(void* room) noexcept {
   fiber_worker* const w = &fiber_self();
   if (w == &outside) return false;
-  serve_own_thieves();
+  leave_forks();
   static_assert(sizeof(hiding_worker) <= hideable::k_room && alignof(hiding_worker) <= 64);
   auto* const screen = ::new (room) hiding_worker;
   screen->outer = w;
@@ -82,7 +94,7 @@ void show(void* room) noexcept {
   become(screen->outer);
   if (screen->generation != fork_generation()) leave_pools_in_child();  // the run's task forked
   std::destroy_at(screen);
-  serve_own_thieves();
+  come_back();
 }
 
 /// The calling code keeps its thread until end_stay().
@@ -174,7 +186,7 @@ void fiber_ran_alone(std::uint64_t ticks) noexcept {
 
 fiber_staying::fiber_staying() noexcept : fiber_worker(fiber_kind::staying, 1, fiber_requested()) {
   outer = within = &fiber_self();
-  runtime::serve_own_thieves();
+  runtime::leave_forks();
   runtime::become(this);
 }
 
@@ -182,7 +194,7 @@ fiber_staying::~fiber_staying() {
   // A child that was forked meanwhile is outside all pools.
   if (&fiber_self() != this) return;
   runtime::become(outer);
-  runtime::serve_own_thieves();
+  runtime::come_back();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

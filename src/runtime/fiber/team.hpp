@@ -79,6 +79,10 @@ class fiber_team : public team {
   virtual void serve_thieves(fiber_member&) noexcept = 0;
   /// Before its worker waits in the system: offers all that it can.
   virtual void offer_all(fiber_member&) noexcept = 0;
+  /// A stay, or another pool's run, begins in a task of this team. Before its thieves are served.
+  virtual void keep_interrupts_away(fiber_member&) noexcept {}
+  /// It is over. Before its thieves are served.
+  virtual void admit_interrupts(fiber_member&) noexcept {}
 
  protected:
   /// lower_bytes says how many bytes the scheduler wants at the low end of stacks of that size; null: none.

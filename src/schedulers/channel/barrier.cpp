@@ -59,6 +59,7 @@ void channel_team::barrier(channel_member& w) noexcept {
       sleepers().sleep(w.index);
     }
   }
+  has_work(w.index);
   give_back_received(w);
 }
 
@@ -66,6 +67,7 @@ void channel_team::barrier(channel_member& w) noexcept {
 bool channel_team::run_detached(channel_member& w) noexcept {
   if (w.detached.is_empty()) return false;
   check(w);
+  has_work(w.index);
   w.own->requests.reopen();
   channel_detached& t = w.detached.pop();
   ++w.detached_running;

@@ -83,6 +83,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
       searches = 0;
     }
   }
+  has_work(w.index);
   give_back_received(w);
   future_state const state = t.future.peek();
   w.top = w.bottom = &t;

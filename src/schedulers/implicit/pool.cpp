@@ -69,19 +69,23 @@ void implicit_team::be_worker(unsigned me, void (*call)(void*), void* argument) 
 
 void implicit_team::make_place(unsigned place) noexcept { add(*make_member<implicit_member>(place), place); }
 
-/// A worker that waits in the system has offered all that it can, and a signal would end its wait early.
-void implicit_team::waits_in_system(bool begins) noexcept {
-  auto* const w = static_cast<implicit_member*>(place_of_caller());
-  if (w) w->thread.set(begins ? 0 : calling_thread());
+/// In a stay, or another pool's run, the worker can't answer, and a signal would end a wait in the system early.
+void implicit_team::keep_interrupts_away(runtime::fiber_member& m) noexcept {
+  static_cast<implicit_member&>(m).thread.set(0);
+}
+
+void implicit_team::admit_interrupts(runtime::fiber_member& m) noexcept {
+  auto& w = static_cast<implicit_member&>(m);
+  w.thread.set(calling_thread());  // a thief that reads an old one interrupts in vain
+  // A thief that takes this worker for free, or for interrupted, has requested before the worker looks at its
+  // request.
+  w.interrupted.begin();
 }
 
 void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
   w.exceptions = runtime::exceptions_here();
-  w.thread.set(calling_thread());  // a thief that reads an old one interrupts in vain
-  // A thief that takes this worker for free, or for interrupted, has requested before the worker looks at its
-  // request.
-  w.interrupted.begin();
+  admit_interrupts(w);
   // The kernel has zeroed it, which is what an empty header is.
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
@@ -89,7 +93,7 @@ void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   w.offers.publish(*s);
 }
 
-void implicit_team::is_free(runtime::fiber_member& m) noexcept { static_cast<implicit_member&>(m).thread.set(0); }
+void implicit_team::is_free(runtime::fiber_member& m) noexcept { keep_interrupts_away(m); }
 
 #if defined(FILCH_PROBES)
 namespace probes {

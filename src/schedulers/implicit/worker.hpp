@@ -91,8 +91,9 @@ class implicit_team final : public runtime::fiber_team {
   // The pool.
   void make_place(unsigned place) noexcept override;
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
-  void waits_in_system(bool begins) noexcept override;
   void takes_up(runtime::fiber_member& w) noexcept override;
+  void keep_interrupts_away(runtime::fiber_member& m) noexcept override;
+  void admit_interrupts(runtime::fiber_member& m) noexcept override;
   void is_free(runtime::fiber_member& w) noexcept override;
   bool keeps_accounts() const noexcept override { return true; }
 
