@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -51,7 +52,7 @@ concept called_from_outside = requires { requires W::k_from_outside; };
 struct workload {
   std::string_view name;
   std::string_view about;
-  std::vector<std::string_view> sizes;  // published ones; the first is the default
+  std::vector<std::string_view> sizes;            // published ones; the first is the default
   std::string_view quick_size;
   std::string_view quick_peer_size;      // for peers that would take minutes at quick_size; empty: the same
   void (*check)(std::string_view size);  // throws bad_request, soon: makes no large input
@@ -105,6 +106,32 @@ class two_part_size {
   std::string_view numbers_;
   std::size_t colon_;
 };
+
+struct size_part {
+  std::string_view name;
+  long least, most;
+};
+
+/// A size of whole numbers with colons between them. Those after the first `needed` may be left out.
+inline std::vector<long> parse_size_parts(std::string_view workload, std::string_view size, std::string_view form,
+                                          std::size_t needed, std::initializer_list<size_part> parts) {
+  std::string const shown = std::string(workload) + "=" + std::string(size) + ": expected ";
+  std::vector<long> numbers;
+  for (std::size_t at = 0; at <= size.size(); ++at) {
+    if (numbers.size() == parts.size()) throw bad_request(shown + std::string(form));
+    size_part const& part = parts.begin()[numbers.size()];
+    std::string_view const text = size.substr(at, size.find(':', at) - at);
+    auto const value = whole_number(text, part.least, part.most);
+    if (!value) {
+      throw bad_request(shown + std::string(part.name) + " to be a whole number from " + std::to_string(part.least) +
+                        " to " + std::to_string(part.most));
+    }
+    numbers.push_back(*value);
+    at += text.size();
+  }
+  if (numbers.size() < needed) throw bad_request(shown + std::string(form));
+  return numbers;
+}
 
 /// Throws bad_request if two are the same: it would be measured twice, and count twice in a mean.
 inline void check_once(std::vector<std::string> const& names) {
