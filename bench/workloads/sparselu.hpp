@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../workload.hpp"
+#include "blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,11 +20,10 @@ struct sparselu {
   static constexpr std::string_view about = "LU decomposition of a sparse matrix in doubles, by blocks of 64";
   static constexpr std::string_view quick_size = "2048";
   static std::vector<std::string_view> sizes() { return {"4096", "2048", "1024"}; }
+  static std::vector<std::string_view> published_sizes() { return {"4096"}; }
   static constexpr std::size_t k_side = 64;
 
-  struct block {
-    double at[k_side][k_side];
-  };
+  using block = block_of<k_side>;
   using vector = std::vector<double>;
 
   struct input {
@@ -55,8 +55,9 @@ struct sparselu {
     for (std::size_t i = 0; i < in.side; ++i) {
       for (std::size_t j = 0; j < in.side; ++j) {
         if (is_zero(i, j)) continue;
-        fill_random(add_block(in, i, j), x);
-        if (i == j) make_dominant(in.original.back(), static_cast<double>(rows));
+        block& b = add_block(in, i, j);
+        b.fill_random(x);
+        if (i == j) b.add_to_diagonal(static_cast<double>(rows));
       }
     }
     add_fill_in(in);
@@ -76,17 +77,6 @@ struct sparselu {
     in.places[i * in.side + j] = in.original.size();
     return in.original.emplace_back();
   }
-  static void fill_random(block& b, std::uint64_t& x) {
-    for (auto& row : b.at) {
-      for (double& e : row) {
-        x = x * 6364136223846793005u + 1442695040888963407u;
-        e = static_cast<double>(x >> 11) * 0x1p-52 - 1;
-      }
-    }
-  }
-  static void make_dominant(block& diagonal, double by) {
-    for (std::size_t i = 0; i < k_side; ++i) diagonal.at[i][i] += by;
-  }
   static void add_fill_in(input& in) {
     for (std::size_t k = 0; k < in.side; ++k) {
       for (std::size_t i = k + 1; i < in.side; ++i) {
@@ -97,51 +87,19 @@ struct sparselu {
     }
   }
 
-  // The suite's kernels. Not inlined: every contender runs the same code, at the same place.
-  [[gnu::noinline]] static void decompose(block& d) {
-    for (std::size_t k = 0; k < k_side; ++k) {
-      for (std::size_t i = k + 1; i < k_side; ++i) {
-        double const x = d.at[i][k] /= d.at[k][k];
-        for (std::size_t j = k + 1; j < k_side; ++j) d.at[i][j] -= x * d.at[k][j];
-      }
-    }
-  }
-  [[gnu::noinline]] static void forward(block const& diagonal, block& of_row) {
-    for (std::size_t k = 0; k < k_side; ++k) {
-      for (std::size_t i = k + 1; i < k_side; ++i) subtract(of_row.at[i], diagonal.at[i][k], of_row.at[k]);
-    }
-  }
-  [[gnu::noinline]] static void divide(block const& diagonal, block& of_column) {
-    for (auto& row : of_column.at) {
-      for (std::size_t k = 0; k < k_side; ++k) {
-        double const x = row[k] /= diagonal.at[k][k];
-        for (std::size_t j = k + 1; j < k_side; ++j) row[j] -= x * diagonal.at[k][j];
-      }
-    }
-  }
-  [[gnu::noinline]] static void update(block const& of_column, block const& of_row, block& inner) {
-    for (std::size_t i = 0; i < k_side; ++i) {
-      for (std::size_t k = 0; k < k_side; ++k) subtract(inner.at[i], of_column.at[i][k], of_row.at[k]);
-    }
-  }
-  // row -= x other
-  static void subtract(double* __restrict row, double x, double const* __restrict other) {
-    for (std::size_t j = 0; j < k_side; ++j) row[j] -= x * other[j];
-  }
-
   template <class S> static answer run(input& a) {
     for (std::size_t k = 0; k < a.side; ++k) {
-      decompose(a(k, k));
+      block::decompose(a(k, k));
       filch::scope<S>([&a, k](auto& s) {
         for (std::size_t j = k + 1; j < a.side; ++j) {
-          if (a.has(k, j)) s.spawn([&a, k, j] { forward(a(k, k), a(k, j)); });
-          if (a.has(j, k)) s.spawn([&a, k, j] { divide(a(k, k), a(j, k)); });
+          if (a.has(k, j)) s.spawn([&a, k, j] { block::forward(a(k, k), a(k, j)); });
+          if (a.has(j, k)) s.spawn([&a, k, j] { block::divide(a(k, k), a(j, k)); });
         }
       });
       filch::scope<S>([&a, k](auto& s) {
         for (std::size_t i = k + 1; i < a.side; ++i) {
           for (std::size_t j = k + 1; j < a.side && a.has(i, k); ++j) {
-            if (a.has(k, j)) s.spawn([&a, k, i, j] { update(a(i, k), a(k, j), a(i, j)); });
+            if (a.has(k, j)) s.spawn([&a, k, i, j] { block::update(a(i, k), a(k, j), a(i, j)); });
           }
         }
       });
