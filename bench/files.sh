@@ -42,6 +42,10 @@ equal "rows" "$(rows rows)" 6
 "$bench" --workload fib=15 --scheduler direct --workers 1,2 --repeat 1 --long >"$folder/long"
 expect long "baseline: the"
 
+"$bench" --published --workload nqueens-array,fib=15 --scheduler direct --workers 1 --repeat 1 --json "$folder/rows" >/dev/null
+equal "rows" "$(rows rows)" 2
+expect rows '"size": "12"'
+
 # A file that can be opened and not written.
 if "$bench" --workload fib=10 --scheduler direct --workers 1 --repeat 1 --json /dev/full >/dev/null 2>"$folder/full"; then
   echo "a full disk goes unnoticed" >&2

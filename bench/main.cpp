@@ -31,6 +31,7 @@ void list() {
   fmt::print("workloads (sizes; the first is the default):\n");
   for (workload const& w : known_workloads()) {
     fmt::print("  {:<14} {}\n  {:<14} {}\n", w.name, w.about, "", fmt::join(w.sizes, " "));
+    if (!w.published_sizes.empty()) fmt::print("  {:<14} published: {}\n", "", fmt::join(w.published_sizes, " "));
   }
   fmt::print("schedulers:\n");
   for (contender const& c : contenders()) fmt::print("  {:<14} {}\n", c.name, c.about);

@@ -33,18 +33,25 @@ void check_cluster(options const& o) {
   };
   if (!measurement(o).empty()) refuse(measurement(o));
   if (o.quick) refuse("--quick");
+  if (o.published) refuse("--published");
   if (o.format == "csv") refuse("--format csv");
 #if !BENCH_WITH_CLUSTER
   throw bad_request("--scheduler cluster needs a build with -DFILCH_WITH_MPI=ON");
 #endif
 }
 
-/// --quick sets the sizes of workloads that are named without one, and the number of their runs.
-void check_quick(options const& o) {
+bool all_have_sizes(options const& o) {
   auto const has_size = [](std::string const& text) { return text.find('=') != std::string::npos; };
-  bool const sets_sizes = o.algorithms || !std::all_of(o.workloads.begin(), o.workloads.end(), has_size);
+  return std::all_of(o.workloads.begin(), o.workloads.end(), has_size);
+}
+
+/// --quick sets the sizes of workloads that are named without one, and the number of their runs; --published the
+/// sizes.
+void check_quick(options const& o) {
+  bool const sets_sizes = o.algorithms || !all_have_sizes(o);
   bool const sets_turns = o.repeat.empty() && !o.space;
   if (o.quick && !sets_sizes && !sets_turns) throw bad_request("--quick has no effect here: leave it out");
+  if (o.published && all_have_sizes(o)) throw bad_request("--published has no effect here: leave it out");
 }
 
 void check_table(options const& o) {
@@ -86,6 +93,8 @@ options read_options(int argc, char** argv) {
                                       "turns of a row; default: 5 for the short table, else 15, or 3 with --quick");
   app.add_option("--format", o.format, "table, json or csv")->check(CLI::IsMember({"table", "json", "csv"}));
   auto* const quick = app.add_flag("--quick", o.quick, "the main workloads at smaller sizes, about two minutes");
+  auto* const published = app.add_flag(
+      "--published", o.published, "the workloads of the five papers at the papers' own sizes, which takes hours");
   app.add_flag("--long", o.is_long, "the long table: a row for each scheduler on each number of workers");
   app.add_option("--html", o.html, "write the short table as a page with bar charts into this file, too");
   app.add_option("--json", o.json, "write all figures of the table as JSON into this file, too");
@@ -115,6 +124,8 @@ options read_options(int argc, char** argv) {
   loops->excludes(workload)->excludes(workers)->excludes(micro)->excludes(space)->excludes(channels)->excludes(
       server);
   algorithms->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops);
+  published->excludes(quick)->excludes(micro)->excludes(channels)->excludes(server)->excludes(loops)->excludes(
+      algorithms);
   against->excludes(micro)->excludes(space)->excludes(channels)->excludes(server)->excludes(loops)->excludes(
       algorithms);
 #if FILCH_HAS_CACTUS

@@ -15,6 +15,7 @@ struct options {
   std::string repeat;
   std::string format = "table";
   bool quick = false;
+  bool published = false;
   bool is_long = false;  // the long table
   // files to write, too; empty: none
   std::string html;

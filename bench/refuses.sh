@@ -38,9 +38,20 @@ refused --workload rounds=256
 refused --workload rounds=256:1:poll
 refused --workload saxpy=10
 refused --workload server=8
+refused --workload lu=100
+refused --workload fft=100
+refused --workload rectmul=16:32
+refused --workload heat=100:100
+refused --workload cholesky=250:100
+refused --workload cholesky=250:1000000
+refused --workload mm=64:1:1
+refused --workload stress=256:
 says "server=0:200: expected CALLERS to be" --workload server=0:200
 says "spc=10:0: expected MICROSECONDS to be" --workload spc=10:0
 says "treerec=0:1:poll: expected NUMBER to be" --workload treerec=0:1:poll
+says "rectmul=16:20:16: expected one or three multiples of 16" --workload rectmul=16:20:16
+says "jacobi=64:0: expected STEPS to be" --workload jacobi=64:0
+says "ssf=10:x: expected REPETITIONS to be" --workload ssf=10:x
 says "stress=256:99: expected HEIGHT to be" --workload stress=256:99
 refused --scheduler nonsense
 refused --workers 0
@@ -90,6 +101,10 @@ says "cannot write /nonexistent/page.html" --html /nonexistent/page.html --workl
 says "cannot write /nonexistent/rows.json" --json /nonexistent/rows.json --workload fib=10 --long
 says "--html has room for 4 columns" --html page.html --scheduler direct,channel --workers 1,2,3 --workload fib=10
 says "--html has room for 4 columns" --html page.html --scheduler serial,direct --workload fib=10
+says "skynet has no published size" --published --workload skynet
+says "--published has no effect here" --published --workload fib=10
+refused --published --quick
+refused --published --loops
 refused --micro --format csv
 refused --micro --workload nonsense
 refused --micro --scheduler serial
@@ -146,6 +161,7 @@ refused --server --repeat 0
 # Options of --scheduler cluster (more in cluster/answers.sh). None of these needs MPI.
 refused --scheduler cluster,direct
 says "--micro does not apply to --scheduler cluster" --scheduler cluster --micro
+says "--published does not apply to --scheduler cluster" --scheduler cluster --published
 says "--space does not apply to --scheduler cluster" --scheduler cluster --space
 says "--against does not apply to --scheduler cluster" --scheduler cluster --against direct
 says "--server does not apply to --scheduler cluster" --scheduler cluster --server

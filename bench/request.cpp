@@ -24,16 +24,22 @@ workload const& known_workload(std::string_view name) {
   throw bad_request(fmt::format("unknown workload {}; --list names them", name));
 }
 
-sized_workload at_usual_size(workload const& w, options const& o) {
-  if (o.quick) return {&w, std::string(w.quick_size), std::string(w.quick_peer_size)};
-  return {&w, std::string(w.sizes[0]), ""};
+/// Adds the workload at the size that it has without one, or at all published ones.
+void add_usual(std::vector<sized_workload>& wanted, workload const& w, options const& o) {
+  if (o.published) {
+    for (auto const size : w.published_sizes) wanted.push_back({&w, std::string(size), ""});
+  } else if (o.quick) {
+    wanted.push_back({&w, std::string(w.quick_size), std::string(w.quick_peer_size)});
+  } else {
+    wanted.push_back({&w, std::string(w.sizes[0]), ""});
+  }
 }
 
 void add_all(std::vector<sized_workload>& wanted, options const& o) {
   if (o.quick) {
-    for (auto const name : k_quick_workloads) wanted.push_back(at_usual_size(known_workload(name), o));
+    for (auto const name : k_quick_workloads) add_usual(wanted, known_workload(name), o);
   } else {
-    for (workload const& w : known_workloads()) wanted.push_back(at_usual_size(w, o));
+    for (workload const& w : known_workloads()) add_usual(wanted, w, o);
   }
 }
 
@@ -74,8 +80,14 @@ std::vector<sized_workload> wanted_workloads(options const& o) {
       continue;
     }
     auto const equals = text.find('=');
-    wanted.push_back(at_usual_size(known_workload(std::string_view(text).substr(0, equals)), o));
-    if (equals != std::string::npos) wanted.back() = {wanted.back().what, text.substr(equals + 1), ""};
+    workload const& w = known_workload(std::string_view(text).substr(0, equals));
+    if (equals != std::string::npos) {
+      wanted.push_back({&w, text.substr(equals + 1), ""});
+    } else if (o.published && w.published_sizes.empty()) {
+      throw bad_request(fmt::format("{} has no published size; --list prints them", w.name));
+    } else {
+      add_usual(wanted, w, o);
+    }
   }
   std::vector<std::string> names;
   for (sized_workload const& w : wanted) {

@@ -52,7 +52,8 @@ concept called_from_outside = requires { requires W::k_from_outside; };
 struct workload {
   std::string_view name;
   std::string_view about;
-  std::vector<std::string_view> sizes;            // published ones; the first is the default
+  std::vector<std::string_view> sizes;            // the first is the default
+  std::vector<std::string_view> published_sizes;  // of the papers' own runs; empty: in none of them
   std::string_view quick_size;
   std::string_view quick_peer_size;      // for peers that would take minutes at quick_size; empty: the same
   void (*check)(std::string_view size);  // throws bad_request, soon: makes no large input

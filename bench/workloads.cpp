@@ -21,10 +21,16 @@ template <class W> constexpr std::string_view quick_peer_size() {
   return "";
 }
 
+template <class W> std::vector<std::string_view> published_sizes() {
+  if constexpr (requires { W::published_sizes(); }) return W::published_sizes();
+  return {};
+}
+
 template <class W> workload describe() {
   return {W::name,
           W::about,
           W::sizes(),
+          published_sizes<W>(),
           W::quick_size,
           quick_peer_size<W>(),
           check_size<W>,

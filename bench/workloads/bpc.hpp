@@ -20,6 +20,7 @@ struct bpc {
   static std::vector<std::string_view> sizes() {
     return {"10000:10", "10000:100", "10000:1000", "10000:10:poll", "10000:100:poll", "10000:1000:poll"};
   }
+  static std::vector<std::string_view> published_sizes() { return {"10000:10", "10000:100", "10000:1000"}; }
   static constexpr std::size_t k_consumers = 9;
 
   using input = timed_tasks;

@@ -115,6 +115,7 @@ struct matmul {
   static constexpr std::string_view about = "matrix product in doubles, recursive quarters";
   static constexpr std::string_view quick_size = "1024";
   static std::vector<std::string_view> sizes() { return {"1024", "512", "2048"}; }
+  static std::vector<std::string_view> published_sizes() { return {"1024", "2048"}; }
   using input = matrices;
   using answer = bool;
   static long size_of(std::string_view size) { return matrix_side(name, size); }
@@ -135,7 +136,8 @@ struct strassen {
   static constexpr std::string_view name = "strassen";
   static constexpr std::string_view about = "matrix product in doubles, Strassen's seven products";
   static constexpr std::string_view quick_size = "1024";
-  static std::vector<std::string_view> sizes() { return {"1024", "512", "2048"}; }
+  static std::vector<std::string_view> sizes() { return {"1024", "512", "2048", "4096"}; }
+  static std::vector<std::string_view> published_sizes() { return {"4096"}; }
   static constexpr std::ptrdiff_t k_strassen_below = 128;
 
   using input = matrices;

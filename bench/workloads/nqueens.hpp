@@ -20,6 +20,7 @@ struct nqueens {
   static constexpr std::string_view about = "n queens, board as bit masks";
   static constexpr std::string_view quick_size = "14";
   static std::vector<std::string_view> sizes() { return {"13", "12", "14"}; }
+  static std::vector<std::string_view> published_sizes() { return {"14"}; }
 
   using input = unsigned;
   using answer = long;
@@ -62,6 +63,7 @@ struct nqueens_array {
   static constexpr std::string_view about = "n queens, board copied at each branch";
   static constexpr std::string_view quick_size = "12";
   static std::vector<std::string_view> sizes() { return {"11", "12"}; }
+  static std::vector<std::string_view> published_sizes() { return {"12"}; }
 
   struct board {
     std::array<signed char, 16> column_of_row;

@@ -18,6 +18,7 @@ struct spc {
   static std::vector<std::string_view> sizes() {
     return {"100000:10", "100000:100", "100000:1000", "100000:10:poll", "100000:100:poll", "100000:1000:poll"};
   }
+  static std::vector<std::string_view> published_sizes() { return {"100000:10", "100000:100", "100000:1000"}; }
 
   using input = timed_tasks;
   using answer = bool;

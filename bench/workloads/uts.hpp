@@ -18,6 +18,7 @@ struct uts {
   static constexpr std::string_view about = "unbalanced tree search, the published trees";
   static constexpr std::string_view quick_size = "T1";
   static std::vector<std::string_view> sizes() { return {"T1L", "T1", "T3", "T2L", "T3L"}; }
+  static std::vector<std::string_view> published_sizes() { return {"T1L", "T2L", "T3L"}; }
 
   enum class shape { binomial, geometric_cyclic, geometric_fixed };
   struct tree {
