@@ -193,14 +193,25 @@ struct fft {
   static bool verify(input const& in, answer found) {
     return found && bits(in.count, found) == in.expected_bits && has_weighted_sum(in.count, found);
   }
+  // A sum whose rounding does not grow with the number of terms (Kahan): some are as large as n.
+  struct long_sum {
+    number sum{0, 0};
+    number lost{0, 0};
+    void add(number term) {
+      term = term - lost;
+      number const next = sum + term;
+      lost = (next - sum) - term;
+      sum = next;
+    }
+  };
   // Weights z^k, where z is half a step beside a root of unity: z^n = -1. Their sums over the results are sums of
   // 2 / (1 - z root^j) = 1 - i cot(angle / 2) over the elements.
   static bool has_weighted_sum(std::size_t n, answer found) {
     std::size_t const beside = n / 3;
-    number difference{0, 0};
-    for (std::size_t k = 0; k < n; ++k) difference = difference + found[k] * root((2 * beside + 1) * k % (2 * n), n);
-    for (std::size_t j = 0; j < n; ++j)
-      difference = difference - element(j) * number{1, -cotangent((beside + j) % n, n)};
+    long_sum of_results, of_elements;
+    for (std::size_t k = 0; k < n; ++k) of_results.add(found[k] * root((2 * beside + 1) * k % (2 * n), n));
+    for (std::size_t j = 0; j < n; ++j) of_elements.add(element(j) * number{1, -cotangent((beside + j) % n, n)});
+    number const difference = of_results.sum - of_elements.sum;
     // Results are about the root of n, and so are their sums' parts; a rounding for each level.
     double const most = 1e-14 * static_cast<double>(n) * (1 + std::log2(static_cast<double>(n)));
     return std::hypot(difference.re, difference.im) <= most;
