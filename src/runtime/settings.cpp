@@ -4,6 +4,7 @@
 
 #include "os/linux/processors.hpp"
 #include "runtime/fork_generation.hpp"
+#include "runtime/profile/profile.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -127,6 +128,7 @@ settings resolve(pool_options const& options) {
   s.give_back = resolve_give_back(options.stack_give_back);
   s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true);
   s.stats = switch_from_environment("FILCH_STATS");
+  s.profile = profile::is_asked_for() && fork_generation() == 0;
   if (auto const* const text = environment("FILCH_TRACE", room)) {
     refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");
   }

@@ -14,6 +14,7 @@ struct settings {
   bool stack_size_is_asked_for;  // else it gets smaller if address space is short
   bool pin;
   bool stats;
+  bool profile;                 // FILCH_PROFILE; never in a child of fork()
   give_back_policy give_back;   // never from_environment
   bool interrupts;              // may workers be interrupted by signals?
   std::size_t available;        // processors that the affinity mask and the container's quota leave

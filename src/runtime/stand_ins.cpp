@@ -22,7 +22,7 @@ void check_counts(stand_ins const& s) noexcept {
 }  // namespace
 
 void team::begin_blocking() noexcept {
-  if (!alive()) return;
+  if (!alive() || is_measured()) return;
   stand_ins& s = *stand_ins_;
   std::lock_guard const lock(s.mutex);
   check_counts(s);
@@ -40,7 +40,7 @@ void team::begin_blocking() noexcept {
 }
 
 void team::end_blocking() noexcept {
-  if (!alive()) return;
+  if (!alive() || is_measured()) return;
   stand_ins& s = *stand_ins_;
   std::lock_guard const lock(s.mutex);
   check_counts(s);

@@ -8,6 +8,7 @@
 #include "runtime/checks.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/pools.hpp"
+#include "runtime/profile/profile.hpp"
 #include "runtime/statistics.hpp"
 
 #include <cerrno>
@@ -67,9 +68,11 @@ worker_space team::reserve_space() const noexcept { return {stack_size_, stack_s
 
 void team::start() {
   places_.make(0);
+  if (settings_.profile && !is_measured()) profile::say_not_measured(scheduler_name());
+  unsigned const workers_to_start = is_measured() ? 1 : settings_.workers;
   try {
-    threads_.reserve(settings_.workers - 1);
-    for (unsigned i = 1; i < settings_.workers && start_thread(i); ++i) {
+    threads_.reserve(workers_to_start - 1);
+    for (unsigned i = 1; i < workers_to_start && start_thread(i); ++i) {
     }
     register_team(*this, settings_.stats);
   } catch (...) {

@@ -86,6 +86,8 @@ class team {
   virtual char const* scheduler_name() const noexcept = 0;
   /// The scheduler's own counters, a line of the table at exit; empty: none. Throws std::bad_alloc.
   virtual std::string own_figures() const { return {}; }
+  /// Does FILCH_PROFILE measure it? Then it has no threads, and callers run all of their tasks themselves.
+  virtual bool is_measured() const noexcept { return false; }
 
  protected:
   /// If the user sets no size of stacks, it is halved until this much extra address space fits for each worker.

@@ -46,6 +46,7 @@ std::vector<setting> bad_values() {
       {"FILCH_INTERRUPTS", {"off"}},
       {"FILCH_STATS", {"yes", "2", ""}},
       {"FILCH_STACK_GIVE_BACK", {"", "yes", "MADVISE", "madvise,mmap"}},
+      {"FILCH_PROFILE", {""}},
       {"FILCH_TRACE", {"trace.json", ""}},
   };
   std::vector<setting> result;

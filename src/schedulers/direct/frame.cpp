@@ -2,6 +2,7 @@
 // (src/runtime/task_frame_sync.hpp) calls these functions. Protocol: "Scope" in protocol.md.
 #include "runtime/task_frame_sync.hpp"
 #include "schedulers/direct/checks.hpp"
+#include "schedulers/direct/profile.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <algorithm>
@@ -13,11 +14,17 @@ bool direct_run_nothing(direct_task&, void*) noexcept { return true; }
 /// Workers on their way have not requested yet. If there are any, the owner looks before it runs the first task.
 void direct_stack::begins_sync(direct_worker& owner) noexcept {
   direct_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->sync_begins();
   if (w.top > w.public_end.get()) w.team->ask_if_searched(w);
 }
 
 direct_run direct_stack::take_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
+  if (w.profile) [[unlikely]] {
+    w.profile->task_begins(w, t);
+    return t.run;
+  }
   check_worker(w, w.top);
   if (&t < w.public_end.get()) {
     if (!t.state.take()) return nullptr;
@@ -81,11 +88,21 @@ void direct_team::emptied(direct_member& w, direct_task& t) noexcept {
 
 /// Private tasks of the scope are all emptied by now. No thief knows of them.
 direct_task* direct_stack::drop_emptied(direct_worker& w, direct_task* base) noexcept {
+  if (auto* const p = member(w).profile) [[unlikely]] {
+    p->sync_ends(w, base);
+    return w.top = base;
+  }
   w.top = std::min(w.top, std::max(base, w.public_end.get()));
   return w.top;
 }
 
-bool direct_stack::is_done(task const& t) noexcept { return detail::is_done(t.state.peek()); }
+bool direct_stack::is_done(task const& t) noexcept {
+  if (auto* const p = member(*direct_self).profile) [[unlikely]] {
+    p->takes_early(t);
+    return true;
+  }
+  return detail::is_done(t.state.peek());
+}
 
 template void task_frame<direct_stack>::drain() noexcept;
 template void task_frame<direct_stack>::reclaim() noexcept;

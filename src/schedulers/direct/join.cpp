@@ -4,12 +4,15 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/direct/checks.hpp"
+#include "schedulers/direct/profile.hpp"
 #include "schedulers/direct/worker.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
 join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->join(w, t);
   check_worker(w, &t + 1);
   direct_task* const public_end = w.public_end.get();
   if (&t < public_end) return w.team->join_public(w, t);

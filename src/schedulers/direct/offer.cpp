@@ -1,6 +1,7 @@
 // The owner makes tasks public: at a fork whose compare failed, and on request between forks. join_slow() in join.cpp
 // and scopes (frame.cpp) call publish(), too. Protocol: "Fork" and direct-5 in protocol.md.
 #include "schedulers/direct/checks.hpp"
+#include "schedulers/direct/profile.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <algorithm>
@@ -15,6 +16,8 @@ constexpr std::ptrdiff_t k_publish_most = 32;
 
 void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
   direct_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->pushed(w, t);
   check_worker(w, w.top);
   check_private(w, t);
   if (&t < w.public_end.get()) {
@@ -62,19 +65,23 @@ void direct_team::has_offered(direct_member& w, bool was_requested, direct_task 
 
 void direct_stack::answer(direct_worker& owner) noexcept {
   direct_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->of_thread().no_room();
   w.team->serve_thieves(w);
 }
 
 /// A task of this team enters another pool, or stays, or spawns into a full scope. What it forked here would wait, so
 /// thieves get some of it now.
 void direct_team::serve_thieves(direct_member& w) noexcept {
+  if (w.profile) [[unlikely]]
+    return;
   check_worker(w, w.top);
   if (w.split.is_requested() && w.top > w.public_end.get()) publish(w, w.top);
 }
 
 /// The worker is about to wait in the system: offers all tasks that it has.
 void direct_team::offer_all(direct_member& w) noexcept {
-  if (!alive()) return;
+  if (!alive() || w.profile) return;
   check_worker(w, w.top);
   while (w.top > w.public_end.get()) publish(w, w.top);
 }

@@ -4,6 +4,7 @@
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
 #include "schedulers/direct/checks.hpp"
+#include "schedulers/direct/profile.hpp"
 #include "schedulers/direct/worker.hpp"
 
 #include <utility>
@@ -15,18 +16,36 @@ using direct_places = task_places<direct_stack, direct_member>;
 
 constinit thread_local direct_worker* direct_self = &direct_places::outside;
 
-template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) { direct_places::begin_stay(*this); }
-template <> task_staying<direct_stack>::~task_staying() { direct_places::end_stay(*this); }
+namespace {
+direct_profile* profile_of_caller() noexcept {
+  direct_member const* const m = direct_places::member_or_null(direct_self);
+  return m ? m->profile : nullptr;
+}
+}  // namespace
+
+template <> task_staying<direct_stack>::task_staying() : direct_worker(nullptr) {
+  direct_places::begin_stay(*this);
+  if (auto* const p = profile_of_caller()) [[unlikely]]
+    p->of_thread().stay_begins();
+}
+template <> task_staying<direct_stack>::~task_staying() {
+  if (auto* const p = profile_of_caller()) [[unlikely]]
+    p->of_thread().stay_ends();
+  direct_places::end_stay(*this);
+}
 
 void direct_poll_slow() noexcept { direct_places::serve_own_thieves(); }
-bool direct_pays_to_wake(std::uint64_t ticks) noexcept { return direct_places::pays_to_wake(ticks); }
+bool direct_pays_to_wake(std::uint64_t ticks) noexcept {
+  return profile_of_caller() || direct_places::pays_to_wake(ticks);
+}
 void direct_ran_alone(std::uint64_t ticks) noexcept { direct_places::ran_alone(ticks); }
 
 unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(); }
 
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads) {
+    : team(runtime::profile::for_measuring(std::move(s)), tolerate_missing_threads) {
   members_.resize(all_places());
+  if (is_measured()) profiles_.resize(all_places());
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   direct_places::watch();
   start();
@@ -62,12 +81,18 @@ void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   // entered.
   begins_task(m.unasked);
   ask_if_searched(m);
-  direct_places::as_worker(m, [&] { runtime::call_on(space(me), me, call, argument); });
+  direct_places::as_worker(m, [&] {
+    if (is_measured()) [[unlikely]]
+      return run_measured(m, call, argument);
+    runtime::call_on(space(me), me, call, argument);
+  });
   if (alive()) check_idle(m);
 }
 
 void direct_team::run_in_order(void (*call)(void*), void* argument) {
   direct_staying const here;
+  if (is_measured()) [[unlikely]]
+    return run_measured_in_order(call, argument);
   call(argument);
 }
 

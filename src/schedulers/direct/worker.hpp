@@ -11,6 +11,7 @@
 namespace filch::inline FILCH_ABI::detail {
 
 class direct_team;
+class direct_profile;
 
 /// After so many public joins in a row that found their task unstolen, places become private again.
 inline constexpr unsigned k_inlined_until_private = 8;
@@ -22,6 +23,7 @@ struct alignas(k_cache_line) direct_member : direct_worker {
   // fixed after start
   direct_team* team = nullptr;
   unsigned index = 0;
+  direct_profile* profile = nullptr;  // if FILCH_PROFILE measures this worker; set before its first task
 
   // owner
   alignas(k_cache_line) unsigned inlined_in_a_row = 0;  // public joins since the last steal or request
@@ -65,6 +67,7 @@ class direct_team final : public runtime::team {
   void enter_or_nest(void (*call)(void*), void* argument);
 
   char const* scheduler_name() const noexcept override { return "direct"; }
+  bool is_measured() const noexcept override { return asked_for().profile; }
 
  private:
   void make_place(unsigned place) noexcept override;
@@ -75,6 +78,11 @@ class direct_team final : public runtime::team {
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
   std::byte* unused_above(unsigned me) noexcept override;
+
+  /// be_worker() where FILCH_PROFILE measures, and the same without a place.
+  void run_measured(direct_member& m, void (*call)(void*), void* argument);
+  static void run_measured_in_order(void (*call)(void*), void* argument);
+  void begin_profile(direct_member& m);
 
   // Owner.
   void has_offered(direct_member& w, bool was_requested, direct_task const* end) noexcept;
@@ -87,6 +95,8 @@ class direct_team final : public runtime::team {
   void pass_on(direct_member const& me) noexcept;
 
   std::vector<direct_member*> members_;  // the member of each place, at the start of its space
+  std::vector<std::unique_ptr<direct_profile>>
+      profiles_;  // of each place that was entered, where FILCH_PROFILE measures
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,65 @@
+// FILCH_PROFILE: its value, and what is said before the report.
+#include "runtime/profile/profile.hpp"
+
+#include "runtime/fork_generation.hpp"
+#include "runtime/profile/report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace filch::runtime::profile {
+
+bool is_asked_for() {
+  char const* const value = std::getenv("FILCH_PROFILE");
+  if (!value || std::string_view(value) == "0") return false;
+  if (*value == '\0') refuse("FILCH_PROFILE", value, "1, or the name of a file");
+  static std::once_flag once;
+  std::call_once(once, [value] {
+    report_goes_to(value);
+    std::atexit(report);
+  });
+  return true;
+}
+
+void say_not_measured(char const* scheduler) {
+  static std::mutex mutex;
+  static auto* const said = new std::vector<std::string>;
+  std::lock_guard const lock(mutex);
+  if (std::find(said->begin(), said->end(), scheduler) != said->end()) return;
+  said->emplace_back(scheduler);
+  std::fprintf(stderr,
+               "filch: FILCH_PROFILE does not measure pools of %s; run the program with a scheduler that "
+               "docs/profiling.md names\n",
+               scheduler);
+}
+
+settings for_measuring(settings s) {
+  constexpr std::size_t k_times = 8;
+  constexpr std::size_t k_most = std::size_t{1} << 32;
+  if (fork_generation() != 0) s.profile = false;
+  if (s.profile && s.stack_size < k_most) s.stack_size *= k_times;
+  return s;
+}
+
+void calibrated_by(std::function<void()> const& calibrate) {
+  double const before = process_time();
+  calibrate();
+  not_of_the_program(process_time() - before);
+}
+
+void set_cost_of_steal(cycles cost) noexcept {
+  if (cost == 0) return;
+  calibrated.burdens[0] = cost;
+  calibrated.steal_is_measured = true;
+}
+
+void set_uncertainty(double cycles_of_segment) noexcept {
+  constexpr double k_least_ns = 2;
+  calibrated.uncertain = std::max(cycles_of_segment, k_least_ns * calibrated.cycles_per_ns);
+}
+
+}  // namespace filch::runtime::profile

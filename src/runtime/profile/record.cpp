@@ -1,0 +1,233 @@
+// The hooks of FILCH_PROFILE, and the processor time that other programs took. Called from the slow paths of forks,
+// joins and scopes.
+#include "runtime/profile/record.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace filch::runtime::profile {
+
+// ---- runs ----------------------------------------------------------------------------------------
+
+void record::run_begins() noexcept {
+  if (inside_++ != 0) return;
+  mutex.lock();
+  ++runs_;
+  static_cast<void>(look_at_own_time());
+  run_began_ = own_time_;
+  begins(segment::of_run);
+}
+
+void record::run_ends() noexcept {
+  if (inside_ != 1) {
+    --inside_;
+    return;
+  }
+  segment_ends();
+  inside_ = 0;
+  in_runs_ += own_time() - run_began_;
+  mutex.unlock();
+}
+
+void record::stay_begins() noexcept {
+  if (stays_inside_++ == 0) stay_began_ = time_stamp();
+}
+
+void record::stay_ends() noexcept {
+  if (--stays_inside_ != 0) return;
+  ++stays_;
+  in_stays_ += time_stamp() - stay_began_;
+}
+
+// ---- joins ---------------------------------------------------------------------------------------
+
+void record::forked(open_task& t, code task) noexcept {
+  segment_ends();
+  place& p = places_.of(task);
+  ++forks_;
+  ++p.forks;
+  t.path = path_;
+  t.span = path_.span;
+  t.burdened = path_.burdened.back();
+  t.work = work_;
+  t.of = &p;
+  t.outer = innermost_;
+  t.is_open = innermost_ != &p;
+  if (t.is_open) ++p.open;
+  if (!p.is_spawn) ++p.depth;
+  innermost_ = &p;
+}
+
+void record::f_ended(open_task& t) noexcept {
+  segment_ends();
+  t.work_of_f = work_ - t.work;
+  std::swap(path_, t.path);  // g begins where f began
+  path_.task_begins();
+  innermost_ = t.of;
+}
+
+void record::g_ended(open_task& t) noexcept {
+  segment_ends();
+  path_.join(t.path);
+  place& p = *t.of;
+  auto const [smaller, larger] = std::minmax({t.work_of_f, work_ - t.work - t.work_of_f});
+  if (calibrated.ns(smaller) < 1000) ++p.small;
+  p.note_sides(calibrated.ns(larger));
+  --p.depth;
+  close(t, path_.span, path_.burdened.back());
+}
+
+/// If its place's outermost fork has ended, it counts with all that is in it.
+void record::close(open_task& t, cycles span, cycles burdened) noexcept {
+  place& p = *t.of;
+  innermost_ = t.outer;
+  if (!t.is_open || --p.open != 0) return;
+  p.work += work_ - t.work;
+  p.span += span - t.span;
+  p.burdened += burdened - t.burdened;
+}
+
+// ---- scopes --------------------------------------------------------------------------------------
+
+void record::sync_begins() noexcept {
+  segment_ends();
+  syncs_.push_back({path_, nullptr});
+}
+
+void record::task_of_scope_begins(open_task& t) noexcept {
+  // Its spawns were taken for a join's forks at first, of which each is in the one before.
+  if (!std::exchange(t.of->is_spawn, true)) t.of->depth = 0;
+  path_ = t.path;
+  path_.task_begins();
+  t.work_of_f = work_;
+  innermost_ = t.of;
+  ++t.of->depth;
+}
+
+void record::task_of_scope_ends(open_task& t) noexcept {
+  place& p = *t.of;
+  --p.depth;
+  if (calibrated.ns(work_ - t.work_of_f) < 1000) ++p.small;
+}
+
+void record::task_begins(open_task& t) noexcept {
+  sync& s = syncs_.back();
+  if (s.running) {
+    segment_ends();
+    task_of_scope_ends(*s.running);
+    s.path.join(path_);
+  }
+  s.running = &t;
+  task_of_scope_begins(t);
+}
+
+void record::sync_ends(open_task& first, open_task const* end) noexcept {
+  segment_ends();
+  sync& s = syncs_.back();
+  task_of_scope_ends(*s.running);
+  path_.join(s.path);
+  auto const is_in_scope = [&](open_task const* t) { return &first <= t && t < end; };
+  for (; !early_.empty() && is_in_scope(early_.back().lowest); early_.pop_back()) path_.join(early_.back().path);
+  syncs_.pop_back();
+  close(first, path_.span, path_.burdened.back());
+}
+
+spans record::early_begins(open_task& t) noexcept {
+  // Between two such tasks no code of the program runs.
+  bool const is_next = !early_.empty() && early_.back().lowest == &t + 1;
+  if (is_next) {
+    entered_ = time_stamp();
+  } else {
+    segment_ends();
+  }
+  spans const body = path_;
+  task_of_scope_begins(t);
+  return body;
+}
+
+void record::early_ends(open_task& t, spans const& body) noexcept {
+  segment_ends();
+  task_of_scope_ends(t);
+  bool const is_next = !early_.empty() && early_.back().lowest == &t + 1;
+  if (!is_next) {
+    early_.push_back({&t, path_});
+  } else {
+    early_.back().lowest = &t;
+    early_.back().path.join(path_);
+  }
+  if (early_.size() > 1 && early_[early_.size() - 2].lowest == &t) {
+    early_[early_.size() - 2].path.join(early_.back().path);
+    early_.pop_back();
+  }
+  path_ = body;
+  close(t, body.span, body.burdened.back());
+}
+
+// ---- the thread's processor time -----------------------------------------------------------------
+
+/// The segment was long: perhaps the thread did not run meanwhile.
+[[gnu::noinline]] cycles record::preempted_since() noexcept {
+  cycles const now = time_stamp();
+  cycles const ran = own_time();
+  cycles const lost = (now - looked_at_) - (ran - own_time_);
+  looked_at_ = now;
+  own_time_ = ran;
+  // The two clocks differ a little.
+  if (lost < calibrated.looks_after / 10) return 0;
+  preempted_ += lost;
+  return lost;
+}
+
+/// Returns the time now, after a look that was not interrupted.
+[[gnu::noinline]] cycles record::look_at_own_time() noexcept {
+  constexpr int k_most_tries = 10;
+  for (int tries = 0;; ++tries) {
+    cycles const before = time_stamp();
+    own_time_ = own_time();
+    looked_at_ = time_stamp();
+    if (looked_at_ - before < calibrated.looks_after || tries == k_most_tries) return entered_ = time_stamp();
+  }
+}
+
+// ---- calibration ---------------------------------------------------------------------------------
+
+void record::samples_begin() {
+  samples_ = new std::vector<cycles>[k_segments];
+  for (unsigned i = 0; i < k_segments; ++i) samples_[i].reserve(100'000);
+}
+
+void record::note_sample(cycles ran) {
+  auto& of = samples_[static_cast<unsigned>(kind_)];
+  if (of.size() < of.capacity()) of.push_back(ran);
+}
+
+cycles record::samples_end(std::initializer_list<segment> kinds) {
+  cycles sum = 0;
+  for (segment const kind : kinds) {
+    auto& of = samples_[static_cast<unsigned>(kind)];
+    if (of.empty()) continue;
+    auto const middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+    std::nth_element(of.begin(), middle, of.end());
+    calibrated.own_cost[static_cast<unsigned>(kind)] = *middle;
+    sum += *middle;
+  }
+  delete[] std::exchange(samples_, nullptr);
+  return sum;
+}
+
+record::figures record::so_far() const noexcept {
+  figures f;
+  f.work = work_;
+  f.path = path_;
+  f.preempted = preempted_;
+  f.in_stays = in_stays_;
+  f.seconds_in_runs = calibrated.seconds(in_runs_);
+  f.runs = runs_;
+  f.forks = forks_;
+  f.segments = segments_;
+  f.no_room = no_room_;
+  f.stays = stays_;
+  return f;
+}
+
+}  // namespace filch::runtime::profile

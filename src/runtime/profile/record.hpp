@@ -1,0 +1,164 @@
+// The figures of FILCH_PROFILE for one thread: work, spans and places. A scheduler calls the hooks in its slow paths,
+// and keeps an open_task for each task that is not joined. All hooks run on the record's own thread.
+//
+// A hook first ends the segment of the program that ran. begins() begins the next one, as the last step. What is done
+// between the two clock reads is in no figure.
+#pragma once
+
+#include "runtime/profile/place.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <mutex>
+#include <vector>
+
+namespace filch::runtime::profile {
+
+/// A task between its fork and its join.
+struct open_task {
+  place* of = nullptr;
+  place* outer = nullptr;  // the innermost place around the fork
+  cycles work = 0;         // at the fork
+  cycles work_of_f = 0;    // of a scope's task: at its begin
+  cycles span = 0;         // at the fork
+  cycles burdened = 0;     // the same with Cilkscale's burden
+  bool is_open = false;    // counted in place::open
+  spans path;              // at the fork; from the end of f on, that of f
+};
+
+class record {
+ public:
+  /// A call into a pool, by the thread: the outermost one is a run.
+  void run_begins() noexcept;
+  void run_ends() noexcept;
+
+  /// The next segment begins.
+  void begins(segment kind) noexcept {
+    kind_ = kind;
+    cycles now = time_stamp();
+    // Also if the hook itself was preempted, as at the end of a system call.
+    if (now - entered_ > calibrated.looks_after || now - looked_at_ > calibrated.looks_at_least) [[unlikely]]
+      now = look_at_own_time();
+    began_ = now;
+  }
+
+  /// No code of the program runs until begins(), which gets the result.
+  segment pauses() noexcept {
+    segment_ends();
+    return kind_;
+  }
+
+  /// A fork or a spawn. f, or the rest of the scope's body, runs next.
+  void forked(open_task& t, code task) noexcept;
+  /// f has ended, and g runs next.
+  void f_ended(open_task& t) noexcept;
+  void g_ended(open_task& t) noexcept;
+
+  /// A scope's tasks run, from the oldest to the newest; each has been forked().
+  void sync_begins() noexcept;
+  void task_begins(open_task& t) noexcept;
+  /// `first` is the oldest one, in the array that ends at `end`.
+  void sync_ends(open_task& first, open_task const* end) noexcept;
+  /// A full scope runs its newest task before it syncs. Returns the path of the scope's body, which goes on after it.
+  spans early_begins(open_task& t) noexcept;
+  void early_ends(open_task& t, spans const& body) noexcept;
+
+  bool lets_loops_split() const noexcept { return !innermost_ || innermost_->lets_loops_split(); }
+  /// A fork without room for its task, which runs in order.
+  void no_room() noexcept { ++no_room_; }
+  /// A part that runs in order by the program's wish.
+  void stay_begins() noexcept;
+  void stay_ends() noexcept;
+  bool is_running() const noexcept { return inside_ != 0; }
+  /// In a child of fork() nothing is measured any more, and what is open ends unseen.
+  void orphan() noexcept { is_orphan_ = true; }
+  bool is_orphan() const noexcept { return is_orphan_; }
+
+  /// For the calibration: keeps the length of each segment.
+  void samples_begin();
+  /// The median length of each of these kinds becomes its own_cost. Returns their sum.
+  cycles samples_end(std::initializer_list<segment> kinds);
+
+  // For the report, under `mutex`, or on the record's own thread.
+  std::mutex mutex;  // held while a run lasts
+  struct figures {
+    cycles work = 0;
+    spans path;
+    cycles preempted = 0;
+    cycles in_stays = 0;
+    double seconds_in_runs = 0;  // processor time, hooks included
+    std::uint64_t runs = 0, forks = 0, segments = 0, no_room = 0, stays = 0;
+  };
+  figures so_far() const noexcept;
+  place_table const& places() const noexcept { return places_; }
+
+ private:
+  struct sync {
+    spans path;  // the longest so far
+    open_task* running = nullptr;
+  };
+  struct early {
+    open_task* lowest;
+    spans path;
+  };
+
+  void segment_ends() noexcept {
+    cycles const now = time_stamp();
+    entered_ = now;
+    cycles ran = now - began_;
+    if (ran > calibrated.looks_after) [[unlikely]]
+      ran -= std::min(ran, preempted_since());
+    if (samples_) [[unlikely]]
+      note_sample(ran);
+    // It may be negative: noise must cancel out.
+    ran -= calibrated.own_cost[static_cast<unsigned>(kind_)];
+    work_ += ran;
+    ++segments_;
+    if (innermost_) innermost_->own += ran;
+    path_.run(ran, innermost_ ? innermost_->number : k_own_paths);
+  }
+  cycles preempted_since() noexcept;
+  cycles look_at_own_time() noexcept;
+  void task_of_scope_begins(open_task& t) noexcept;
+  void task_of_scope_ends(open_task& t) noexcept;
+  void close(open_task& t, cycles span, cycles burdened) noexcept;
+  void note_sample(cycles ran);
+
+  cycles began_ = 0;    // the segment
+  cycles entered_ = 0;  // the last hook
+  segment kind_ = segment::of_run;
+  cycles work_ = 0;
+  spans path_;
+  place* innermost_ = nullptr;  // whose code runs
+  std::uint64_t segments_ = 0;
+  std::vector<cycles>* samples_ = nullptr;  // while it is calibrated: by kind
+
+  // The last look at the thread's processor time.
+  cycles looked_at_ = 0;
+  cycles own_time_ = 0;
+
+  std::vector<sync> syncs_;
+  std::vector<early> early_;
+
+  unsigned inside_ = 0;
+  unsigned stays_inside_ = 0;
+  bool is_orphan_ = false;
+  cycles stay_began_ = 0;
+  cycles in_stays_ = 0;
+  cycles preempted_ = 0;
+  cycles run_began_ = 0;  // by the thread's processor time
+  cycles in_runs_ = 0;
+  std::uint64_t runs_ = 0;
+  std::uint64_t forks_ = 0;
+  std::uint64_t no_room_ = 0;
+  std::uint64_t stays_ = 0;
+  place_table places_;
+};
+
+/// The calling thread's record, made at its first call.
+record& of_this_thread();
+/// Calls see(record, argument) for each record that no other thread is measuring into. Returns the number of the
+/// others.
+unsigned each_record(void (*see)(record const&, void* argument), void* argument);
+
+}  // namespace filch::runtime::profile

@@ -1,0 +1,208 @@
+// FILCH_PROFILE on programs that know nothing of it. They have clocks and counters in their source and print what the
+// profile should find.
+#include "edges/process.hpp"
+
+#include <cmath>
+#include <map>
+
+namespace filch_test {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool k_times_count = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool k_times_count = false;
+#else
+constexpr bool k_times_count = true;
+#endif
+#else
+constexpr bool k_times_count = true;
+#endif
+
+/// The program's own figures, by name; a line that is no figure is in `text`.
+struct printed {
+  std::map<std::string, double> figures;
+  std::string text;
+
+  double operator[](char const* name) const {
+    auto const found = figures.find(name);
+    EXPECT_NE(found, figures.end()) << name;
+    return found == figures.end() ? -1 : found->second;
+  }
+};
+
+/// The program's lines, "name value", or the report's: its first words are the name, then the first number follows.
+printed read(std::string const& text) {
+  printed p;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t const digit = line.find_first_of("0123456789");
+    std::size_t const begin = line.find_first_not_of(' ');
+    if (digit == std::string::npos || begin >= digit) continue;
+    std::size_t const end = line.find_last_not_of(' ', digit - 1);
+    p.figures.emplace(line.substr(begin, end - begin + 1), std::strtod(line.c_str() + digit, nullptr));
+    auto const error = line.find("+- ");
+    if (error != std::string::npos) {
+      p.figures.emplace("error of " + line.substr(begin, end - begin + 1),
+                        std::strtod(line.c_str() + error + 3, nullptr));
+    }
+    auto const forks = line.find(" forks");
+    if (line.find("work and span of") != std::string::npos && forks != std::string::npos) {
+      p.figures.emplace("forks", std::strtod(line.c_str() + line.rfind(' ', forks - 1), nullptr));
+    }
+  }
+  p.text = text;
+  return p;
+}
+
+struct result {
+  printed own;
+  printed profile;
+};
+
+result profiled(char const* scenario, variables more = {}) {
+  scratch_file report;
+  more.emplace_back("FILCH_PROFILE", report.path());
+  auto const e = run_program(EDGE_PROGRAM, {scenario}, more);
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.err, "") << e;
+  return {read(e.out), read(report.text())};
+}
+
+/// Is `found` what the program says, to this part and the printed uncertainty?
+bool is_near(result const& r, char const* name, double part) {
+  double const expected = r.own[name];
+  return std::abs(r.profile[name] - expected) <=
+         part * expected + r.profile[(std::string("error of ") + name).c_str()];
+}
+
+/// The program's clocks see the same run. A few tries, since the system may take the time between two clock reads.
+void expect_right_figures(char const* scenario) {
+  constexpr int k_tries = 5;
+  for (int i = 1; i <= k_tries; ++i) {
+    auto const r = profiled(scenario);
+    EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
+    if (!k_times_count || (is_near(r, "work", 0.03) && is_near(r, "span", 0.05))) return;
+    if (i == k_tries) ADD_FAILURE() << scenario << ": program\n" << r.own.text << "profile\n" << r.profile.text;
+  }
+}
+
+TEST(profile, finds_work_and_span_of_a_tree) { expect_right_figures("profiled-tree"); }
+TEST(profile, finds_work_and_span_of_an_uneven_tree) { expect_right_figures("profiled-uneven-tree"); }
+TEST(profile, finds_work_and_span_of_nested_invoke) { expect_right_figures("profiled-invoke"); }
+TEST(profile, finds_work_and_span_of_a_scope) { expect_right_figures("profiled-scope"); }
+TEST(profile, sees_through_nested_pools) { expect_right_figures("profiled-nested-pools"); }
+TEST(profile, counts_the_parts_of_a_stay_one_after_the_other) { expect_right_figures("profiled-stay"); }
+TEST(profile, adds_up_what_two_threads_run) { expect_right_figures("profiled-threads"); }
+
+TEST(profile, tells_of_each_thread_and_of_stays) {
+  auto const threads = profiled("profiled-threads").profile;
+  EXPECT_NE(threads.text.find("on 2 threads"), std::string::npos) << threads.text;
+  EXPECT_NE(threads.text.find("a thread"), std::string::npos) << threads.text;
+  auto const stay = profiled("profiled-stay").profile;
+  EXPECT_NE(stay.text.find("stays, whose forks run in order"), std::string::npos) << stay.text;
+}
+
+TEST(profile, counts_every_fork_of_joins_scopes_loops_and_exceptions) {
+  auto const r = profiled("profiled-forks");
+  EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
+  EXPECT_EQ(r.own["fib"], 6765);
+  EXPECT_EQ(r.own["tasks"], 10'000);
+  EXPECT_EQ(r.own["iterations"], 3'000);
+  EXPECT_GE(r.own["pieces"], 16) << "loops split";
+  EXPECT_LE(r.own["pieces"], 2'047) << "but not to the last iteration";
+  EXPECT_NE(r.own.text.find("threw leaf"), std::string::npos) << r.own.text;
+}
+
+TEST(profile, finds_the_work_of_bodies_of_a_microsecond) {
+  constexpr int k_tries = 20;
+  double work = 1e9;
+  double in_order = 1e9;
+  for (int i = 0; i < k_tries; ++i) {
+    auto const r = profiled("profiled-small-bodies");
+    EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
+    work = std::min(work, r.profile["work"]);
+    in_order = std::min(in_order, r.own["work"]);
+    if (!k_times_count || std::abs(work - in_order) <= 0.03 * in_order + r.profile["error of work"]) return;
+  }
+  ADD_FAILURE() << work << " ms of work; in order " << in_order << " ms";
+}
+
+TEST(profile, tells_of_forks_that_find_no_room) {
+  auto const r = profiled("profiled-full-array");
+  EXPECT_EQ(r.own["ran"], r.own["spawned"]);
+  EXPECT_EQ(r.own["fib"], 55);
+  EXPECT_NE(r.profile.text.find("forks found no room"), std::string::npos) << r.profile.text;
+}
+
+TEST(profile, keeps_the_number_of_workers_and_starts_no_thread) {
+  scratch_file report;
+  auto const with = run_program(EDGE_PROGRAM, {"profiled-workers", "7"}, {{"FILCH_PROFILE", report.path()}});
+  auto const without = run_program(EDGE_PROGRAM, {"profiled-workers", "7"}, {{"FILCH_PROFILE", "0"}});
+  EXPECT_EQ(read(with.out)["workers"], 7) << with;
+  EXPECT_EQ(read(without.out)["workers"], 7) << without;
+  EXPECT_EQ(read(with.out)["threads"], read(without.out)["threads"] - 6);
+  EXPECT_EQ(read(report.text())["forks"], 88);
+}
+
+TEST(profile, is_written_by_exit_in_a_task) {
+  scratch_file report;
+  auto const e = run_program(EDGE_PROGRAM, {"profiled-exit", "3"}, {{"FILCH_PROFILE", report.path()}});
+  expect_quiet_end(e, 3, "");
+  EXPECT_EQ(read(report.text())["forks"], 88) << report.text();
+}
+
+TEST(profile, has_nothing_of_a_child_of_fork) {
+  scratch_file report;
+  auto const e = run_program(EDGE_PROGRAM, {"profiled-fork"}, {{"FILCH_PROFILE", report.path()}});
+  expect_quiet_end(e, 0, "parent 55\nchild 89\nstatus 0\n");
+  EXPECT_EQ(read(report.text())["forks"], 88) << report.text();
+}
+
+TEST(profile, goes_to_stderr_or_is_off) {
+  for (char const* value : {"1", "-"}) {
+    auto const e = run_program(EDGE_PROGRAM, {"profiled-workers", "2"}, {{"FILCH_PROFILE", value}});
+    EXPECT_EQ(e.exit_code, 0) << e;
+    EXPECT_TRUE(e.says("parallelism")) << e;
+    EXPECT_TRUE(e.says("profiles.cpp:")) << "the line of the join; " << e;
+  }
+  auto const off = run_program(EDGE_PROGRAM, {"profiled-workers", "2"}, {{"FILCH_PROFILE", "0"}});
+  EXPECT_EQ(off.exit_code, 0) << off;
+  EXPECT_EQ(off.err, "") << off;
+}
+
+TEST(profile, has_cilkscale_s_columns_in_a_csv_file) {
+  scratch_file unused;
+  std::string const name = std::string(unused.path()) + ".csv";
+  auto const e = run_program(EDGE_PROGRAM, {"profiled-tree"}, {{"FILCH_PROFILE", name}});
+  EXPECT_EQ(e.exit_code, 0) << e;
+  std::ifstream file(name);
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line, "tag,work (seconds),span (seconds),parallelism,burdened_span (seconds),burdened_parallelism");
+  std::string last;
+  int rows = 0;
+  for (; std::getline(file, line); ++rows) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 5) << line;
+    last = line;
+  }
+  EXPECT_EQ(rows, 2) << "the join's place, and the program";
+  EXPECT_EQ(last.find(','), 0u) << last;
+  double const work = std::strtod(last.c_str() + 1, nullptr) * 1e3;
+  if (k_times_count) {
+    EXPECT_NEAR(work, read(e.out)["work"], 0.1 * work) << last;
+  }
+  unlink(name.c_str());
+}
+
+TEST(profile, tells_once_that_a_scheduler_is_not_measured) {
+  auto const e = run_program(EDGE_PROGRAM, {"unprofiled-scheduler"}, {{"FILCH_PROFILE", "1"}});
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out, "sum 3\nsum 3\n") << e;
+  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_TRUE(e.says("FILCH_PROFILE does not measure pools of channel")) << e;
+}
+
+}  // namespace
+}  // namespace filch_test
