@@ -38,6 +38,7 @@ bool all_of(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto all_of(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -72,6 +73,7 @@ bool any_of(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto any_of(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -106,6 +108,7 @@ bool none_of(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto none_of(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -146,6 +149,7 @@ bool equal(Iterator first, Sentinel last, Iterator2 first2, Pred pred = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 auto equal(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -193,6 +197,7 @@ mismatch(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 p
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 auto mismatch(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,

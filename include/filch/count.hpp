@@ -33,6 +33,7 @@ std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj p
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto count_if(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -64,6 +65,7 @@ std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, 
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto count(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,

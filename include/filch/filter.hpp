@@ -218,6 +218,7 @@ std::ranges::borrowed_subrange_t<Range> remove_if(Range&& range, Pred pred, Proj
 }
 /// Both with a stop token. After a stop the values of the range are unspecified.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto remove_if(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -248,6 +249,7 @@ std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, 
 }
 /// Both with a stop token. After a stop the values of the range are unspecified.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto unique(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -281,6 +283,7 @@ std::ranges::borrowed_subrange_t<Range> partition(Range&& range, Pred pred, Proj
 }
 /// Both with a stop token. After a stop the elements have any order; none is lost.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto partition(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -313,6 +316,7 @@ std::ranges::borrowed_subrange_t<Range> stable_partition(Range&& range, Pred pre
 /// Both with a stop token. After a stop the elements have any order; none is lost. Those in the buffer are moved
 /// back.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto stable_partition(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,

@@ -44,6 +44,7 @@ auto find_if(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto find_if(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -81,6 +82,7 @@ auto find_if_not(Range&& range, Pred pred, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto find_if_not(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -120,6 +122,7 @@ auto find(Range&& range, Value const& value, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto find(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -150,6 +153,7 @@ std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred =
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto adjacent_find(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -178,6 +182,7 @@ std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto is_sorted_until(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -204,6 +209,7 @@ bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto is_sorted(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token, [](auto& stop, auto const& in, auto... fn) { return detail::is_sorted<Sched>(stop, in, fn...); },
@@ -235,6 +241,7 @@ std::ranges::borrowed_subrange_t<Range> search(Range&& range, Range2&& range2, P
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 auto search(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -269,6 +276,7 @@ std::ranges::borrowed_subrange_t<Range> find_end(Range&& range, Range2&& range2,
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 auto find_end(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,

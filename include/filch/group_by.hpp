@@ -163,6 +163,7 @@ auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}) {
 }
 /// Both with a stop token: a std::optional of the vector, empty if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto reduce_by_key(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -190,6 +191,7 @@ auto group_by(Range&& range, KeyOf key_of) {
 }
 /// Both with a stop token: a std::optional of the vector, empty if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto group_by(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,

@@ -44,6 +44,7 @@ Value reduce(Range&& range, Value init, Op op = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto reduce(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -102,6 +103,7 @@ Value transform_reduce(Range&& range, Range2&& range2, Value init, Op op = {}, M
 }
 /// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto transform_reduce(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -189,6 +191,7 @@ Value transform_reduce(reproducible_t, Range&& range, Range2&& range2, Value ini
 }
 /// reduce(token, reproducible, range, init, op), and with a pair of iterators.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto reduce(Token const& token, reproducible_t, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -220,6 +223,7 @@ std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto min_element(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -271,6 +275,7 @@ std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto max_element(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -325,6 +330,7 @@ std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minm
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 auto minmax_element(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,

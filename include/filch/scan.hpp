@@ -111,6 +111,7 @@ auto inclusive_scan(In&& in, Out&& out, Op op, Value init) {
 }
 /// The same with a stop token: inclusive_scan(token, first, last, out, op, init) or (token, in, out, op, init).
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool inclusive_scan(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -149,6 +150,7 @@ auto exclusive_scan(In&& in, Out&& out, Value init, Op op = {}) {
 }
 /// The same with a stop token: exclusive_scan(token, first, last, out, init, op) or (token, in, out, init, op).
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool exclusive_scan(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -204,6 +206,7 @@ auto transform_inclusive_scan(In&& in, Out&& out, Op op, Fn f, Value init) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool transform_inclusive_scan(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -238,6 +241,7 @@ auto transform_exclusive_scan(In&& in, Out&& out, Value init, Op op, Fn f) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool transform_exclusive_scan(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -314,6 +318,7 @@ auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool adjacent_difference(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,

@@ -108,6 +108,7 @@ transform(Range&& range, Range2&& range2, OutRange&& out, Fn f, Proj proj = {}, 
 
 /// With a stop token: one input.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool transform(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
@@ -165,6 +166,7 @@ std::ranges::copy_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::b
 }
 /// With a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<2, Args...>
 bool copy(Token const& token, Args&&... args) {
   return filch::transform<Sched>(token, std::forward<Args>(args)..., std::identity{});
 }
@@ -187,6 +189,7 @@ std::ranges::borrowed_iterator_t<Range> fill(Range&& range, Value const& value) 
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 bool fill(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -213,6 +216,7 @@ std::ranges::borrowed_iterator_t<Range> generate(Range&& range, Fn&& g) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 bool generate(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
@@ -239,6 +243,7 @@ std::ranges::borrowed_iterator_t<Range> iota(Range&& range, Value value) {
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
+  requires detail::begins_with_inputs<1, Args...>
 bool iota(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,

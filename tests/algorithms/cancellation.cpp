@@ -3,7 +3,9 @@
 #if defined(__cpp_lib_jthread)
 #include "stoppable_forms.hpp"
 
+#include <list>
 #include <memory>
+#include <ranges>
 #include <thread>
 #include <type_traits>
 
@@ -257,6 +259,29 @@ TEST(cancellation_of_temporaries, returns_no_iterator_of_a_container_that_is_gon
   EXPECT_EQ(differs->in1, v.end());
   static_assert(std::same_as<decltype(filch::mismatch(token, v.begin(), v.end(), v.begin())->in2), kept>);
 }
+
+// Without an end of the first input, or with one that has no random access, no form is chosen.
+template <class... Args>
+concept can_be_filled = requires(std::stop_token token, Args&... args) { filch::fill(token, args..., 7); };
+template <class... Args>
+concept can_be_reduced = requires(std::stop_token token, Args&... args) { filch::reduce(token, args..., 0); };
+template <class... Args>
+concept can_be_compared = requires(std::stop_token token, Args&... args) { filch::equal(token, args...); };
+template <class... Args>
+concept can_be_copied = requires(std::stop_token token, Args&... args) { filch::copy(token, args...); };
+using numbers_type = std::vector<int>;
+using place = numbers_type::iterator;
+using list_place = std::list<int>::iterator;
+static_assert(can_be_filled<numbers_type> && can_be_filled<place, place> && can_be_filled<int[3]>);
+static_assert(!can_be_filled<place> && !can_be_filled<int*> && !can_be_filled<std::list<int>>);
+static_assert(can_be_reduced<numbers_type> && can_be_reduced<place, place>);
+static_assert(!can_be_reduced<place> && !can_be_reduced<list_place, list_place>);
+static_assert(!can_be_reduced<std::ranges::filter_view<std::views::all_t<numbers_type&>, bool (*)(int)>>);
+static_assert(can_be_compared<numbers_type, numbers_type> && can_be_compared<place, place, place>);
+static_assert(can_be_compared<place, place, place, place> && !can_be_compared<place, numbers_type>);
+static_assert(!can_be_compared<numbers_type, list_place> && !can_be_compared<place, place, list_place>);
+static_assert(can_be_copied<numbers_type, numbers_type> && can_be_copied<place, place, place>);
+static_assert(!can_be_copied<place, place> && !can_be_copied<numbers_type, std::list<int>>);
 
 TYPED_TEST(cancellation, takes_functions_and_initial_values_as_the_forms_without_a_token_do) {
   std::stop_token const token;

@@ -21,6 +21,26 @@ template <class First, class... Rest>
 inline constexpr bool begins_with_range =
     sized_random_access_range<First> && !is_end_next<std::decay_t<First>, Rest...>;
 
+/// Are the first arguments the input behind another one: a range if ranges are allowed, or an iterator with or without
+/// its end?
+template <bool AllowsRanges, class First = void, class... Rest>
+inline constexpr bool begins_with_next_input =
+    std::random_access_iterator<std::decay_t<First>> || (AllowsRanges && begins_with_range<First, Rest...>);
+
+/// Are the first arguments of a form so many inputs, or outputs, of which each is sized and has random access? The
+/// first one is a range, or an iterator and its end.
+template <std::size_t Count, class First = void, class Next = void, class... Rest>
+inline constexpr bool are_inputs_next = false;
+template <class First, class Next, class... Rest>
+inline constexpr bool are_inputs_next<1, First, Next, Rest...> =
+    begins_with_range<First, Next> || is_end_next<std::decay_t<First>, Next>;
+template <class First, class Next, class... Rest>
+inline constexpr bool are_inputs_next<2, First, Next, Rest...> =
+    begins_with_range<First, Next> ? begins_with_next_input<true, Next, Rest...>
+                                   : is_end_next<std::decay_t<First>, Next> && begins_with_next_input<false, Rest...>;
+template <std::size_t Count, class... Args>
+concept begins_with_inputs = are_inputs_next<Count, Args...>;
+
 /// Calls body(in, rest...). The first argument is a range if ranges are allowed, or an iterator of `length` elements,
 /// or the first two are an iterator and its end.
 template <bool AllowsRanges, class Body, class First, class... Rest>
