@@ -248,15 +248,18 @@ std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, 
   });
 }
 /// Both with a stop token. After a stop the values of the range are unspecified.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto unique(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto unique(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::behind<Args...>(in, detail::unique<Sched>(stop, in, fn...));
+      [](auto& stop, auto const& in, auto equal, auto proj, detail::is_absent auto...) {
+        return detail::behind<First, A, B, C>(
+            in, detail::unique<Sched>(stop, in, detail::present<std::ranges::equal_to>(equal),
+                                      detail::present<std::identity>(proj)));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
 /// Reorders [first, last): the elements for which pred(proj(x)) is true come first. Returns the first of the others.

@@ -152,15 +152,17 @@ std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred =
   return in.at(detail::find_adjacent<Sched>(never, in, pred, proj));
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto adjacent_find(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto adjacent_find(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::not_dangling<Args...>(in.at(detail::find_adjacent<Sched>(stop, in, fn...)));
+      [](auto& stop, auto const& in, auto equal, auto proj, detail::is_absent auto...) {
+        return detail::not_dangling<First, A, B, C>(in.at(detail::find_adjacent<Sched>(
+            stop, in, detail::present<std::ranges::equal_to>(equal), detail::present<std::identity>(proj))));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
 /// The end of the longest sorted range that begins at first. Complexity: at most n - 1 calls of comp.
@@ -181,15 +183,17 @@ std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp
   return in.at(detail::sorted_length<Sched>(never, in, comp, proj));
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto is_sorted_until(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto is_sorted_until(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::not_dangling<Args...>(in.at(detail::sorted_length<Sched>(stop, in, fn...)));
+      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+        return detail::not_dangling<First, A, B, C>(in.at(detail::sorted_length<Sched>(
+            stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj))));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
 /// Is [first, last) sorted by comp of its projections? No stretch begins after the answer is known.
@@ -208,12 +212,17 @@ bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
   return detail::is_sorted<Sched>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto is_sorted(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto is_sorted(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
-      token, [](auto& stop, auto const& in, auto... fn) { return detail::is_sorted<Sched>(stop, in, fn...); },
-      std::forward<Args>(args)...);
+      token,
+      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+        return detail::is_sorted<Sched>(stop, in, detail::present<std::ranges::less>(comp),
+                                        detail::present<std::identity>(proj));
+      },
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
 /// The beginning of the first part of [first, last) that matches [first2, last2): pred(proj(x), proj2(y)) is true for
@@ -240,15 +249,22 @@ std::ranges::borrowed_subrange_t<Range> search(Range&& range, Range2&& range2, P
   return detail::part_of<Range>(in, detail::find_match<Sched>(never, in, in2, pred, proj, proj2), in2.length);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<2, Args...>
-auto search(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
+          class B = detail::absent, class C = detail::absent, class D = detail::absent, class E = detail::absent,
+          class F = detail::absent>
+  requires detail::begins_with_inputs<2, First, A, B, C, D, E, F>
+auto search(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, F&& f = {}) {
   return detail::run_stoppable<2>(
       token,
-      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
-        return detail::part_found<Args...>(in, detail::find_match<Sched>(stop, in, in2, fn...), in2.length);
+      [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
+        return detail::part_found<First, A, B, C, D, E, F>(
+            in,
+            detail::find_match<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
+                                      detail::present<std::identity>(proj), detail::present<std::identity>(proj2)),
+            in2.length);
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
+      std::forward<E>(e), std::forward<F>(f));
 }
 
 /// The beginning of the last part of [first, last) that matches [first2, last2): pred(proj(x), proj2(y)) is true for
@@ -275,15 +291,23 @@ std::ranges::borrowed_subrange_t<Range> find_end(Range&& range, Range2&& range2,
   return detail::part_of<Range>(in, detail::find_last_match<Sched>(never, in, in2, pred, proj, proj2), in2.length);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<2, Args...>
-auto find_end(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
+          class B = detail::absent, class C = detail::absent, class D = detail::absent, class E = detail::absent,
+          class F = detail::absent>
+  requires detail::begins_with_inputs<2, First, A, B, C, D, E, F>
+auto find_end(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, F&& f = {}) {
   return detail::run_stoppable<2>(
       token,
-      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
-        return detail::part_found<Args...>(in, detail::find_last_match<Sched>(stop, in, in2, fn...), in2.length);
+      [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
+        return detail::part_found<First, A, B, C, D, E, F>(
+            in,
+            detail::find_last_match<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
+                                           detail::present<std::identity>(proj),
+                                           detail::present<std::identity>(proj2)),
+            in2.length);
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
+      std::forward<E>(e), std::forward<F>(f));
 }
 
 }  // namespace filch::inline FILCH_ABI

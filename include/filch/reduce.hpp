@@ -222,16 +222,17 @@ std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {
   return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto min_element(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto min_element(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::not_dangling<Args...>(
-            detail::find_extreme<Sched, detail::extreme::first_least>(stop, in, fn...));
+      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+        return detail::not_dangling<First, A, B, C>(detail::find_extreme<Sched, detail::extreme::first_least>(
+            stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 /// A copy of the element that `min_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
@@ -274,16 +275,17 @@ std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {
   return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto max_element(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto max_element(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::not_dangling<Args...>(
-            detail::find_extreme<Sched, detail::extreme::first_greatest>(stop, in, fn...));
+      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+        return detail::not_dangling<First, A, B, C>(detail::find_extreme<Sched, detail::extreme::first_greatest>(
+            stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 /// A copy of the element that `max_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
@@ -329,18 +331,20 @@ std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minm
   return detail::find_both_extremes<Sched>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto minmax_element(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
+          class B = detail::absent, class C = detail::absent>
+  requires detail::begins_with_inputs<1, First, A, B, C>
+auto minmax_element(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto... fn) {
-        auto const found = detail::find_both_extremes<Sched>(stop, in, fn...);
-        auto const least = detail::not_dangling<Args...>(found.min);
+      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+        auto const found = detail::find_both_extremes<Sched>(stop, in, detail::present<std::ranges::less>(comp),
+                                                             detail::present<std::identity>(proj));
+        auto const least = detail::not_dangling<First, A, B, C>(found.min);
         return std::ranges::minmax_element_result<std::remove_const_t<decltype(least)>>{
-            least, detail::not_dangling<Args...>(found.max)};
+            least, detail::not_dangling<First, A, B, C>(found.max)};
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
 }  // namespace filch::inline FILCH_ABI

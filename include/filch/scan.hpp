@@ -149,16 +149,19 @@ auto exclusive_scan(In&& in, Out&& out, Value init, Op op = {}) {
   return detail::ends_of<In, Out>(in, out, n);
 }
 /// The same with a stop token: exclusive_scan(token, first, last, out, init, op) or (token, in, out, init, op).
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<2, Args...>
-bool exclusive_scan(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A, class B,
+          class C = detail::absent, class D = detail::absent, class E = detail::absent>
+  requires detail::begins_with_inputs<2, First, A, B, C, D, E>
+bool exclusive_scan(Token const& token, First&& first, A&& a, B&& b, C&& c = {}, D&& d = {}, E&& e = {}) {
   return detail::run_stoppable<2>(
       token,
-      []<class Value, class Op = std::plus<>>(auto& stop, auto const& in, auto const& out, Value init, Op op = {}) {
+      []<class Value>(auto& stop, auto const& in, auto const& out, Value init, auto op, detail::is_absent auto...) {
         std::identity all;
-        detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, all, op, std::move(init));
+        auto&& sum = detail::present<std::plus<>>(op);
+        detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, all, sum, std::move(init));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
+      std::forward<E>(e));
 }
 
 /// `inclusive_scan` of f(x) for the elements x of [first, last). f is called once for each element on one worker, and
@@ -317,15 +320,17 @@ auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
   return detail::ends_of<In, Out>(in, out, n);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<2, Args...>
-bool adjacent_difference(Token const& token, Args&&... args) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
+          class B = detail::absent, class C = detail::absent, class D = detail::absent>
+  requires detail::begins_with_inputs<2, First, A, B, C, D>
+bool adjacent_difference(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}) {
   return detail::run_stoppable<2>(
       token,
-      []<class Op = std::minus<>>(auto& stop, auto const& in, auto const& out, Op op = {}) {
-        detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, op);
+      [](auto& stop, auto const& in, auto const& out, auto op, detail::is_absent auto...) {
+        auto&& minus = detail::present<std::minus<>>(op);
+        detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, minus);
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d));
 }
 
 }  // namespace filch::inline FILCH_ABI

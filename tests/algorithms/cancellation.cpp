@@ -283,6 +283,39 @@ static_assert(!can_be_compared<numbers_type, list_place> && !can_be_compared<pla
 static_assert(can_be_copied<numbers_type, numbers_type> && can_be_copied<place, place, place>);
 static_assert(!can_be_copied<place, place> && !can_be_copied<numbers_type, std::list<int>>);
 
+TYPED_TEST(cancellation, takes_braces_for_the_function_before_a_projection) {
+  std::stop_token const token;
+  std::vector<int> v{3, 1, 1, 2};
+  auto const first = v.begin();
+  auto const last = v.end();
+  using S = TypeParam;
+  std::negate<> const minus;
+  EXPECT_EQ(filch::min_element<S>(token, v, {}, minus), first);
+  EXPECT_EQ(filch::min_element<S>(token, first, last, {}, minus), first);
+  EXPECT_EQ(filch::max_element<S>(token, v, {}, minus), first + 1);
+  EXPECT_EQ(filch::minmax_element<S>(token, v, {}, minus)->max, first + 2);
+  EXPECT_EQ(filch::minmax_element<S>(token, first, last, {}, minus)->min, first);
+  EXPECT_EQ(filch::adjacent_find<S>(token, v, {}, minus), first + 1);
+  EXPECT_EQ(filch::is_sorted_until<S>(token, v, {}, minus), first + 3);
+  EXPECT_EQ(filch::is_sorted<S>(token, first, first + 3, {}, minus), true);
+  EXPECT_EQ(filch::equal<S>(token, v, v, {}, minus, minus), true);
+  EXPECT_EQ(filch::equal<S>(token, v, v, {}, minus), false);
+  EXPECT_EQ(filch::equal<S>(token, first, last, first, last, {}, minus), false);
+  EXPECT_EQ(filch::equal<S>(token, first, last, first, {}), true);
+  EXPECT_EQ(filch::mismatch<S>(token, v, v, {}, minus)->in2, first);
+  EXPECT_EQ(filch::mismatch<S>(token, first, last, first, last, {}, {}, minus)->in1, first);
+  EXPECT_EQ(filch::search<S>(token, first, last, first + 1, first + 2, {}, minus, minus), first + 1);
+  EXPECT_EQ(filch::find_end<S>(token, first, last, first + 1, first + 2, {}, minus, minus), first + 2);
+  std::vector<int> to(4);
+  EXPECT_TRUE(filch::exclusive_scan<S>(token, v, to, 0, {}));
+  EXPECT_TRUE(filch::exclusive_scan<S>(token, first, last, to.begin(), 0, {}));
+  EXPECT_EQ(to, (std::vector<int>{0, 3, 4, 5}));
+  EXPECT_TRUE(filch::adjacent_difference<S>(token, v, to, {}));
+  EXPECT_TRUE(filch::adjacent_difference<S>(token, first, last, to.begin(), {}));
+  EXPECT_EQ(to, (std::vector<int>{3, -2, 0, 1}));
+  EXPECT_EQ(filch::unique<S>(token, first, last, {}, minus), first + 3);
+}
+
 TYPED_TEST(cancellation, takes_functions_and_initial_values_as_the_forms_without_a_token_do) {
   std::stop_token const token;
   std::vector<std::string> const letters{"a", "b", "c"};

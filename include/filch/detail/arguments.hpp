@@ -4,6 +4,7 @@
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/stopping.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -21,8 +22,8 @@ template <class First, class... Rest>
 inline constexpr bool begins_with_range =
     sized_random_access_range<First> && !is_end_next<std::decay_t<First>, Rest...>;
 
-/// Are the first arguments the input behind another one: a range if ranges are allowed, or an iterator with or without
-/// its end?
+/// Are the first arguments the input behind another one: a range if ranges are allowed, or an iterator with or
+/// without its end?
 template <bool AllowsRanges, class First = void, class... Rest>
 inline constexpr bool begins_with_next_input =
     std::random_access_iterator<std::decay_t<First>> || (AllowsRanges && begins_with_range<First, Rest...>);
@@ -91,6 +92,20 @@ template <class First, class Second, class... Rest, class Iterator> auto second_
     return std::ranges::borrowed_iterator_t<Second>(i);
   } else {
     return i;
+  }
+}
+
+/// An argument of a form that is missing, or is `{}`. It is the type of a parameter that no argument gives another.
+struct absent {};
+template <class Arg>
+concept is_absent = std::same_as<std::remove_cvref_t<Arg>, absent>;
+
+/// A function of a form: a Default if it is absent.
+template <class Default, class Fn> FILCH_INLINE decltype(auto) present(Fn& f) {
+  if constexpr (is_absent<Fn>) {
+    return Default{};
+  } else {
+    return (f);
   }
 }
 
