@@ -105,7 +105,7 @@ template <scheduler Sched, class Token> class stoppable_spawner {
   /// `spawner::spawn`, unless a stop was requested before the call, or before f begins: then f is destroyed.
   template <class Fn> void spawn(Fn&& f) {
     if (stop_.is_requested()) return;
-    spawner_.spawn(detail::stoppable_task<std::decay_t<Fn>, Token>{&stop_, std::forward<Fn>(f)});
+    spawner_.spawn(detail::stoppable_task<std::decay_t<Fn>, Token>{std::addressof(stop_), std::forward<Fn>(f)});
   }
 
   /// As `spawner::sync`. It waits for tasks that have begun, also after a request.

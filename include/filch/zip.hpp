@@ -46,8 +46,9 @@ class zip_iterator {
   constexpr reference operator[](difference_type n) const { return *(*this + n); }
 
   constexpr zip_iterator& operator+=(difference_type n) {
-    parts_.apply(
-        [n](auto&... i) { ((i += static_cast<std::iter_difference_t<std::remove_cvref_t<decltype(i)>>>(n)), ...); });
+    parts_.apply([n](auto&... i) {
+      (static_cast<void>(i += static_cast<std::iter_difference_t<std::remove_cvref_t<decltype(i)>>>(n)), ...);
+    });
     return *this;
   }
   constexpr zip_iterator& operator-=(difference_type n) { return *this += -n; }

@@ -1,5 +1,6 @@
 // Elements and iterators that a library may meet: made at each access, move-only, with operators of their own.
 #include <filch/algorithm.hpp>
+#include <filch/scope.hpp>
 #include <filch/serial.hpp>
 
 #include <gtest/gtest.h>
@@ -165,7 +166,59 @@ template <class... T> void run_pieces(T const&...) {}
 template <class... T> void is_better(T const&...) {}
 }  // namespace unusual
 
+namespace greedy {
+/// Its namespace has operators for all types.
+struct number {
+  int x = 0;
+  friend auto operator<=>(number, number) = default;
+};
+struct token {
+  static bool stop_requested() noexcept { return false; }
+  static bool stop_possible() noexcept { return true; }
+};
+struct add {
+  number operator()(number a, number b) const { return {a.x + b.x}; }
+};
+struct is_odd {
+  bool operator()(number a) const { return a.x % 2 != 0; }
+};
+template <class A, class B> void operator,(A&&, B&&) = delete;
+template <class A> void operator&(A&&) = delete;
+template <class A, class B> void operator&&(A&&, B&&) = delete;
+template <class A, class B> void operator||(A&&, B&&) = delete;
+}  // namespace greedy
+
 namespace {
+
+TEST(unusual_types, operators_that_take_anything_are_not_called) {
+  using greedy::number;
+  std::vector<number> v(100);
+  std::vector<number> w(100);
+  greedy::token const token;
+  greedy::add const add;
+  greedy::is_odd const is_odd;
+  filch::inclusive_scan<S>(v, w, add);
+  filch::exclusive_scan<S>(token, v, w, number{1}, add);
+  EXPECT_EQ(w[99].x, 1);
+  filch::adjacent_difference<S>(v, w, add);
+  filch::reduce<S>(filch::reproducible, v, number{}, add);
+  filch::reduce<S>(token, v, number{}, add);
+  filch::copy_if<S>(token, v, w, is_odd);
+  filch::partition<S>(v, is_odd);
+  filch::stable_partition<S>(token, v.begin(), v.end(), is_odd);
+  filch::unique<S>(v.begin(), v.end());
+  filch::minmax_element<S>(token, v);
+  filch::mismatch<S>(token, v, w);
+  filch::search<S>(v.begin(), v.end(), w.begin(), w.end());
+  filch::group_by<S>(v, is_odd);
+  auto const z = filch::zip(v, w);
+  auto i = z.begin();
+  i += 2;
+  EXPECT_EQ(i - z.begin(), 2);
+  filch::max_element<S>(z);
+  filch::for_each<S>(token, z, [](auto&&) {});
+  filch::scope<S>(token, [](auto& s) { s.spawn([] {}); });
+}
 
 /// A class that can't be completed.
 template <class T> struct holder {

@@ -102,7 +102,7 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
     }
   }
   template <extreme One> FILCH_INLINE void keep_better(std::size_t n, value const& x, std::size_t position) {
-    if (values[n] && !detail::is_better<One>(comp, std::as_const(*values[n]), x)) return;
+    if (values[n].has_value() && !detail::is_better<One>(comp, std::as_const(*values[n]), x)) return;
     values[n].emplace(x);  // no assignment: a tuple of references would pass it on
     best[n] = position;
   }

@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -103,7 +104,8 @@ template <class Work> class blocks_ahead {
     for (std::size_t i = 0; i < k_most / 2; ++i) {
       block_ahead<sum>& low = blocks_[2 * i];
       block_ahead<sum>& high = blocks_[2 * i + 1];
-      if (low.sum && high.sum) low.sum.emplace(work.both(std::move(*low.sum), std::move(*high.sum)));
+      if (low.sum.has_value() && high.sum.has_value())
+        low.sum.emplace(work.both(std::move(*low.sum), std::move(*high.sum)));
       if (i != 0) {
         blocks_[i].first = low.first;
         blocks_[i].sum = std::move(low.sum);
@@ -264,7 +266,7 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
       at[i].emplace(known);
       if (i + 1 < ahead_.size()) known = work_.after(std::move(known), ahead_.sum_of(i));
     }
-    pass_piece pass{&work_, &stop_, &ahead_, std::addressof(at)};
+    pass_piece pass{std::addressof(work_), std::addressof(stop_), std::addressof(ahead_), std::addressof(at)};
     detail::run_pieces<Sched>(0, ahead_.size(), pass, stop_);
     ahead_.clear();
   }
