@@ -30,14 +30,14 @@ namespace filch::inline FILCH_ABI {
 /// one call of op for each element. Cost: that of `for_index`, and one call of op for each piece that was given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op = std::plus<>>
-  requires std::invocable<Op&, Value, std::iter_reference_t<Iterator>>
+  requires std::invocable<Op&, Value, std::iter_reference_t<Iterator>> && std::invocable<Op&, Value, Value>
 Value reduce(Iterator first, Sentinel last, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(first, last), std::move(init), op);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op = std::plus<>>
-  requires std::invocable<Op&, Value, std::ranges::range_reference_t<Range>>
+  requires std::invocable<Op&, Value, std::ranges::range_reference_t<Range>> && std::invocable<Op&, Value, Value>
 Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
@@ -57,14 +57,14 @@ auto reduce(Token const& token, Args&&... args) {
 /// op over init and map(x) of all elements x of [first, last), as in `reduce`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Op, class Map>
-  requires std::invocable<Map&, std::iter_reference_t<Iterator>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>> && std::invocable<Op&, Value, Value>
 Value transform_reduce(Iterator first, Sentinel last, Value init, Op op, Map map) {
   detail::never_stopped never;
   return detail::transform_reduce<Sched>(never, detail::input_of(first, last), std::move(init), op, map);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op, class Map>
-  requires std::invocable<Map&, std::ranges::range_reference_t<Range>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>> && std::invocable<Op&, Value, Value>
 Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
   return detail::transform_reduce<Sched>(never, detail::input_of(range), std::move(init), op, map);

@@ -149,6 +149,18 @@ TYPED_TEST(reductions, convert_elements_as_an_assignment_does) {
   });
 }
 
+// An operation that takes no two values can't combine pieces: no form is chosen.
+struct counted_length {
+  int length;
+};
+using adds_elements = counted_length (*)(counted_length, int);
+template <class Op>
+concept can_be_reduced_by =
+    requires(std::vector<int>& v, Op op) { filch::reduce(v, counted_length{0}, op); } ||
+    requires(std::vector<int>& v, Op op) { filch::reduce(v.begin(), v.end(), counted_length{0}, op); } ||
+    requires(std::vector<int>& v, Op op) { filch::transform_reduce(v, counted_length{0}, op, std::identity{}); };
+static_assert(!can_be_reduced_by<adds_elements>);
+
 struct alignas(128) aligned_sum {
   long sum = 0;
   aligned_sum operator+(aligned_sum const& other) const {
