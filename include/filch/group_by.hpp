@@ -30,9 +30,13 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
   void run(std::size_t first, std::size_t last) {
     Iterator const end = detail::iterator_after(in, last);
     for (Iterator i = detail::iterator_after(in, first); i != end; ++i) {
+      using made = std::remove_cvref_t<element>;
       if constexpr (std::is_invocable_v<KeyOf&, std::remove_reference_t<element>&>) {
         auto&& x = *i;  // read once: a view may have made it
         add(key_of(x), static_cast<element&&>(x));
+      } else if constexpr (std::copy_constructible<made>) {
+        auto&& x = *i;
+        add(key_of(made(std::as_const(x))), static_cast<element&&>(x));  // the function may move from what it takes
       } else {
         add(key_of(*i), *i);
       }

@@ -277,6 +277,9 @@ TEST(unusual_types, elements_by_key_are_made_once) {
   EXPECT_EQ(reads, 100);
   EXPECT_EQ(filch::reduce_by_key<S>(in, std::identity{}, length).at(99).first, "99");
   EXPECT_EQ(reads, 200);
+  EXPECT_EQ(filch::group_by<S>(in, [](std::string&& s) { return std::string(std::move(s)).size(); }).at(1).second[5],
+            "15");
+  EXPECT_EQ(reads, 300);
 }
 
 /// Counts assignments from elements of an array.
