@@ -3,6 +3,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
@@ -91,10 +92,10 @@ template <class Iterator, class ValueOf, class Op> struct reducing_values {
   ValueOf& value_of;
   Op& op;
   value first(element&& x) const { return value(std::invoke(value_of, static_cast<element&&>(x))); }
-  void add(value& sum, element&& x) const {
-    sum = std::invoke(op, std::move(sum), value(std::invoke(value_of, static_cast<element&&>(x))));
+  void add(value& sum, element&& x) const { append(sum, value(std::invoke(value_of, static_cast<element&&>(x)))); }
+  void append(value& sum, value&& upper) const {
+    sum = detail::result_for<value>(body_of<Op, value, value>{op}, std::move(sum), std::move(upper));
   }
-  void append(value& sum, value&& upper) const { sum = std::invoke(op, std::move(sum), std::move(upper)); }
 };
 
 /// Elements are collected.

@@ -13,7 +13,7 @@ namespace detail {
 template <class Sched, scan_kind Kind, class Value, class Stop, class Source, class Out, class Op>
 void scan(Stop& stop, Source const& in, std::size_t n, Out const& out, std::optional<Value> initial, Op& op) {
   using work = scan_work<Kind, Value, Source, Out, Op>;
-  work w{in, out, {op}};
+  work w{in, out, {{op}}};
   carrying_piece<Sched, Stop, work> piece(w, stop, n, std::move(initial));
   detail::run_pieces<Sched>(0, n, piece, stop);
 }
@@ -270,13 +270,14 @@ template <class Iterator, class Out, class Op> struct difference_piece {
     Out to = detail::iterator_after(out, first);
     if (!before) {
       before.emplace(*i);
-      *to = *before;
+      *to = detail::assigned_to<std::iter_reference_t<Out>>(*before);
       ++i;
       ++to;
     }
     for (; i != end; ++i, static_cast<void>(++to)) {
       value here = *i;
-      *to = op(std::as_const(here), std::as_const(*before));
+      *to =
+          detail::result_for<number_at<std::iter_reference_t<Out>>>(op, std::as_const(here), std::as_const(*before));
       *before = std::move(here);
     }
   }

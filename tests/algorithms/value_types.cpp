@@ -210,5 +210,43 @@ TYPED_TEST(value_types, that_can_be_moved_only_are_reduced_and_filtered) {
   });
 }
 
+// Warnings are errors here, and these headers are no system's: a number is narrowed without one.
+TEST(value_types_that_are_numbers, are_narrowed_as_an_assignment_does) {
+  using S = filch::serial;
+  std::vector<short> const v{1, 2, 3};
+  std::vector<short> out(3);
+  std::vector<double> const reals{1.5, 2.5, 3.5};
+  std::vector<int> whole(3);
+  auto const twice = [](short x) { return 2 * x; };
+  EXPECT_EQ(filch::reduce<S>(v, short{1}), 7);
+  EXPECT_EQ(filch::reduce<S>(filch::reproducible, v, short{1}), 7);
+  EXPECT_EQ(filch::transform_reduce<S>(v, short{0}, std::plus<>{}, twice), 12);
+  EXPECT_EQ(filch::reduce<S>(reals, 0), 6);
+  EXPECT_EQ(filch::reduce<S>(reals, 0.0F), 7.5F);
+  filch::inclusive_scan<S>(v, out);
+  EXPECT_EQ(out, (std::vector<short>{1, 3, 6}));
+  filch::exclusive_scan<S>(v, out, short{1});
+  filch::transform_inclusive_scan<S>(v, out, std::plus<>{}, twice);
+  filch::adjacent_difference<S>(v, out);
+  EXPECT_EQ(out, (std::vector<short>{1, 1, 1}));
+  filch::inclusive_scan<S>(reals, whole);
+  EXPECT_EQ(whole, (std::vector<int>{1, 4, 7}));
+  filch::exclusive_scan<S>(reals, whole, 0);
+  EXPECT_EQ(whole, (std::vector<int>{0, 1, 3}));
+  filch::adjacent_difference<S>(reals, whole);
+  filch::copy<S>(reals, whole);
+  EXPECT_EQ(whole, (std::vector<int>{1, 2, 3}));
+  filch::copy_if<S>(reals, whole, [](double x) { return x > 2; });
+  EXPECT_EQ(whole, (std::vector<int>{2, 3, 3}));
+  filch::transform<S>(v, out, twice);
+  filch::fill<S>(out, 5);
+  filch::iota<S>(out, 4);
+  EXPECT_EQ(out, (std::vector<short>{4, 5, 6}));
+  EXPECT_EQ(filch::reduce_by_key<S>(v, [](short) { return 0; }, std::identity{}).at(0).second, 6);
+  std::vector<unsigned> const large{1, 0xffffffffU};
+  EXPECT_EQ(filch::find<S>(large, -1), large.end() - 1);
+  EXPECT_EQ(filch::count<S>(v, 2U), 1);
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -1,7 +1,7 @@
 // How reductions and scans make values of their type from elements.
 #pragma once
 
-#include <filch/detail/platform.hpp>
+#include <filch/detail/body.hpp>
 
 #include <concepts>
 #include <type_traits>
@@ -19,10 +19,44 @@ template <class Element, class Value> consteval bool check_conversion() {
   return true;
 }
 
+// Numbers are converted explicitly: the result is the same, and no compiler warns that the type is narrower.
+template <class Number, class Number2>
+inline constexpr bool are_numbers =
+    std::is_arithmetic_v<Number> && std::is_arithmetic_v<std::remove_cvref_t<Number2>>;
+
 /// x as a Value, by an implicit conversion.
 template <class Value, class Element> FILCH_INLINE Value converted_to(Element&& x) {
-  if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<std::remove_cvref_t<Element>>) {
-    return static_cast<Value>(x);  // the same, without a warning that it is narrower
+  if constexpr (are_numbers<Value, Element>) {
+    return static_cast<Value>(x);
+  } else {
+    return static_cast<Element&&>(x);
+  }
+}
+/// f(args...), which is assigned to a Value.
+template <class Value, class Fn, class... Args> FILCH_INLINE decltype(auto) result_for(Fn const& f, Args&&... args) {
+  if constexpr (are_numbers<Value, decltype(f(static_cast<Args&&>(args)...))>) {
+    return static_cast<Value>(f(static_cast<Args&&>(args)...));
+  } else {
+    return f(static_cast<Args&&>(args)...);
+  }
+}
+/// The operation of a piece that keeps a Value.
+template <class Value, class Op, class... Args> struct operation_of {
+  body_of<Op, Args...> op;
+  template <class... Actual> FILCH_INLINE decltype(auto) operator()(Actual&&... args) const {
+    return detail::result_for<Value>(op, static_cast<Actual&&>(args)...);
+  }
+};
+
+/// The number that a Reference refers to, or void.
+template <class Reference>
+using number_at = std::conditional_t<std::is_lvalue_reference_v<Reference> &&
+                                         std::is_arithmetic_v<std::remove_reference_t<Reference>>,
+                                     std::remove_reference_t<Reference>, void>;
+/// x, which is assigned through an iterator's Reference.
+template <class Reference, class Element> FILCH_INLINE decltype(auto) assigned_to(Element&& x) {
+  if constexpr (are_numbers<number_at<Reference>, Element>) {
+    return static_cast<number_at<Reference>>(x);
   } else {
     return static_cast<Element&&>(x);
   }

@@ -1,6 +1,7 @@
 // Filters to another range: loops whose carry is the number of elements below (scan_engine.hpp).
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/scan_engine.hpp>
 
@@ -52,7 +53,9 @@ template <class Iterator, class Out> struct elements_out {
   Out out;
   struct cursor {
     Out to;
-    template <class Place> FILCH_INLINE void take(Place& i) { *to = detail::last_read(i), static_cast<void>(++to); }
+    template <class Place> FILCH_INLINE void take(Place& i) {
+      *to = detail::assigned_to<std::iter_reference_t<Out>>(detail::last_read(i)), static_cast<void>(++to);
+    }
     template <class Place> FILCH_INLINE void leave(Place&) const noexcept {}
   };
   cursor from(std::size_t, std::size_t n) const { return {detail::iterator_after(out, n)}; }
@@ -81,9 +84,11 @@ template <class Iterator, class Out, class Out2> struct both_out {
   struct cursor {
     Out to;
     Out2 to2;
-    template <class Place> FILCH_INLINE void take(Place& i) { *to = detail::last_read(i), static_cast<void>(++to); }
+    template <class Place> FILCH_INLINE void take(Place& i) {
+      *to = detail::assigned_to<std::iter_reference_t<Out>>(detail::last_read(i)), static_cast<void>(++to);
+    }
     template <class Place> FILCH_INLINE void leave(Place& i) {
-      *to2 = detail::last_read(i), static_cast<void>(++to2);
+      *to2 = detail::assigned_to<std::iter_reference_t<Out2>>(detail::last_read(i)), static_cast<void>(++to2);
     }
   };
   cursor from(std::size_t position, std::size_t n) const {

@@ -1,6 +1,7 @@
 // Searches: the lowest position that a predicate takes. The pieces above a hit end after their stretch.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
@@ -51,7 +52,12 @@ std::size_t find_position(Stop& stop, Source const& in, std::size_t n) {
 template <class Value> struct equal_to {
   Value const& value;
   template <class Element> FILCH_INLINE bool operator()(Element&& x) const {
-    return static_cast<Element&&>(x) == value;
+    if constexpr (are_numbers<Value, Element>) {  // the conversions of ==, so no compiler warns of a sign
+      using common = std::common_type_t<Value, std::remove_cvref_t<Element>>;
+      return static_cast<common>(x) == static_cast<common>(value);
+    } else {
+      return static_cast<Element&&>(x) == value;
+    }
   }
 };
 template <class Value> equal_to(Value const&) -> equal_to<Value>;

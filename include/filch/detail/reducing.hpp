@@ -17,9 +17,11 @@ template <class Value, class Source, class Op> struct reducing_piece {
   static constexpr std::size_t k_turn =
       Source::is_arithmetic && std::is_arithmetic_v<Value> && is_arithmetic_function<Op> ? k_arithmetic_turn : 1;
   Source in;
-  body_of<Op, Value, typename Source::value> op;
+  operation_of<Value, Op, Value, typename Source::value> op;
   std::optional<Value> value;
   static_assert(detail::check_conversion<typename Source::value, Value>());
+  static_assert(std::invocable<Op&, Value, Value>,
+                "filch: op must take two values of the initial value's type, too: it combines the pieces");
 
   void run(std::size_t first, std::size_t last) {
     if (!value) {
@@ -52,7 +54,7 @@ template <class Value, class Source, class Op> struct reducing_piece {
 /// op over `init` and n elements of `in`, in order.
 template <class Sched, class Stop, class Value, class Source, class Op>
 Value reduce_source(Stop& stop, Source const& in, std::size_t n, Value&& init, Op& op) {
-  reducing_piece<Value, Source, Op> piece{in, {op}, std::optional<Value>(std::move(init))};
+  reducing_piece<Value, Source, Op> piece{in, {{op}}, std::optional<Value>(std::move(init))};
   detail::run_pieces<Sched>(0, n, piece, stop);
   return std::move(*piece.value);
 }

@@ -24,7 +24,7 @@ inline constexpr std::size_t k_reproducible_block = 64;
 template <class Value, class Source, class Op> class reproducing_piece {
  public:
   /// The piece of n elements.
-  reproducing_piece(Source const& in, body_of<Op, Value, Value> const& op, std::size_t n)
+  reproducing_piece(Source const& in, operation_of<Value, Op, Value, Value> const& op, std::size_t n)
       : reproducing_piece(in, op, n, 0, n / k_reproducible_block + (n % k_reproducible_block != 0)) {}
   reproducing_piece(reproducing_piece const&) = delete;
   reproducing_piece& operator=(reproducing_piece const&) = delete;
@@ -76,8 +76,8 @@ template <class Value, class Source, class Op> class reproducing_piece {
   };
   static_assert(detail::check_conversion<typename Source::value, Value>());
 
-  reproducing_piece(Source const& in, body_of<Op, Value, Value> const& op, std::size_t n, std::size_t begin,
-                    std::size_t last)
+  reproducing_piece(Source const& in, operation_of<Value, Op, Value, Value> const& op, std::size_t n,
+                    std::size_t begin, std::size_t last)
       : in_(in),
         op_(op),
         length_(n),
@@ -115,7 +115,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
 
   // Fixed.
   Source in_;
-  body_of<Op, Value, Value> op_;
+  operation_of<Value, Op, Value, Value> op_;
   std::size_t length_;  // length of the input
   std::size_t begin_;
   std::size_t last_;
@@ -129,7 +129,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
 template <class Sched, class Stop, class Source, class Value, class Op = std::plus<>>
 Value reduce_reproducibly(Stop& stop, Source const& in, std::size_t n, Value init, Op&& op = Op{}) {
   if (n == 0) return init;
-  reproducing_piece<Value, Source, std::remove_reference_t<Op>> piece(in, {op}, n);
+  reproducing_piece<Value, Source, std::remove_reference_t<Op>> piece(in, {{op}}, n);
   if (!piece.has_memory()) return piece.over_all_by_recursion(stop, std::move(init));
   detail::run_pieces<Sched>(0, piece.blocks(), piece, stop);
   return piece.over_all(std::move(init));

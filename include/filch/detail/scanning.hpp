@@ -21,7 +21,8 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
           : 1;
   Source in;
   Out out;
-  body_of<Op, Value, Value> op;
+  operation_of<Value, Op, Value, Value> op;
+  using reference = std::iter_reference_t<Out>;
   static_assert(detail::check_conversion<typename Source::value, Value>());
 
   scan_work const& serial() const noexcept { return *this; }
@@ -30,7 +31,7 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
     if constexpr (Kind == scan_kind::inclusive) {
       if (!at) {
         at.emplace(detail::converted_to<Value>(in.at(first++)));
-        *to = *at;
+        *to = detail::assigned_to<reference>(*at);
         ++to;
       }
     }
@@ -72,17 +73,18 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   FILCH_INLINE Value sum_of_eight(std::size_t first) const {
     Value x[8];
     for (Value& value : x) value = copy_of(in.at(first++));
-    return op(op(op(Value(x[0]), Value(x[1])), op(Value(x[2]), Value(x[3]))),
-              op(op(Value(x[4]), Value(x[5])), op(Value(x[6]), Value(x[7]))));
+    auto const& plus = op.op;
+    return op(plus(plus(Value(x[0]), Value(x[1])), plus(Value(x[2]), Value(x[3]))),
+              plus(plus(Value(x[4]), Value(x[5])), plus(Value(x[6]), Value(x[7]))));
   }
   FILCH_INLINE void each(std::size_t first, std::size_t last, Out to, Value& value) const {
     in.each(first, last, [&](auto&& x) {
       if constexpr (Kind == scan_kind::inclusive) {
         value = op(std::move(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
-        *to = value;
+        *to = detail::assigned_to<reference>(value);
       } else {
         Value next = op(Value(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
-        *to = std::move(value);
+        *to = detail::assigned_to<reference>(std::move(value));
         value = std::move(next);
       }
       ++to;

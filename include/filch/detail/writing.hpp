@@ -1,6 +1,7 @@
 // Algorithms that write one output element for each position: where the output ends, and how it is written.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
@@ -24,7 +25,7 @@ template <class Source, class Out> struct writing_piece {
   void run(std::size_t first, std::size_t last) {
     Out o = detail::iterator_after(out, first);
     in.each(first, last, [&o](auto&& x) {
-      *o = static_cast<decltype(x)>(x);
+      *o = detail::assigned_to<std::iter_reference_t<Out>>(static_cast<decltype(x)>(x));
       ++o;
     });
   }
