@@ -10,6 +10,7 @@
 #include <filch/group_by.hpp>
 #include <filch/histogram.hpp>
 #include <filch/reduce.hpp>
+#include <filch/reproducible.hpp>
 #include <filch/scan.hpp>
 #include <filch/transform.hpp>
 #include <filch/zip.hpp>

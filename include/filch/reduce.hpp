@@ -13,8 +13,8 @@
 #include <filch/detail/extremes.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/reducing.hpp>
-#include <filch/detail/reproducing.hpp>
 #include <filch/detail/sieve.hpp>
+#include <filch/reproducible.hpp>
 
 #include <algorithm>
 
@@ -135,72 +135,6 @@ std::optional<Value> transform_reduce(Token const& token, Iterator first, Sentin
     return detail::transform_reduce<Sched>(stop, in, detail::input<Iterator2>{first2, in.length}, std::move(init), op,
                                            map);
   });
-}
-
-// ---- reproducible ------------------------------------------------------------------------------
-
-/// `filch::reduce(filch::reproducible, range, init, op)`: the same result, to the bit, for any number of workers, any
-/// scheduler and any run, although op is not quite associative, as the sum of floating-point numbers is.
-struct reproducible_t {};
-/// See `reproducible_t`.
-inline constexpr reproducible_t reproducible{};
-
-/// op over init and the elements of [first, last), in an order of calls that only the number of elements decides:
-/// blocks of 64 from left to right, and a binary tree over the blocks. The result may differ from that of `reduce`
-/// and std::accumulate in its last bits. op must take two values, too.
-///
-/// Complexity: one call of op for each element. Cost: as `reduce`, and some ns for each block. Allocates room for
-/// values in each piece given away: two for each doubling of its length. Without memory fewer workers run, with the
-/// same result.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Value, class Op = std::plus<>>
-  requires std::invocable<Op&, Value, Value>
-Value reduce(reproducible_t, Iterator first, Sentinel last, Value init, Op op = {}) {
-  detail::never_stopped never;
-  std::identity all;
-  auto const in = detail::input_of(first, last);
-  return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, all), in.length, std::move(init), op);
-}
-/// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op = std::plus<>>
-  requires std::invocable<Op&, Value, Value>
-Value reduce(reproducible_t, Range&& range, Value init, Op op = {}) {
-  detail::never_stopped never;
-  std::identity all;
-  auto const in = detail::input_of(range);
-  return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, all), in.length, std::move(init), op);
-}
-/// The same for map(x) of the elements x of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op, class Map>
-  requires std::invocable<Op&, Value, Value> && std::invocable<Map&, std::ranges::range_reference_t<Range>>
-Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map) {
-  detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, map), in.length, std::move(init), op);
-}
-/// The same for map(x, y) of the elements x, y of two ranges. Stops at the end of the shorter one.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
-Value transform_reduce(reproducible_t, Range&& range, Range2&& range2, Value init, Op op = {}, Map map = {}) {
-  detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  auto const in2 = detail::input_of(range2);
-  return detail::reduce_reproducibly<Sched>(never, detail::element_pairs(in.first, in2.first, map),
-                                            std::min(in.length, in2.length), std::move(init), op);
-}
-/// reduce(token, reproducible, range, init, op), and with a pair of iterators.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<1, Args...>
-auto reduce(Token const& token, reproducible_t, Args&&... args) {
-  return detail::run_stoppable<1>(
-      token,
-      []<class Value, class... Op>(auto& stop, auto const& in, Value init, Op... op) {
-        std::identity all;
-        return detail::reduce_reproducibly<Sched>(stop, detail::elements(in.first, all), in.length, std::move(init),
-                                                  op...);
-      },
-      std::forward<Args>(args)...);
 }
 
 // ---- the least and the greatest ----------------------------------------------------------------

@@ -1,5 +1,6 @@
 // Reductions whose result is the same to the bit for any number of workers and any scheduler.
 #include "pieces.hpp"
+#include "stop_source.hpp"
 
 #include <filch/reduce.hpp>
 
@@ -23,8 +24,19 @@ TYPED_TEST(reproducible, has_the_same_bits_for_each_split) {
     EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, v.begin(), v.end(), 0.1), expected);
     EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, v, 0.1, std::plus<>{}, std::identity{}),
               expected);
-    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, v, v, 0.1),
-              filch::transform_reduce<filch::serial>(filch::reproducible, v, v, 0.1));
+    double const squares = filch::transform_reduce<filch::serial>(filch::reproducible, v, v, 0.1);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, v, v, 0.1), squares);
+    auto const first = v.begin();
+    auto const last = v.end();
+    std::identity const all;
+    std::plus<> const plus;
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, first, last, 0.1, plus, all), expected);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, first, last, first, 0.1), squares);
+    stop_token const token;
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, v, 0.1, plus, all), expected);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, first, last, 0.1, plus, all), expected);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, v, v, 0.1), squares);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, first, last, first, 0.1), squares);
   });
 }
 
