@@ -37,10 +37,21 @@ Value reduce(Iterator first, Sentinel last, Value init, Op op = {}) {
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value, class Op = std::plus<>>
-  requires std::invocable<Op&, Value, std::ranges::range_reference_t<Range>> && std::invocable<Op&, Value, Value>
+  requires std::invocable<Op&, Value, std::ranges::range_reference_t<Range>> && std::invocable<Op&, Value, Value> &&
+           detail::no_end_of<Value, Range>
 Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
+}
+/// The sum of the elements of [first, last), and of a value of their type made of nothing.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
+std::iter_value_t<Iterator> reduce(Iterator first, Sentinel last) {
+  return filch::reduce<Sched>(std::move(first), std::move(last), std::iter_value_t<Iterator>{});
+}
+/// The same for a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range>
+std::ranges::range_value_t<Range> reduce(Range&& range) {
+  return filch::reduce<Sched>(range, std::ranges::range_value_t<Range>{});
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -48,8 +59,9 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 auto reduce(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
-      [](auto& stop, auto const& in, auto init, auto... op) {
-        return detail::reduce<Sched>(stop, in, std::move(init), op...);
+      []<class In, class Value = std::iter_value_t<In>, class Op = std::plus<>>(
+          auto& stop, detail::input<In> const& in, Value init = {}, Op op = {}) {
+        return detail::reduce<Sched>(stop, in, std::move(init), op);
       },
       std::forward<Args>(args)...);
 }

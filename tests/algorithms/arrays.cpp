@@ -60,6 +60,10 @@ TEST_F(arrays, are_both_in_loops) {
 }
 
 TEST_F(arrays, are_both_in_reductions) {
+  EXPECT_EQ(filch::reduce<S>(a, end), 15);
+  EXPECT_EQ(filch::reduce<S>(a), 45);
+  EXPECT_EQ(filch::reduce<S>(token, a, end), 15);
+  EXPECT_EQ(filch::reduce<S>(token, a), 45);
   EXPECT_EQ(filch::reduce<S>(a, end, 0), 15);
   EXPECT_EQ(filch::reduce<S>(a, 0), 45);
   EXPECT_EQ(filch::reduce<S>(token, a, end, 0), 15);
