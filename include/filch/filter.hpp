@@ -182,7 +182,18 @@ std::pair<OutTrue, OutFalse> partition_copy(Iterator first, Sentinel last, OutTr
   detail::never_stopped never;
   return detail::partition_copy<Sched>(never, detail::input_of(first, last), out_true, out_false, pred, proj);
 }
-/// The same with a stop token.
+/// The same for a range, with std::ranges' result. Each output must have room enough.
+template <scheduler Sched = default_scheduler, sized_random_access_range In, std::random_access_iterator OutTrue,
+          std::random_access_iterator OutFalse, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<In>, Proj>> Pred>
+std::ranges::partition_copy_result<std::ranges::borrowed_iterator_t<In>, OutTrue, OutFalse> partition_copy(
+    In&& in, OutTrue out_true, OutFalse out_false, Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  auto const from = detail::input_of(in);
+  auto const ends = detail::partition_copy<Sched>(never, from, out_true, out_false, pred, proj);
+  return {from.end(), ends.first, ends.second};
+}
+/// Iterators with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, std::random_access_iterator OutTrue,
           std::random_access_iterator OutFalse, class Pred, class Proj = std::identity>
@@ -191,6 +202,18 @@ std::optional<std::pair<OutTrue, OutFalse>> partition_copy(Token const& token, I
                                                            Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::partition_copy<Sched>(stop, detail::input_of(first, last), out_true, out_false, pred, proj);
+  });
+}
+/// A range with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range In,
+          std::random_access_iterator OutTrue, std::random_access_iterator OutFalse, class Proj = std::identity,
+          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<In>, Proj>> Pred>
+auto partition_copy(Token const& token, In&& in, OutTrue out_true, OutFalse out_false, Pred pred, Proj proj = {}) {
+  using ends = std::ranges::partition_copy_result<std::ranges::borrowed_iterator_t<In>, OutTrue, OutFalse>;
+  return detail::until_stopped(token, [&](auto& stop) -> ends {
+    auto const from = detail::input_of(in);
+    auto const both = detail::partition_copy<Sched>(stop, from, out_true, out_false, pred, proj);
+    return {from.end(), both.first, both.second};
   });
 }
 

@@ -151,6 +151,9 @@ TEST_F(arrays, are_both_in_filters) {
   EXPECT_EQ(filch::pack_index<S>(token, a, end, b), b + 5);
   EXPECT_EQ(filch::partition_copy<S>(a, end, b, c, is_odd).first, b + 3);
   EXPECT_EQ(filch::partition_copy<S>(token, a, end, b, c, is_odd)->second, c + 3);
+  EXPECT_EQ(filch::partition_copy<S>(a, b + 0, c + 0, is_odd).out1, b + 5);
+  EXPECT_EQ(filch::partition_copy<S>(token, a, b + 0, c + 0, is_odd)->in, a + 10);
+  EXPECT_EQ(c[4], 8);
   EXPECT_EQ(filch::unique<S>(a, end), end);
   EXPECT_EQ(filch::unique<S>(token, a, end), end);
   EXPECT_EQ(filch::partition<S>(a, end, is_odd), a + 3);
