@@ -6,6 +6,7 @@
 #include <filch/transform.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 namespace filch_test {
@@ -85,8 +86,8 @@ TYPED_TEST(loops, copy_and_fill_and_count) {
 TYPED_TEST(loops, run_each_index_of_a_grid_once) {
   typename TypeParam::pool pool({.workers = 2});
   auto const grids = [&] {
-    for (int rows : {-1, 0, 1, 3, 70, 200}) {
-      for (int columns : {0, 1, 63, 64, 65, 130}) {
+    for (int rows : {-1, 0, 1, 3, 17, 70, 200, 1025}) {
+      for (int columns : {0, 1, 2, 3, 21, 63, 64, 65, 100, 130}) {
         std::vector<int> visits(static_cast<std::size_t>(std::max(rows, 0) * columns));
         pool.run([&] {
           filch::for_index<TypeParam>(filch::extents{rows, columns},
@@ -108,6 +109,76 @@ TYPED_TEST(loops, run_each_index_of_a_grid_once) {
   grids();
   single_pieces const all;
   grids();
+}
+
+/// The loop runs each index of a grid once.
+template <class S> void visits_each_once(std::size_t planes, std::size_t rows, std::size_t columns) {
+  SCOPED_TRACE(::testing::Message() << planes << " times " << rows << " times " << columns);
+  std::vector<int> visits(planes * rows * columns);
+  bool is_in_place = true;
+  filch::for_index<S>(filch::extents{planes, rows, columns}, [&](std::size_t p, std::size_t r, std::size_t c) {
+    if (p >= planes || r >= rows || c >= columns) {
+      is_in_place = false;
+    } else {
+      ++visits[(p * rows + r) * columns + c];
+    }
+  });
+  EXPECT_TRUE(is_in_place);
+  EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
+}
+TEST(tiles, of_all_shapes_have_each_index_once) {
+  using serial = filch::serial;
+  for (std::size_t columns :
+       {1u, 2u, 3u, 5u, 16u, 31u, 63u, 64u, 65u, 72u, 127u, 128u, 1023u, 1024u, 1025u, 40'000u}) {
+    for (std::size_t rows : {1u, 2u, 16u, 17u, 64u, 65u, 1024u, 1025u}) {
+      if (rows * columns < 200'000) visits_each_once<serial>(1, rows, columns);
+      if (rows * columns < 20'000) visits_each_once<serial>(13, rows, columns);
+    }
+  }
+  visits_each_once<serial>(1, 100'000, 1);
+  visits_each_once<serial>(100'000, 1, 1);
+  visits_each_once<serial>(200, 200, 3);
+}
+
+TYPED_TEST(loops, run_grids_with_one_long_side) {
+  typename TypeParam::pool pool({.workers = 2});
+  auto const grids = [&] {
+    pool.run([] {
+      visits_each_once<TypeParam>(1, 1, 5'000);
+      visits_each_once<TypeParam>(1, 5'000, 1);
+      visits_each_once<TypeParam>(5'000, 1, 1);
+      visits_each_once<TypeParam>(40, 40, 3);
+      visits_each_once<TypeParam>(1, 50, 72);
+    });
+  };
+  grids();
+  single_pieces const all;
+  grids();
+}
+
+TYPED_TEST(loops, give_the_body_of_a_grid_indices_of_its_own) {
+  std::vector<int> visits(70 * 130);
+  auto const visit = [&](int r, int c) { ++visits.at(static_cast<std::size_t>(r * 130 + c)); };
+  filch::for_index<TypeParam>(filch::extents{70, 130}, [&](int& r, int& c) {
+    visit(r, c);
+    r += 1'000;
+    c -= 1'000;
+  });
+  filch::for_index<TypeParam>(filch::extents{1, 70, 130}, [&](auto& p, auto& r, auto& c) {
+    visit(r, c);
+    p = r = c = 7;
+  });
+  filch::for_index<TypeParam>(filch::extents{70, 130}, [&](int const& r, long c) { visit(r, static_cast<int>(c)); });
+  EXPECT_EQ(visits, std::vector<int>(visits.size(), 3));
+}
+
+TEST(tiles, of_narrow_indices_end_at_the_greatest_one) {
+  std::vector<int> visits(127 * 127);
+  std::int8_t const greatest = 127;
+  filch::for_index<filch::serial>(filch::extents{greatest, greatest}, [&](std::int8_t r, std::int8_t c) {
+    ++visits.at(static_cast<std::size_t>(r * 127 + c));
+  });
+  EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
 }
 
 TEST(tiles, are_compact) {

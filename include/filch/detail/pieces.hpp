@@ -85,7 +85,8 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 ///    `Piece::k_ends_all`. A small trivially copyable piece is copied around its stretches, so that its state is in
 ///    registers: it keeps no pointer to itself. Any other piece may have `runner(first)`, which returns an object
 ///    with `run` that runs the stretches from `first` on in its place, and `ran(runner, last)`, which takes the state
-///    back at `last`, unless a stretch threw.
+///    back at `last`, unless a stretch threw. If the runner has `lead()`, and it is less than a stretch, a block is
+///    one stretch of so many positions, so that later stretches begin where rows do.
 ///  - `split(middle, last)` returns the state of a new piece that will run [middle, last). It is called between two
 ///    stretches on the worker that runs this piece, which keeps the positions below middle.
 ///  - `merge(upper)` appends `upper`, which ran the positions right above this piece's. It is called once for each
@@ -257,8 +258,11 @@ template <class Sched, class Piece, class Stop>
   do {
     position_of<Piece> const block = first;
     std::size_t const left = detail::in_word(last - first);
-    std::size_t const stretch = std::min(pace.stretch(), left);
-    position_of<Piece> const block_last = first + pace.block_of(left);
+    std::size_t stretch = std::min(pace.stretch(), left);
+    position_of<Piece> block_last = first + pace.block_of(left);
+    if constexpr (requires { runner.lead(); }) {
+      if (std::size_t const lead = runner.lead(); lead < stretch) block_last = first + (stretch = lead);
+    }
     bool const is_due = pace.is_time_to_look();
     do {
       is_over = (end != nullptr && end->is_before(first)) || stop.is_requested();
