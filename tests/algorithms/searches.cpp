@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 namespace filch_test {
@@ -64,6 +65,37 @@ TYPED_TEST(searches, find_parts) {
       }
     }
   });
+}
+
+/// equal and mismatch of two equal ranges, and after a change at each of some places.
+template <class S, class T> void compares_memory(std::size_t n) {
+  auto const source = numbers(n, 0, 100);
+  std::vector<T> const v(source.begin(), source.end());
+  std::vector<T> w(v);
+  EXPECT_TRUE(filch::equal<S>(v, w));
+  EXPECT_TRUE(filch::equal<S>(v.begin(), v.end(), w.begin(), std::equal_to<T>{}));
+  EXPECT_EQ(filch::mismatch<S>(v, w).in2, w.end());
+  for (std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+    if (at >= n) continue;
+    w[at] = static_cast<T>(w[at] + 1);
+    EXPECT_FALSE(filch::equal<S>(v, w));
+    EXPECT_FALSE(filch::equal<S>(v.begin(), v.end(), w.begin(), std::equal_to<>{}));
+    EXPECT_EQ(filch::mismatch<S>(v, w).in2, w.begin() + static_cast<std::ptrdiff_t>(at));
+    w[at] = v[at];
+  }
+}
+TYPED_TEST(searches, compare_memory) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    compares_memory<TypeParam, char>(n);
+    compares_memory<TypeParam, int>(n);
+    compares_memory<TypeParam, double>(n);
+  });
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> const v{0.0, 1.0, nan};
+  std::vector<double> const w{-0.0, 1.0, nan};
+  EXPECT_FALSE(filch::equal<TypeParam>(v, v));
+  EXPECT_EQ(filch::mismatch<TypeParam>(v, w).in1, v.begin() + 2);
+  EXPECT_TRUE(filch::equal<TypeParam>(v.begin(), v.begin() + 2, w.begin()));
 }
 
 TYPED_TEST(searches, end_within_a_stretch_after_a_hit) {

@@ -5,10 +5,12 @@
 #include <filch/detail/body.hpp>
 #include <filch/detail/lengths.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -132,6 +134,31 @@ template <class Reference, class Reference2, class Pred, class Proj, class Proj2
 inline constexpr bool is_arithmetic_function<projected_pair<Reference, Reference2, Pred, Proj, Proj2>> =
     is_arithmetic_function<Pred> && is_arithmetic_function<Proj> && is_arithmetic_function<Proj2>;
 
+/// Does Fn return its argument?
+template <class Fn> inline constexpr bool is_identity = false;
+template <class Fn> inline constexpr bool is_identity<Fn const> = is_identity<Fn>;
+template <> inline constexpr bool is_identity<std::identity> = true;
+template <class Reference, class Pred, class Proj>
+inline constexpr bool is_identity<projected<Reference, Pred, Proj>> = is_identity<Pred> && is_identity<Proj>;
+
+/// Is Fn true where two Values are not equal?
+template <class Pred> struct negated;
+template <class Fn, class Value> inline constexpr bool is_difference = false;
+template <class Fn, class Value> inline constexpr bool is_difference<Fn const, Value> = is_difference<Fn, Value>;
+template <class Value> inline constexpr bool is_difference<negated<std::ranges::equal_to>, Value> = true;
+template <class Value> inline constexpr bool is_difference<negated<std::equal_to<>>, Value> = true;
+template <class Value> inline constexpr bool is_difference<negated<std::equal_to<Value>>, Value> = true;
+template <class Reference, class Reference2, class Pred, class Proj, class Proj2, class Value>
+inline constexpr bool is_difference<projected_pair<Reference, Reference2, Pred, Proj, Proj2>, Value> =
+    is_difference<Pred, Value> && is_identity<Proj> && is_identity<Proj2>;
+
+/// Does Iterator point to objects of its value type in memory? (A volatile one is none.)
+template <class Iterator>
+inline constexpr bool points_to_values =
+    std::contiguous_iterator<Iterator> &&
+    std::is_same_v<std::remove_const_t<std::remove_reference_t<std::iter_reference_t<Iterator>>>,
+                   std::iter_value_t<Iterator>>;
+
 template <class Iterator, class Pred, class Proj>
 using projected_of = projected<std::iter_reference_t<Iterator>, Pred, Proj>;
 template <class Iterator, class Iterator2, class Pred, class Proj, class Proj2>
@@ -185,6 +212,12 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
   using value = std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>;
   static constexpr bool is_arithmetic =
       points_to_numbers<Iterator> && points_to_numbers<Iterator2> && is_arithmetic_function<Fn>;
+  /// Does it compare numbers of one type in memory?
+  static constexpr bool compares_memory = points_to_values<Iterator> && points_to_values<Iterator2> &&
+                                          std::is_arithmetic_v<std::iter_value_t<Iterator>> &&
+                                          std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>> &&
+                                          is_difference<Fn, std::iter_value_t<Iterator>>;
+  static constexpr std::size_t k_turn = compares_memory ? k_arithmetic_turn : 1;
   Iterator begin;
   Iterator2 begin2;
   [[no_unique_address]] body_of<Fn, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>> f;
@@ -205,6 +238,10 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
       g(f(*i, *j));
   }
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
+    if constexpr (compares_memory) {
+      auto const* const from = std::to_address(begin);
+      if (!pred(false) && std::equal(from + first, from + last, std::to_address(begin2) + first)) return last;
+    }
     Iterator const begun = detail::iterator_after(begin, first);
     Iterator const end = detail::iterator_after(begin, last);
     Iterator2 j = detail::iterator_after(begin2, first);
