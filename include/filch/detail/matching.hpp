@@ -25,7 +25,7 @@ bool is_sorted(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj
   return detail::find_pair<Sched, true>(stop, in, descent{comp}, proj) == k_not_found;
 }
 
-/// Does `in`, from `position` on, match all of in2?
+/// Does `in`, from a position on, match all of in2, which is not empty?
 template <class Iterator, class Iterator2, class Test> struct match_at {
   using value = bool;
   Iterator first;
@@ -34,18 +34,44 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
   Test test;
   std::size_t from_above;  // 0, or the length of the search: then position 0 is the last place
 
-  FILCH_INLINE bool at(std::size_t position) const {
-    std::size_t const place = from_above == 0 ? position : from_above - 1 - position;
-    Iterator i = detail::iterator_after(first, place);
+  /// Do the elements after `i` match all but the first of in2?
+  bool rest_matches(Iterator i) const {
     Iterator2 j = first2;
-    for (std::size_t n = 0; n != length2; ++n, static_cast<void>(++i), static_cast<void>(++j)) {
+    for (std::size_t n = 1; n != length2; ++n) {
+      ++i;
+      ++j;
       if (!static_cast<bool>(test(*i, *j))) return false;
     }
     return true;
   }
+  /// Most places differ in the first element: a loop of its own.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t begin, std::size_t last, Pred pred) const {
-    while (begin != last && !pred(at(begin))) ++begin;
+    for (; begin != last; ++begin) {
+      Iterator const i = detail::iterator_after(first, from_above == 0 ? begin : from_above - 1 - begin);
+      std::size_t const n = last - begin;
+      std::size_t const skipped = from_above == 0 ? places_skipped<1>(i, n) : places_skipped<-1>(i, n);
+      begin += skipped;
+      if (skipped == n) break;
+      auto const to_hit = static_cast<std::iter_difference_t<Iterator>>(skipped);
+      if (pred(rest_matches(from_above == 0 ? i + to_hit : i - to_hit))) break;
+    }
     return begin;
+  }
+  /// The number of the n places from i on, up or down, before the first one whose element matches the first of in2.
+  /// Four at a time, as elements::first_where.
+  template <int Step> FILCH_INLINE std::size_t places_skipped(Iterator const& i, std::size_t n) const {
+    auto const matches = [&](std::size_t k) {
+      return static_cast<bool>(test(*(i + Step * static_cast<std::iter_difference_t<Iterator>>(k)), *first2));
+    };
+    std::size_t k = 0;
+    for (; n - k >= 4; k += 4) {
+      if (matches(k)) return k;
+      if (matches(k + 1)) return k + 1;
+      if (matches(k + 2)) return k + 2;
+      if (matches(k + 3)) return k + 3;
+    }
+    while (k != n && !matches(k)) ++k;
+    return k;
   }
 };
 
