@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <numeric>
 
 namespace filch_test {
@@ -80,6 +81,34 @@ TYPED_TEST(loops, copy_and_fill_and_count) {
     std::vector<int> expected(n);
     std::iota(expected.begin(), expected.end(), -5);
     EXPECT_EQ(out, expected);
+  });
+}
+
+TYPED_TEST(loops, copy_bytes_and_fill_parts) {
+  struct large {
+    int x[40];
+    bool operator==(large const&) const = default;
+  };
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n, 0, 100);
+    std::vector<char> const small(v.begin(), v.end());
+    std::vector<char> out(n + 2, 'x');
+    filch::copy<TypeParam>(small.begin(), small.end(), out.begin() + 1);
+    EXPECT_TRUE(std::equal(small.begin(), small.end(), out.begin() + 1));
+    EXPECT_TRUE(out.front() == 'x' && out.back() == 'x');
+    std::vector<large> whole(n);
+    for (std::size_t i = 0; i < n; ++i) whole[i].x[i % 40] = v[i];
+    std::vector<large> copied(n);
+    filch::copy<TypeParam>(whole, copied);
+    EXPECT_EQ(copied, whole);
+    std::deque<int> parts(n + 2, 1);
+    filch::fill<TypeParam>(parts.begin() + 1, parts.end() - 1, short{7});
+    EXPECT_EQ(std::count(parts.begin(), parts.end(), 7), static_cast<std::ptrdiff_t>(n));
+    EXPECT_TRUE(parts.front() == 1 && parts.back() == 1);
+    std::vector<bool> bits(n + 2);
+    filch::fill<filch::serial>(bits.begin() + 1, bits.end() - 1, true);
+    EXPECT_EQ(std::count(bits.begin(), bits.end(), true), static_cast<std::ptrdiff_t>(n));
+    EXPECT_FALSE(bits.front() || bits.back());
   });
 }
 

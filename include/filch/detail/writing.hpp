@@ -6,6 +6,10 @@
 #include <filch/detail/ranges.hpp>
 
 #include <algorithm>
+#include <concepts>
+#include <iterator>
+#include <memory>
+#include <vector>
 
 namespace filch::inline FILCH_ABI {
 
@@ -16,21 +20,47 @@ concept sized_random_access_output = sized_random_access_range<Range>;
 
 namespace detail {
 
+/// Does a copy of bytes write the values of Source to Out?
+template <class Source, class Out> inline constexpr bool copies_bytes = false;
+template <class Iterator, class Fn, class Out>
+  requires is_identity<Fn> && points_to_values<Iterator> && points_to_values<Out> &&
+               std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Out>>
+inline constexpr bool copies_bytes<elements<Iterator, Fn>, Out> =
+    std::is_trivially_copyable_v<std::iter_value_t<Out>> &&
+    std::is_trivially_assignable_v<std::iter_reference_t<Out>, std::iter_reference_t<Iterator>>;
+
+/// Has std::fill a way of its own for Source, which is one value, and Out: words of bits, parts of a deque?
+template <class Source, class Out> inline constexpr bool fills_parts = false;
+
 /// Writes the values of Source to the output from `out` on.
 template <class Source, class Out> struct writing_piece {
-  static constexpr std::size_t k_turn = Source::is_arithmetic && points_to_numbers<Out> ? k_arithmetic_turn : 1;
+  static constexpr bool is_short_copy = copies_bytes<Source, Out> && sizeof(std::iter_value_t<Out>) <= 16;
+  static constexpr bool is_bit_fill = fills_parts<Source, Out> && std::is_same_v<Out, std::vector<bool>::iterator>;
+  static constexpr std::size_t k_turn =
+      (Source::is_arithmetic && (points_to_numbers<Out> || is_bit_fill)) || is_short_copy ? k_arithmetic_turn : 1;
   Source in;
   Out out;
 
   void run(std::size_t first, std::size_t last) {
+    if constexpr (copies_bytes<Source, Out>) {
+      std::copy_n(std::to_address(in.begin) + first, last - first, std::to_address(out) + first);
+    } else if constexpr (fills_parts<Source, Out>) {
+      std::fill(detail::iterator_after(out, first), detail::iterator_after(out, last), in.f(first));
+    } else {
+      run_each(first, last);
+    }
+  }
+  writing_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(writing_piece&) const noexcept {}
+
+ private:
+  FILCH_INLINE void run_each(std::size_t first, std::size_t last) {
     Out o = detail::iterator_after(out, first);
     in.each(first, last, [&o](auto&& x) {
       *o = detail::assigned_to<std::iter_reference_t<Out>>(static_cast<decltype(x)>(x));
       ++o;
     });
   }
-  writing_piece split(std::size_t, std::size_t) const { return *this; }
-  void merge(writing_piece&) const noexcept {}
 };
 
 /// Writes n values of `source`, and returns n.
@@ -75,6 +105,12 @@ template <class Value> struct constant {
   FILCH_INLINE Value const& operator()(std::size_t) const noexcept { return value; }
 };
 template <class Value> inline constexpr bool is_arithmetic_function<constant<Value>> = std::is_arithmetic_v<Value>;
+
+template <class Value, class Out>
+  requires(!std::contiguous_iterator<Out>) && std::derived_from<typename std::iterator_traits<Out>::iterator_category,
+                                                                std::random_access_iterator_tag>
+inline constexpr bool fills_parts<positions<constant<Value>>, Out> =
+    std::is_arithmetic_v<Value> && std::is_arithmetic_v<std::iter_value_t<Out>>;
 
 /// Writes f(position) to all of `out`.
 template <class Sched, class Stop, class Iterator, class Fn>
