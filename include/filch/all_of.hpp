@@ -148,19 +148,20 @@ bool equal(Iterator first, Sentinel last, Iterator2 first2, Pred pred = {}) {
   return detail::are_equal<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, pred);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
-          class B = detail::absent, class C = detail::absent, class D = detail::absent, class E = detail::absent,
-          class F = detail::absent>
-  requires detail::begins_with_inputs<2, First, A, B, C, D, E, F>
-auto equal(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, F&& f = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
+          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent,
+          class Arg5 = detail::absent, class Arg6 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
+auto equal(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
+           Arg6&& f = {}) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
         return detail::are_equal<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
                                         detail::present<std::identity>(proj), detail::present<std::identity>(proj2));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
-      std::forward<E>(e), std::forward<F>(f));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
 }
 
 /// The first pair of elements of two ranges for which pred(proj(x), proj2(y)) is false. If there is none, the
@@ -200,11 +201,12 @@ mismatch(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 p
   return {in.at(n), in2.at(n)};
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
-          class B = detail::absent, class C = detail::absent, class D = detail::absent, class E = detail::absent,
-          class F = detail::absent>
-  requires detail::begins_with_inputs<2, First, A, B, C, D, E, F>
-auto mismatch(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, F&& f = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
+          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent,
+          class Arg5 = detail::absent, class Arg6 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
+auto mismatch(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
+              Arg6&& f = {}) {
   return detail::run_stoppable<2>(
       token,
       []<class In, class In2>(auto& stop, detail::input<In> const& in, detail::input<In2> const& in2, auto pred,
@@ -212,13 +214,13 @@ auto mismatch(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, 
         std::size_t const n =
             detail::find_mismatch<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
                                          detail::present<std::identity>(proj), detail::present<std::identity>(proj2));
-        auto const at = detail::not_dangling<First, A, B, C, D, E, F>(in.at(n));
-        auto const at2 = detail::second_not_dangling<First, A, B, C, D, E, F>(in2.at(n));
+        auto const at = detail::not_dangling<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(in.at(n));
+        auto const at2 = detail::second_not_dangling<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(in2.at(n));
         return std::ranges::mismatch_result<std::remove_const_t<decltype(at)>, std::remove_const_t<decltype(at2)>>{
             at, at2};
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
-      std::forward<E>(e), std::forward<F>(f));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
 }
 
 }  // namespace filch::inline FILCH_ABI

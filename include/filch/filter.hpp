@@ -271,18 +271,18 @@ std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, 
   });
 }
 /// Both with a stop token. After a stop the values of the range are unspecified.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto unique(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto unique(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto equal, auto proj, detail::is_absent auto...) {
-        return detail::behind<First, A, B, C>(
+        return detail::behind<First, Arg1, Arg2, Arg3>(
             in, detail::unique<Sched>(stop, in, detail::present<std::ranges::equal_to>(equal),
                                       detail::present<std::identity>(proj)));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
 /// Reorders [first, last): the elements for which pred(proj(x)) is true come first. Returns the first of the others.

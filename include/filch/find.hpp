@@ -152,17 +152,17 @@ std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred =
   return in.at(detail::find_adjacent<Sched>(never, in, pred, proj));
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto adjacent_find(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto adjacent_find(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto equal, auto proj, detail::is_absent auto...) {
-        return detail::not_dangling<First, A, B, C>(in.at(detail::find_adjacent<Sched>(
+        return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::find_adjacent<Sched>(
             stop, in, detail::present<std::ranges::equal_to>(equal), detail::present<std::identity>(proj))));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
 /// The end of the longest sorted range that begins at first. Complexity: at most n - 1 calls of comp.
@@ -183,17 +183,17 @@ std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp
   return in.at(detail::sorted_length<Sched>(never, in, comp, proj));
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto is_sorted_until(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto is_sorted_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
-        return detail::not_dangling<First, A, B, C>(in.at(detail::sorted_length<Sched>(
+        return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::sorted_length<Sched>(
             stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj))));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
 /// Is [first, last) sorted by comp of its projections? No stretch begins after the answer is known.
@@ -212,17 +212,17 @@ bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
   return detail::is_sorted<Sched>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto is_sorted(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto is_sorted(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
         return detail::is_sorted<Sched>(stop, in, detail::present<std::ranges::less>(comp),
                                         detail::present<std::identity>(proj));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
 /// The beginning of the first part of [first, last) that matches [first2, last2): pred(proj(x), proj2(y)) is true for
@@ -249,22 +249,23 @@ std::ranges::borrowed_subrange_t<Range> search(Range&& range, Range2&& range2, P
   return detail::part_of<Range>(in, detail::find_match<Sched>(never, in, in2, pred, proj, proj2), in2.length);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
-          class B = detail::absent, class C = detail::absent, class D = detail::absent, class E = detail::absent,
-          class F = detail::absent>
-  requires detail::begins_with_inputs<2, First, A, B, C, D, E, F>
-auto search(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, F&& f = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
+          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent,
+          class Arg5 = detail::absent, class Arg6 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
+auto search(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
+            Arg6&& f = {}) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
-        return detail::part_found<First, A, B, C, D, E, F>(
+        return detail::part_found<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(
             in,
             detail::find_match<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
                                       detail::present<std::identity>(proj), detail::present<std::identity>(proj2)),
             in2.length);
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
-      std::forward<E>(e), std::forward<F>(f));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
 }
 
 /// The beginning of the last part of [first, last) that matches [first2, last2): pred(proj(x), proj2(y)) is true for
@@ -291,23 +292,24 @@ std::ranges::borrowed_subrange_t<Range> find_end(Range&& range, Range2&& range2,
   return detail::part_of<Range>(in, detail::find_last_match<Sched>(never, in, in2, pred, proj, proj2), in2.length);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
-          class B = detail::absent, class C = detail::absent, class D = detail::absent, class E = detail::absent,
-          class F = detail::absent>
-  requires detail::begins_with_inputs<2, First, A, B, C, D, E, F>
-auto find_end(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}, E&& e = {}, F&& f = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
+          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent,
+          class Arg5 = detail::absent, class Arg6 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
+auto find_end(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
+              Arg6&& f = {}) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
-        return detail::part_found<First, A, B, C, D, E, F>(
+        return detail::part_found<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(
             in,
             detail::find_last_match<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
                                            detail::present<std::identity>(proj),
                                            detail::present<std::identity>(proj2)),
             in2.length);
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
-      std::forward<E>(e), std::forward<F>(f));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -168,17 +168,18 @@ std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {
   return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto min_element(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto min_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
-        return detail::not_dangling<First, A, B, C>(detail::find_extreme<Sched, detail::extreme::first_least>(
-            stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
+        return detail::not_dangling<First, Arg1, Arg2, Arg3>(
+            detail::find_extreme<Sched, detail::extreme::first_least>(
+                stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 /// A copy of the element that `min_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
@@ -221,17 +222,18 @@ std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {
   return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto max_element(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto max_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
-        return detail::not_dangling<First, A, B, C>(detail::find_extreme<Sched, detail::extreme::first_greatest>(
-            stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
+        return detail::not_dangling<First, Arg1, Arg2, Arg3>(
+            detail::find_extreme<Sched, detail::extreme::first_greatest>(
+                stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 /// A copy of the element that `max_element` finds. The range must not be empty.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
@@ -277,20 +279,20 @@ std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minm
   return detail::find_both_extremes<Sched>(never, detail::input_of(range), comp, proj);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A = detail::absent,
-          class B = detail::absent, class C = detail::absent>
-  requires detail::begins_with_inputs<1, First, A, B, C>
-auto minmax_element(Token const& token, First&& first, A&& a = {}, B&& b = {}, C&& c = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
+          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
+  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
+auto minmax_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
         auto const found = detail::find_both_extremes<Sched>(stop, in, detail::present<std::ranges::less>(comp),
                                                              detail::present<std::identity>(proj));
-        auto const least = detail::not_dangling<First, A, B, C>(found.min);
+        auto const least = detail::not_dangling<First, Arg1, Arg2, Arg3>(found.min);
         return std::ranges::minmax_element_result<std::remove_const_t<decltype(least)>>{
-            least, detail::not_dangling<First, A, B, C>(found.max)};
+            least, detail::not_dangling<First, Arg1, Arg2, Arg3>(found.max)};
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
 }  // namespace filch::inline FILCH_ABI

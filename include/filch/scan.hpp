@@ -149,10 +149,11 @@ auto exclusive_scan(In&& in, Out&& out, Value init, Op op = {}) {
   return detail::ends_of<In, Out>(in, out, n);
 }
 /// The same with a stop token: exclusive_scan(token, first, last, out, init, op) or (token, in, out, init, op).
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A, class B,
-          class C = detail::absent, class D = detail::absent, class E = detail::absent>
-  requires detail::begins_with_inputs<2, First, A, B, C, D, E>
-bool exclusive_scan(Token const& token, First&& first, A&& a, B&& b, C&& c = {}, D&& d = {}, E&& e = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1, class Arg2,
+          class Arg3 = detail::absent, class Arg4 = detail::absent, class Arg5 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5>
+bool exclusive_scan(Token const& token, First&& first, Arg1&& a, Arg2&& b, Arg3&& c = {}, Arg4&& d = {},
+                    Arg5&& e = {}) {
   return detail::run_stoppable<2>(
       token,
       []<class Value>(auto& stop, auto const& in, auto const& out, Value init, auto op, detail::is_absent auto...) {
@@ -160,8 +161,8 @@ bool exclusive_scan(Token const& token, First&& first, A&& a, B&& b, C&& c = {},
         auto&& sum = detail::present<std::plus<>>(op);
         detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, all, sum, std::move(init));
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d),
-      std::forward<E>(e));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d), std::forward<Arg5>(e));
 }
 
 /// `inclusive_scan` of f(x) for the elements x of [first, last). f is called once for each element on one worker, and
@@ -321,17 +322,18 @@ auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
   return detail::ends_of<In, Out>(in, out, n);
 }
 /// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class A,
-          class B = detail::absent, class C = detail::absent, class D = detail::absent>
-  requires detail::begins_with_inputs<2, First, A, B, C, D>
-bool adjacent_difference(Token const& token, First&& first, A&& a, B&& b = {}, C&& c = {}, D&& d = {}) {
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
+          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4>
+bool adjacent_difference(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& out, auto op, detail::is_absent auto...) {
         auto&& minus = detail::present<std::minus<>>(op);
         detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, minus);
       },
-      std::forward<First>(first), std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d));
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d));
 }
 
 }  // namespace filch::inline FILCH_ABI
