@@ -276,7 +276,9 @@ static_assert(can_be_filled<numbers_type> && can_be_filled<place, place> && can_
 static_assert(!can_be_filled<place> && !can_be_filled<int*> && !can_be_filled<std::list<int>>);
 static_assert(can_be_reduced<numbers_type> && can_be_reduced<place, place>);
 static_assert(!can_be_reduced<place> && !can_be_reduced<list_place, list_place>);
+#if !defined(__clang_major__) || __clang_major__ >= 16
 static_assert(!can_be_reduced<std::ranges::filter_view<std::views::all_t<numbers_type&>, bool (*)(int)>>);
+#endif
 static_assert(can_be_compared<numbers_type, numbers_type> && can_be_compared<place, place, place>);
 static_assert(can_be_compared<place, place, place, place> && !can_be_compared<place, numbers_type>);
 static_assert(!can_be_compared<numbers_type, list_place> && !can_be_compared<place, place, list_place>);

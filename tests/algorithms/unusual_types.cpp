@@ -204,7 +204,7 @@ TEST(unusual_types, operators_that_take_anything_are_not_called) {
   filch::reduce<S>(filch::reproducible, v, number{}, add);
   filch::reduce<S>(token, v, number{}, add);
   filch::copy_if<S>(token, v, w, is_odd);
-  filch::partition<S>(v, is_odd);
+  filch::partition<S>(v.begin(), v.end(), is_odd);
   filch::stable_partition<S>(token, v.begin(), v.end(), is_odd);
   filch::unique<S>(v.begin(), v.end());
   filch::minmax_element<S>(token, v);

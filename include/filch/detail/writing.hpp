@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <vector>
@@ -43,7 +44,9 @@ template <class Source, class Out> struct writing_piece {
 
   void run(std::size_t first, std::size_t last) {
     if constexpr (copies_bytes<Source, Out>) {
-      std::copy_n(std::to_address(in.begin) + first, last - first, std::to_address(out) + first);
+      // Not std::copy_n, which completes template arguments of the values' type.
+      std::memmove(static_cast<void*>(std::to_address(out) + first), std::to_address(in.begin) + first,
+                   (last - first) * sizeof(std::iter_value_t<Out>));
     } else if constexpr (fills_parts<Source, Out>) {
       std::fill(detail::iterator_after(out, first), detail::iterator_after(out, last), in.f(first));
     } else {
