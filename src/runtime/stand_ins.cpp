@@ -77,13 +77,13 @@ void team::stand_in(unsigned number) noexcept {
     places_.leave(place);
     lock.lock();
     check_counts(s);
-    mine.works = false;
-    --s.busy;
     if (!mine.leaves.is_set()) --s.working;
     if (!has_place) {
-      ++s.ended;
+      mine.leaves.set();  // and it stays busy: this thread is gone
       return;
     }
+    mine.works = false;
+    --s.busy;
   }
 }
 

@@ -20,8 +20,7 @@ struct stand_ins {
   // under mutex
   unsigned blocked = 0;  // workers that wait
   unsigned working = 0;  // stand-ins that work, and were not told to leave
-  unsigned busy = 0;     // the same, and those that were told to leave
-  unsigned ended = 0;    // threads that had no memory for their place
+  unsigned busy = 0;     // the same, those that were told to leave, and those without memory for their place
   bool is_over = false;  // no thread is added any more
   std::vector<std::thread> threads;
   struct state {
@@ -32,7 +31,7 @@ struct stand_ins {
 
   bool should_work() const noexcept { return working < blocked; }
   /// The number of threads that wait, or have yet to come.
-  std::size_t free() const noexcept { return threads.size() - ended - busy; }
+  std::size_t free() const noexcept { return threads.size() - busy; }
   void end() noexcept {
     {
       std::lock_guard const lock(mutex);

@@ -146,8 +146,8 @@ class team {
   template <class Untaken>
   bool offers_next(unsigned worker, bool was_asked, unasked_offers& more, Untaken const& untaken,
                    std::uint16_t root = k_any_root) noexcept;
-  /// A worker begins a task, or continues one. What it offered without a request before is no reason to offer less
-  /// now.
+  /// A worker begins a task, or continues one. It may make one unrequested offer for each other worker, however many
+  /// it made before.
   void begins_task(unasked_offers& more) const noexcept;
   /// Do more workers search than the owner has untaken() offers? A woken worker is on its way for some time, so its
   /// request may come too late. If others use its processor, it does not come soon. So `more` limits these offers,

@@ -1,8 +1,8 @@
 // The figures of FILCH_PROFILE for one thread: work, spans and places. A scheduler calls the hooks in its slow paths,
 // and keeps an open_task for each task that is not joined. All hooks run on the record's own thread.
 //
-// A hook first ends the segment of the program that ran. begins() begins the next one, as the last step. What is done
-// between the two clock reads is in no figure.
+// First, a hook ends the segment. Last, it calls begins(), and the next segment begins. The time between these two
+// clock reads is in no figure.
 #pragma once
 
 #include "runtime/profile/place.hpp"

@@ -146,6 +146,8 @@ bool channel_team::receive(channel_member& w) noexcept {
   accept(w, *message);
   w.received = *message;
   w.received.detached = {};
+  // It may have been woken for these.
+  if (channels_.left().has_some() && sleepers().wake_one()) counted(w.index).wakeups.bump();
   return !w.received.is_empty();
 }
 
@@ -154,8 +156,6 @@ bool channel_team::run_received(channel_member& w) noexcept {
   check(w);
   if (w.received.is_empty() && !receive(w)) return false;
   has_work(w.index);
-  // It may have been woken for those.
-  if (channels_.left().has_some() && sleepers().wake_one()) counted(w.index).wakeups.bump();
   w.own->requests.reopen();
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
