@@ -154,11 +154,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto equal(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
            Arg6&& f = {}) {
-  return detail::run_stoppable<2>(
+  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
-        return detail::are_equal<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
-                                        detail::present<std::identity>(proj), detail::present<std::identity>(proj2));
+      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
+        return detail::are_equal<Sched>(stop, in, in2, fn...);
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
       std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
@@ -207,13 +206,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto mismatch(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
               Arg6&& f = {}) {
-  return detail::run_stoppable<2>(
+  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
       token,
-      []<class In, class In2>(auto& stop, detail::input<In> const& in, detail::input<In2> const& in2, auto pred,
-                              auto proj, auto proj2, detail::is_absent auto...) {
-        std::size_t const n =
-            detail::find_mismatch<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
-                                         detail::present<std::identity>(proj), detail::present<std::identity>(proj2));
+      []<class In, class In2>(auto& stop, detail::input<In> const& in, detail::input<In2> const& in2, auto... fn) {
+        std::size_t const n = detail::find_mismatch<Sched>(stop, in, in2, fn...);
         auto const at = detail::not_dangling<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(in.at(n));
         auto const at2 = detail::second_not_dangling<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(in2.at(n));
         return std::ranges::mismatch_result<std::remove_const_t<decltype(at)>, std::remove_const_t<decltype(at2)>>{

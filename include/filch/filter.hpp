@@ -275,12 +275,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto unique(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
+  return detail::run_stoppable<1, detail::defaults<std::ranges::equal_to, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto equal, auto proj, detail::is_absent auto...) {
-        return detail::behind<First, Arg1, Arg2, Arg3>(
-            in, detail::unique<Sched>(stop, in, detail::present<std::ranges::equal_to>(equal),
-                                      detail::present<std::identity>(proj)));
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::behind<First, Arg1, Arg2, Arg3>(in, detail::unique<Sched>(stop, in, fn...));
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }

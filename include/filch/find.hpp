@@ -156,11 +156,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto adjacent_find(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
+  return detail::run_stoppable<1, detail::defaults<std::ranges::equal_to, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto equal, auto proj, detail::is_absent auto...) {
-        return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::find_adjacent<Sched>(
-            stop, in, detail::present<std::ranges::equal_to>(equal), detail::present<std::identity>(proj))));
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::find_adjacent<Sched>(stop, in, fn...)));
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -187,11 +186,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto is_sorted_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
+  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
-        return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::sorted_length<Sched>(
-            stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj))));
+      [](auto& stop, auto const& in, auto... fn) {
+        return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::sorted_length<Sched>(stop, in, fn...)));
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -216,12 +214,8 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto is_sorted(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
-      token,
-      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
-        return detail::is_sorted<Sched>(stop, in, detail::present<std::ranges::less>(comp),
-                                        detail::present<std::identity>(proj));
-      },
+  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+      token, [](auto& stop, auto const& in, auto... fn) { return detail::is_sorted<Sched>(stop, in, fn...); },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
@@ -255,14 +249,11 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto search(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
             Arg6&& f = {}) {
-  return detail::run_stoppable<2>(
+  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
+      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::part_found<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(
-            in,
-            detail::find_match<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
-                                      detail::present<std::identity>(proj), detail::present<std::identity>(proj2)),
-            in2.length);
+            in, detail::find_match<Sched>(stop, in, in2, fn...), in2.length);
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
       std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
@@ -298,15 +289,11 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto find_end(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
               Arg6&& f = {}) {
-  return detail::run_stoppable<2>(
+  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto const& in2, auto pred, auto proj, auto proj2, detail::is_absent auto...) {
+      [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::part_found<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(
-            in,
-            detail::find_last_match<Sched>(stop, in, in2, detail::present<std::ranges::equal_to>(pred),
-                                           detail::present<std::identity>(proj),
-                                           detail::present<std::identity>(proj2)),
-            in2.length);
+            in, detail::find_last_match<Sched>(stop, in, in2, fn...), in2.length);
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
       std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));

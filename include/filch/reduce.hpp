@@ -172,12 +172,11 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto min_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
+  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+      [](auto& stop, auto const& in, auto... fn) {
         return detail::not_dangling<First, Arg1, Arg2, Arg3>(
-            detail::find_extreme<Sched, detail::extreme::first_least>(
-                stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
+            detail::find_extreme<Sched, detail::extreme::first_least>(stop, in, fn...));
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -226,12 +225,11 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto max_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
+  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
+      [](auto& stop, auto const& in, auto... fn) {
         return detail::not_dangling<First, Arg1, Arg2, Arg3>(
-            detail::find_extreme<Sched, detail::extreme::first_greatest>(
-                stop, in, detail::present<std::ranges::less>(comp), detail::present<std::identity>(proj)));
+            detail::find_extreme<Sched, detail::extreme::first_greatest>(stop, in, fn...));
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -283,11 +281,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto minmax_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1>(
+  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
       token,
-      [](auto& stop, auto const& in, auto comp, auto proj, detail::is_absent auto...) {
-        auto const found = detail::find_both_extremes<Sched>(stop, in, detail::present<std::ranges::less>(comp),
-                                                             detail::present<std::identity>(proj));
+      [](auto& stop, auto const& in, auto... fn) {
+        auto const found = detail::find_both_extremes<Sched>(stop, in, fn...);
         auto const least = detail::not_dangling<First, Arg1, Arg2, Arg3>(found.min);
         return std::ranges::minmax_element_result<std::remove_const_t<decltype(least)>>{
             least, detail::not_dangling<First, Arg1, Arg2, Arg3>(found.max)};

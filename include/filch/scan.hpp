@@ -154,12 +154,11 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5>
 bool exclusive_scan(Token const& token, First&& first, Arg1&& a, Arg2&& b, Arg3&& c = {}, Arg4&& d = {},
                     Arg5&& e = {}) {
-  return detail::run_stoppable<2>(
+  return detail::run_stoppable<2, detail::defaults<detail::absent, std::plus<>>>(
       token,
-      []<class Value>(auto& stop, auto const& in, auto const& out, Value init, auto op, detail::is_absent auto...) {
+      []<class Value>(auto& stop, auto const& in, auto const& out, Value init, auto op) {
         std::identity all;
-        auto&& sum = detail::present<std::plus<>>(op);
-        detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, all, sum, std::move(init));
+        detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, all, op, std::move(init));
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
       std::forward<Arg4>(d), std::forward<Arg5>(e));
@@ -326,11 +325,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent>
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4>
 bool adjacent_difference(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}) {
-  return detail::run_stoppable<2>(
+  return detail::run_stoppable<2, detail::defaults<std::minus<>>>(
       token,
-      [](auto& stop, auto const& in, auto const& out, auto op, detail::is_absent auto...) {
-        auto&& minus = detail::present<std::minus<>>(op);
-        detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, minus);
+      [](auto& stop, auto const& in, auto const& out, auto op) {
+        detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, op);
       },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
       std::forward<Arg4>(d));

@@ -58,17 +58,49 @@ decltype(auto) with_input(std::size_t length, Body const& body, First&& first, R
   }
 }
 
+/// An argument of a form that is missing, or is `{}`. It is the type of a parameter that no argument gives another.
+struct absent {};
+template <class Arg>
+concept is_absent = std::same_as<std::remove_cvref_t<Arg>, absent>;
+/// The functions that a form takes in place of absent ones.
+template <class... Functions> struct defaults {};
+
+/// Calls body(rest...), with the defaults for the first ones that are absent. Absent ones behind those are left out.
+template <class Body, class... Rest> decltype(auto) with_defaults(defaults<>, Body const& body, Rest&&... rest) {
+  if constexpr ((is_absent<Rest> && ...)) {
+    return body();
+  } else {
+    return body(std::forward<Rest>(rest)...);
+  }
+}
+template <class Default, class... Defaults, class Body, class First, class... Rest>
+decltype(auto) with_defaults(defaults<Default, Defaults...>, Body const& body, First&& first, Rest&&... rest) {
+  auto const with_first = [&](auto&& f) -> decltype(auto) {
+    return detail::with_defaults(
+        defaults<Defaults...>{},
+        [&](auto&&... more) -> decltype(auto) {
+          return body(std::forward<decltype(f)>(f), std::forward<decltype(more)>(more)...);
+        },
+        std::forward<Rest>(rest)...);
+  };
+  if constexpr (is_absent<First>) {
+    return with_first(Default{});
+  } else {
+    return with_first(std::forward<First>(first));
+  }
+}
+
 /// Calls body(inputs..., rest...) with so many inputs, or outputs: all of them ranges, or all of them iterators. An
 /// iterator without its end has as many elements as the input before it.
-template <std::size_t Count, bool AllowsRanges = true, class Body, class... Args>
+template <std::size_t Count, class Defaults, bool AllowsRanges = true, class Body, class... Args>
 decltype(auto) with_inputs(std::size_t length, Body const& body, Args&&... args) {
   if constexpr (Count == 0) {
-    return body(std::forward<Args>(args)...);
+    return detail::with_defaults(Defaults{}, body, std::forward<Args>(args)...);
   } else {
     return detail::with_input<AllowsRanges>(
         length,
         [&](auto const& in, auto&&... rest) -> decltype(auto) {
-          return detail::with_inputs<Count - 1, AllowsRanges && begins_with_range<Args...>>(
+          return detail::with_inputs<Count - 1, Defaults, AllowsRanges && begins_with_range<Args...>>(
               in.length,
               [&](auto&&... more) -> decltype(auto) { return body(in, std::forward<decltype(more)>(more)...); },
               std::forward<decltype(rest)>(rest)...);
@@ -95,26 +127,12 @@ template <class First, class Second, class... Rest, class Iterator> auto second_
   }
 }
 
-/// An argument of a form that is missing, or is `{}`. It is the type of a parameter that no argument gives another.
-struct absent {};
-template <class Arg>
-concept is_absent = std::same_as<std::remove_cvref_t<Arg>, absent>;
-
-/// A function of a form: a Default if it is absent.
-template <class Default, class Fn> FILCH_INLINE decltype(auto) present(Fn& f) {
-  if constexpr (is_absent<Fn>) {
-    return Default{};
-  } else {
-    return (f);
-  }
-}
-
 /// Calls body(stop, inputs..., rest...) with the arguments of a form. The body takes functions and initial values by
 /// value, as the form does. Returns what `until_stopped` does.
-template <std::size_t Count, stop_token_like Token, class Body, class... Args>
+template <std::size_t Count, class Defaults = defaults<>, stop_token_like Token, class Body, class... Args>
 auto run_stoppable(Token const& token, Body const& body, Args&&... args) {
   return detail::until_stopped(token, [&](stop_request<Token>& stop) {
-    return detail::with_inputs<Count>(
+    return detail::with_inputs<Count, Defaults>(
         0, [&](auto&&... all) -> decltype(auto) { return body(stop, std::forward<decltype(all)>(all)...); },
         std::forward<Args>(args)...);
   });
