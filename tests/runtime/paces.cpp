@@ -1,0 +1,43 @@
+// How long a thief leaves workers alone, also after the clock was set back.
+#include "runtime/account.hpp"
+#include "runtime/steal_pace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace filch_test {
+namespace {
+
+using filch::runtime::cycles;
+
+constexpr cycles k_cost = 1'000;
+constexpr cycles k_now = cycles{1} << 40;
+constexpr cycles k_set_back = k_now - (cycles{1} << 39);
+
+TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
+  filch::runtime::steal_pace pace(k_cost);
+  EXPECT_FALSE(pace.waits(k_now));
+  // Credit is for some of them.
+  for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
+  EXPECT_TRUE(pace.waits(k_now));
+  EXPECT_FALSE(pace.waits(k_now + filch::runtime::account::k_part * k_cost));
+}
+
+TEST(steal_pace, does_not_wait_for_a_clock_that_was_set_back) {
+  filch::runtime::steal_pace pace(k_cost);
+  for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
+  ASSERT_TRUE(pace.waits(k_now));
+  EXPECT_FALSE(pace.waits(k_set_back));
+  // From then on it goes by the new time.
+  pace.task_ran(k_set_back, 0);
+  EXPECT_TRUE(pace.waits(k_set_back));
+}
+
+TEST(account, has_no_time_to_wait_after_the_clock_was_set_back) {
+  cycles const now = filch::runtime::time_stamp();
+  EXPECT_EQ(filch::runtime::time_until(now - 1), 0);
+  EXPECT_GT(filch::runtime::time_until(now + (cycles{1} << 32)), 0);
+  EXPECT_EQ(filch::runtime::time_until(now + (cycles{1} << 50)), 0);
+}
+
+}  // namespace
+}  // namespace filch_test
