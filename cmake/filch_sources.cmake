@@ -27,6 +27,11 @@ set(FILCH_SOURCES
   src/runtime/stand_ins.cpp
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
+  src/runtime/trace/names.cpp
+  src/runtime/trace/perfetto.cpp
+  src/runtime/trace/story.cpp
+  src/runtime/trace/summary.cpp
+  src/runtime/trace/trace.cpp
   src/runtime/worker_loop.cpp
   src/runtime/worker_space.cpp
   src/version.cpp)
@@ -48,7 +53,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/runtime/fiber/stack_pool.cpp
     src/runtime/fiber/team.cpp
     src/runtime/fiber/thief.cpp
-                                        src/schedulers/implicit/unwind/tables.cpp)
+    src/schedulers/implicit/unwind/tables.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
 else()

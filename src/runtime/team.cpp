@@ -66,8 +66,17 @@ void team::reserve_spaces(bytes_beside const& beside) {
 /// The scheduler's part, which grows with nested forks, has as much room as the stack.
 worker_space team::reserve_space() const noexcept { return {stack_size_, stack_size_ + k_most_member_bytes}; }
 
+void team::begin_trace() {
+  trace_ = &trace::record_pool({.scheduler = scheduler_name(),
+                                .workers = workers(),
+                                .threads = places_.threads(),
+                                .callers = places::k_callers,
+                                .places = all_places()});
+}
+
 void team::start() {
   places_.make(0);
+  if (settings_.trace) begin_trace();
   if (settings_.profile && !is_measured()) profile::say_not_measured(scheduler_name());
   unsigned const workers_to_start = is_measured() ? 1 : settings_.workers;
   try {

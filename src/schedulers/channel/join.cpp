@@ -55,6 +55,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   w.top = &t + 1;  // the descriptor is in use until there is a message
   channel_task* const floor_before = std::exchange(w.floor, w.top);
   runtime::exceptions_set_aside const from_what_runs_on_top;
+  note(w.index, runtime::trace::kind::waits);
   for (unsigned searches = 0; t.future.peek() == future_state::pending;) {
     if (!alive()) runtime::child_can_t_go_on();  // forked by a task on top of this wait
     bool const has_room = may_run_others(w);
@@ -84,6 +85,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
     }
   }
   has_work(w.index);
+  note(w.index, runtime::trace::kind::joined);
   give_back_received(w);
   future_state const state = t.future.peek();
   w.top = w.bottom = &t;
@@ -121,7 +123,9 @@ void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexc
     return;
   }
   counted(w.index).sleeps.bump();
+  note(w.index, runtime::trace::kind::sleeps);
   sleepers().sleep(w.index);
+  note(w.index, runtime::trace::kind::wakes_up);
 }
 
 /// Tasks right below `bottom` that came back declined are private again. The caller clears or moves the doorbell.

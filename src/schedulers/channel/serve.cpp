@@ -74,6 +74,7 @@ channel_team::answer_result channel_team::answer(channel_member& w, request r) n
   thief.send(b);
   subtract_if_last(w);
   counted(w.index).publications.bump();
+  note(w.index, runtime::trace::kind::gives);
   if (sleepers().wake(r.thief)) counted(w.index).wakeups.bump();
   return answer_result::given;
 }
