@@ -1,0 +1,248 @@
+// Sorts: the order of std's, on inputs and with comparators that are made to break them.
+#include "inputs_of_sorts.hpp"
+#include "stop_source.hpp"
+
+#include <filch/integer_sort.hpp>
+#include <filch/sort.hpp>
+#include <filch/zip.hpp>
+
+#include <memory>
+
+namespace filch_test {
+namespace {
+
+template <class S> class sorts : public ::testing::Test {};
+TYPED_TEST_SUITE(sorts, algorithm_schedulers, scheduler_names);
+
+TYPED_TEST(sorts, sort_every_pattern) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    for_patterns(n, [](std::vector<int> const& v) {
+      auto sorted = v;
+      std::sort(sorted.begin(), sorted.end());
+      auto own = v;
+      EXPECT_EQ(filch::sort<TypeParam>(own.begin(), own.end()), own.end());
+      EXPECT_EQ(own, sorted);
+      std::vector<std::string> words, words_sorted;
+      for (int x : v) words.push_back(std::to_string(x) + " is a number in a long string");
+      words_sorted = words;
+      std::sort(words_sorted.begin(), words_sorted.end(), std::greater<>());
+      filch::sort<TypeParam>(words, std::greater<>());
+      EXPECT_EQ(words, words_sorted);
+    });
+  });
+}
+
+TYPED_TEST(sorts, stable_sort_keeps_the_order_of_equals) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    for_patterns(n, [](std::vector<int> const& v) {
+      std::vector<std::pair<int, int>> own;
+      for (int x : v) own.emplace_back(x / 4, static_cast<int>(own.size()));
+      auto sorted = own;
+      std::sort(sorted.begin(), sorted.end());
+      auto by_key = own;
+      filch::stable_sort<TypeParam>(own, {}, &std::pair<int, int>::first);
+      EXPECT_EQ(own, sorted);
+      filch::integer_sort<TypeParam>(by_key, &std::pair<int, int>::first);
+      EXPECT_EQ(by_key, sorted);
+      std::vector<record> records;
+      for (int x : v) records.emplace_back(x);
+      filch::stable_sort<TypeParam>(records.begin(), records.end(), std::less<>(), [](record& r) { return *r.name; });
+      EXPECT_TRUE(std::is_sorted(records.begin(), records.end(), [](auto& x, auto& y) { return x.key < y.key; }));
+    });
+  });
+}
+
+TYPED_TEST(sorts, sort_records_that_can_be_moved_only) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<record> v;
+    for (int x : numbers(n)) v.emplace_back(x);
+    filch::sort<TypeParam>(v, std::greater<>(), &record::key);
+    EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), [](auto& x, auto& y) { return *x.name > *y.name; }));
+    filch::integer_sort<TypeParam>(v.begin(), v.end(), &record::key);
+    EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), [](auto& x, auto& y) { return *x.name < *y.name; }));
+  });
+}
+
+TYPED_TEST(sorts, sort_two_ranges_by_the_first) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto keys = numbers(n, 0, 1 << 30);
+    std::vector<long> values(keys.begin(), keys.end());
+    auto const zipped = filch::zip(keys, values);
+    filch::sort<TypeParam>(zipped.begin(), zipped.end(), {}, [](auto&& x) { return std::get<0>(x); });
+    EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+    EXPECT_TRUE(std::equal(keys.begin(), keys.end(), values.begin()));
+  });
+}
+
+template <class Key> void expect_sorted_keys(std::vector<Key> v) {
+  auto sorted = v;
+  std::stable_sort(sorted.begin(), sorted.end());
+  filch::integer_sort<filch::serial>(v);
+  EXPECT_EQ(v, sorted);
+}
+TEST(integer_sorts, take_integers_of_every_size_and_sign) {
+  std::mt19937_64 random(5);
+  for (std::size_t n : {3u, 1023u, 5'000u, 200'000u}) {
+    for (unsigned width : {1u, 8u, 9u, 17u, 40u, 64u}) {
+      auto const v = [&]<class Key>(Key) {
+        std::vector<Key> all(n);
+        for (Key& x : all) x = static_cast<Key>(random() >> (64 - width));
+        return all;
+      };
+      expect_sorted_keys(v(std::int8_t{}));
+      expect_sorted_keys(v(std::uint16_t{}));
+      expect_sorted_keys(v(int{}));
+      expect_sorted_keys(v(std::int64_t{}));
+      expect_sorted_keys(v(std::uint64_t{}));
+    }
+  }
+  std::vector<int> one_part(300'000);  // all in one part, which is larger than a cache
+  for (int& x : one_part) x = static_cast<int>(random() % 100'000);
+  one_part[0] = 1 << 30;
+  expect_sorted_keys(one_part);
+}
+
+TYPED_TEST(sorts, call_a_killer_n_log_n_times) {
+  for (std::size_t n : {1'000u, 20'000u}) {
+    auto const most = static_cast<std::size_t>(8 * static_cast<double>(n) * std::log2(n));
+    std::vector<std::size_t> v(n);
+    std::iota(v.begin(), v.end(), std::size_t{0});
+    killer sorting(n), selecting(n);
+    typename TypeParam::pool pool({.workers = 1});
+    pool.run([&] { filch::sort<TypeParam>(v, std::ref(sorting)); });
+    EXPECT_LT(sorting.calls(), most);
+    pool.run([&] { filch::nth_element<TypeParam>(v, v.begin() + 1, std::ref(selecting)); });
+    EXPECT_LT(selecting.calls(), most);
+  }
+}
+
+TYPED_TEST(sorts, lose_nothing_to_a_comparator_that_lies) {
+  std::atomic<unsigned> state{1};
+  in_every_pool<TypeParam>([&state](std::size_t n) {
+    auto const v = numbers(n);
+    auto sorted = v;
+    std::sort(sorted.begin(), sorted.end());
+    for (int kind = 0; kind < 4; ++kind) {
+      liar const lies{kind, &state};
+      auto const expect_all = [&](char const* name, auto sort) {
+        auto own = v;
+        sort(own);
+        std::sort(own.begin(), own.end());
+        EXPECT_EQ(own, sorted) << name << kind;
+      };
+      expect_all("sort", [&](auto& own) { filch::sort<TypeParam>(own, lies); });
+      expect_all("stable_sort", [&](auto& own) { filch::stable_sort<TypeParam>(own, lies); });
+      expect_all("nth_element", [&](auto& own) {
+        filch::nth_element<TypeParam>(own, own.begin() + static_cast<std::ptrdiff_t>(n / 3), lies);
+      });
+      std::vector<std::string> words;
+      for (int x : v) words.push_back(std::to_string(x) + " is a number in a long string");
+      auto const less = [&](std::string const& x, std::string const& y) { return lies(x[0] + x[2], y[0] + y[2]); };
+      filch::sort<TypeParam>(words, less);
+      filch::stable_sort<TypeParam>(words, less);
+      std::vector<int> least(n / 2);
+      filch::partial_sort_copy<TypeParam>(v, least, lies);
+    }
+  });
+}
+
+TYPED_TEST(sorts, end_when_a_key_changes) {
+  std::vector<int> v(5'000);
+  std::atomic<unsigned> state{1};
+  auto const key = [&](int) { return static_cast<int>(state.fetch_add(0x9e3779b9, std::memory_order_relaxed) >> 9); };
+  EXPECT_THROW(filch::integer_sort<TypeParam>(v, key), std::invalid_argument);
+}
+
+TYPED_TEST(sorts, let_exceptions_out_and_lose_nothing) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    if (n < 3 || n > 1'000) return;
+    std::vector<std::string> words;
+    for (int x : numbers(n)) words.push_back(std::to_string(x) + " is a number in a long string");
+    auto sorted = words;
+    std::sort(sorted.begin(), sorted.end());
+    for (int throw_at : {1, 2, 20, 100, 600, 3'000}) {
+      std::atomic<int> calls{0};
+      auto const less = [&](std::string const& x, std::string const& y) {
+        if (++calls == throw_at) throw throw_at;
+        return x < y;
+      };
+      auto const expect_exception = [&](auto sort) {
+        calls = 0;
+        auto own = words;
+        bool threw = false;
+        try {
+          sort(own);
+        } catch (int) {
+          threw = true;
+        }
+        EXPECT_EQ(threw, calls >= throw_at);
+        return own;
+      };
+      auto own = expect_exception([&](auto& v) { filch::sort<TypeParam>(v, less); });
+      std::sort(own.begin(), own.end());
+      EXPECT_EQ(own, sorted);
+      expect_exception([&](auto& v) { filch::stable_sort<TypeParam>(v, less); });
+      expect_exception([&](auto& v) {
+        std::vector<std::string> least(v.size() / 4 + 1);
+        filch::partial_sort_copy<TypeParam>(v, least, less);
+      });
+    }
+  });
+}
+
+TYPED_TEST(sorts, end_when_a_stop_is_requested) {
+  for (unsigned workers : {1u, 2u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    pool.run([&] {
+      auto const v = numbers(100'000, 0, 1 << 30);
+      stop_source source;
+      std::atomic<int> calls{0};
+      auto const less = [&](int x, int y) {
+        if (++calls == 150'000) source.request_stop();
+        return x < y;
+      };
+      auto own = v;
+      EXPECT_FALSE(filch::sort<TypeParam>(source.get_token(), own, less));
+      EXPECT_TRUE(std::is_permutation(own.begin(), own.end(), v.begin()) || workers == 0);
+      EXPECT_LT(calls, 500'000) << "a whole sort takes over two million";
+      EXPECT_FALSE(filch::stable_sort<TypeParam>(source.get_token(), own.begin(), own.end()));
+      EXPECT_TRUE(filch::sort<TypeParam>(stop_token(), own));
+      EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
+      EXPECT_TRUE(filch::stable_sort<TypeParam>(stop_token(), own, {}, std::negate<>()));
+      EXPECT_TRUE(std::is_sorted(own.rbegin(), own.rend()));
+      EXPECT_TRUE(filch::integer_sort<TypeParam>(stop_token(), own));
+      EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
+    });
+  }
+}
+
+TYPED_TEST(sorts, select_and_sort_in_part) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    for_patterns(n, [n](std::vector<int> const& v) {
+      auto sorted = v;
+      std::sort(sorted.begin(), sorted.end());
+      for (std::size_t const k : {std::size_t{0}, n / 3, n - std::min<std::size_t>(n, 1), n}) {
+        auto const at = static_cast<std::ptrdiff_t>(k);
+        auto own = v;
+        filch::nth_element<TypeParam>(own.begin(), own.begin() + at, own.end());
+        if (k < n) {
+          EXPECT_EQ(own[k], sorted[k]);
+          EXPECT_TRUE(std::all_of(own.begin(), own.begin() + at, [&](int x) { return x <= own[k]; }));
+          EXPECT_TRUE(std::all_of(own.begin() + at, own.end(), [&](int x) { return x >= own[k]; }));
+        }
+        own = v;
+        filch::partial_sort<TypeParam>(own, own.begin() + at);
+        EXPECT_TRUE(std::equal(own.begin(), own.begin() + at, sorted.begin()));
+        std::sort(own.begin(), own.end());
+        EXPECT_EQ(own, sorted);
+        std::vector<int> least(k, -1);
+        auto const ends = filch::partial_sort_copy<TypeParam>(v, least);
+        EXPECT_TRUE(ends.in == v.end() && ends.out == least.end());
+        EXPECT_TRUE(std::equal(least.begin(), least.end(), sorted.begin()));
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
