@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/moving.hpp>
 #include <filch/detail/scattering.hpp>
 
 namespace filch::inline FILCH_ABI {
@@ -135,7 +136,7 @@ template <class Sched, class Stop, class Iterator, class KeyOf> class radix_sort
     }
   }
   void insert_by_key(value* first, value* last) const {
-    detail::insertion_sort(first, last, [this](auto&& x, auto&& y) { return bits_of(x) < bits_of(y); });
+    detail::insertion_sort(first, last, [this](auto&& x, auto&& y) { return this->bits_of(x) < this->bits_of(y); });
   }
 
   Stop& stop_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/moving.hpp>
 #include <filch/detail/scattering.hpp>
 
 namespace filch::inline FILCH_ABI {
@@ -82,7 +83,10 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<1, Args...>
 bool random_shuffle(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
-      token, [](auto& stop, auto const& in, std::uint64_t seed) { detail::random_shuffle<Sched>(stop, in, seed); },
+      token,
+      [](auto& stop, auto const& in, auto seed) {
+        detail::random_shuffle<Sched>(stop, in, static_cast<std::uint64_t>(seed));
+      },
       std::forward<Args>(args)...);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 
@@ -38,7 +39,8 @@ template <class Body> void for_patterns(std::size_t n, Body body) {
 class killer {
  public:
   explicit killer(std::size_t n) : values_(n, k_gas) {}
-  bool operator()(std::size_t x, std::size_t y) {
+  bool operator()(int of_x, int of_y) {
+    auto const x = static_cast<std::size_t>(of_x), y = static_cast<std::size_t>(of_y);
     ++calls_;
     if (values_[x] == k_gas && values_[y] == k_gas) values_[x == candidate_ ? x : y] = solid_++;
     if (values_[x] == k_gas) {

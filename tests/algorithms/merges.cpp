@@ -62,7 +62,7 @@ TYPED_TEST(merges, inplace_merge_is_std_s) {
       own.insert(own.end(), y.begin(), y.end());
       auto expected = own;
       auto const middle = static_cast<std::ptrdiff_t>(x.size());
-      std::inplace_merge(expected.begin(), expected.begin() + middle, expected.end(), by_key);
+      std::merge(x.begin(), x.end(), y.begin(), y.end(), expected.begin(), by_key);
       filch::inplace_merge<TypeParam>(own, own.begin() + middle, by_key);
       EXPECT_EQ(own, expected);
     });
@@ -74,15 +74,19 @@ TYPED_TEST(merges, merge_and_sort_by_rotations) {
     auto own = sorted_input(n, 30, 0);
     auto const more = sorted_input(n / 2, 30, 1'000'000);
     own.insert(own.end(), more.begin(), more.end());
+    auto const by_key_and_tag = [](tagged const& x, tagged const& y) {
+      return x.key < y.key || (x.key == y.key && x.tag < y.tag);
+    };
     auto expected = own;
-    std::stable_sort(expected.begin(), expected.end(), by_key);
+    std::sort(expected.begin(), expected.end(), by_key_and_tag);
     filch::detail::never_stopped never;
     auto const less = [](tagged const& x, tagged const& y) { return by_key(x, y); };
     filch::detail::merge_by_rotations<TypeParam>(never, own.begin(), n, n / 2, less);
     EXPECT_EQ(own, expected);
     std::reverse(own.begin(), own.end());
+    for (std::size_t i = 0; i < own.size(); ++i) own[i].tag = static_cast<int>(i);
     expected = own;
-    std::stable_sort(expected.begin(), expected.end(), by_key);
+    std::sort(expected.begin(), expected.end(), by_key_and_tag);
     filch::detail::sort_by_rotations<TypeParam>(never, own.begin(), own.size(), less);
     EXPECT_EQ(own, expected);
   });
@@ -129,7 +133,7 @@ TYPED_TEST(merges, set_operations_are_std_s) {
       EXPECT_EQ(filch::includes<S>(x, y, by_key), std::includes(xb, xe, yb, ye, by_key));
       auto all = x;
       all.insert(all.end(), yb, ye);
-      std::stable_sort(all.begin(), all.end(), by_key);
+      std::sort(all.begin(), all.end(), by_key);
       EXPECT_TRUE(filch::includes<S>(all.begin(), all.end(), yb, ye, by_key));
     });
   });
@@ -181,7 +185,9 @@ TYPED_TEST(merges, let_exceptions_out_and_end_when_a_stop_is_requested) {
     calls = 0;
     EXPECT_THROW(filch::set_union<S>(x, y, out, less), int);
     stop_at = 30, throw_at = calls = 0;
-    EXPECT_FALSE(n > 64 && filch::merge<S>(source.get_token(), x, y, out, less) && n > 1'024);
+    if (n == 1'000) {
+      EXPECT_FALSE(filch::merge<S>(source.get_token(), x, y, out, less));
+    }
     source.request_stop();
     EXPECT_FALSE(filch::merge<S>(source.get_token(), x.begin(), x.end(), y.begin(), y.end(), out.begin(), by_key));
     EXPECT_FALSE(filch::set_difference<S>(source.get_token(), x, y, out, by_key));

@@ -36,7 +36,7 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
   value* in_buffer(std::size_t position) const { return std::addressof(buffer_[position]); }
 
   /// The result is in the range if `depth` is odd, and in the buffer if it is even.
-  void sort_half(std::size_t first, std::size_t last, unsigned depth) const {
+  FILCH_OUTLINE void sort_half(std::size_t first, std::size_t last, unsigned depth) const {
     if (stop_.is_requested()) return;
     if (depth == 0) return sort_part(first, last);
     std::size_t const middle = first + (last - first) / 2;
@@ -57,7 +57,8 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
     detail::insertion_sort(at(first), at(last), less_);
     making_piece<Iterator, value>{begin_, std::addressof(buffer_)}.run(first, last);
   }
-  template <class From, class To> void merge(From const& from, std::size_t n, std::size_t n2, To const& to) const {
+  template <class From, class To>
+  FILCH_OUTLINE void merge(From const& from, std::size_t n, std::size_t n2, To const& to) const {
     order_of_two<From, From, Comp, Proj, Proj> const less{{comp_}, {proj_}, {proj_}};
     From const from2 = detail::iterator_after(from, n);
     if (n == 0 || n2 == 0 || !less.second_is_less(from2 - 1, from2)) {  // in order already
@@ -93,17 +94,22 @@ void sort_by_rotations(Stop& stop, Iterator const& first, std::size_t n, Less co
 }
 
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
-void stable_sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
-  if (in.length < 2 || stop.is_requested()) return;
-  auto const less = detail::order_of<Iterator>(comp, proj);
+void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
+  using less_type = order<Iterator, Comp, Proj>;
+  less_type const less{{comp}, {proj}};
   using sorting = mergesort<Sched, Stop, Iterator, Comp, Proj>;
   detail::sort_in_pool<Sched>(in.length, sorting::k_forked, [&] {
     if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
-    if (detail::sort_one_run<Sched>(stop, in, less, comp, proj)) return;
+    if (one_run<Sched, Stop, Iterator, less_type>(stop, in, less).sort()) return;
     raw_buffer<std::iter_value_t<Iterator>> const buffer(in.length);
-    if (!buffer) return detail::sort_by_rotations<Sched>(stop, in.first, in.length, less);
+    if (!static_cast<bool>(buffer)) return detail::sort_by_rotations<Sched>(stop, in.first, in.length, less);
     sorting(stop, in.first, buffer, comp, proj).sort(in.length);
   });
+}
+template <class Sched, class Stop, class Iterator, class Comp, class Proj>
+void stable_sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
+  if (in.length < 2 || stop.is_requested()) return;
+  detail::stable_sort_in_memory<Sched>(stop, detail::in_memory(in), comp, proj);
 }
 
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
@@ -115,7 +121,8 @@ void inplace_merge(Stop& stop, input<Iterator> const& in, std::size_t middle, Co
   detail::inside_pool<Sched>([&] {
     if (!less(*in.at(middle), *in.at(middle - 1))) return;
     raw_buffer<value> const buffer(n);
-    if (!buffer) return detail::merge_by_rotations<Sched>(stop, in.first, middle, n - middle, less);
+    if (!static_cast<bool>(buffer))
+      return detail::merge_by_rotations<Sched>(stop, in.first, middle, n - middle, less);
     making_piece<Iterator, value> moves{in.first, std::addressof(buffer)};
     never_stopped never;
     detail::run_pieces<Sched>(0, n, moves, never);

@@ -83,8 +83,8 @@ template <class Iterator> class element_in_hand {
 /// Sorts [first, last), of which [first, sorted) is sorted and not empty. Gives up after more than so many moves, and
 /// returns false.
 template <class Iterator, class Less>
-bool insert_each(Iterator const& first, Iterator const& sorted, Iterator const& last, Less const& less,
-                 std::size_t most_moves = k_greatest_position) {
+FILCH_OUTLINE bool insert_each(Iterator const& first, Iterator const& sorted, Iterator const& last, Less const& less,
+                               std::size_t most_moves = k_greatest_position) {
   std::size_t moves = 0;
   for (Iterator i = sorted; i != last; ++i) {
     Iterator j = i;
@@ -112,7 +112,7 @@ void insertion_sort(Iterator const& first, Iterator const& last, Less const& les
 
 /// Moves an element of a heap down to its place.
 template <class Iterator, class Less>
-void sift_down(Iterator const& first, std::size_t hole, std::size_t n, Less const& less) {
+FILCH_OUTLINE void sift_down(Iterator const& first, std::size_t hole, std::size_t n, Less const& less) {
   element_in_hand<Iterator> x(detail::iterator_after(first, hole));
   for (std::size_t child = 2 * hole + 1; child < n; child = 2 * hole + 1) {
     Iterator greater = detail::iterator_after(first, child);
@@ -136,9 +136,19 @@ template <class Iterator, class Less> void sort_heap(Iterator const& first, std:
     detail::sift_down(first, 0, n, less);
   }
 }
-template <class Iterator, class Less> void heap_sort(Iterator const& first, std::size_t n, Less const& less) {
+template <class Iterator, class Less>
+FILCH_COLD void heap_sort(Iterator const& first, std::size_t n, Less const& less) {
   detail::make_heap(first, n, less);
   detail::sort_heap(first, n, less);
+}
+
+/// The input as pointers, if its elements are in memory: sorts of all such iterators are one.
+template <class Iterator> auto in_memory(input<Iterator> const& in) {
+  if constexpr (points_to_values<Iterator>) {
+    return input<std::iter_value_t<Iterator>*>{std::to_address(in.first), in.length};
+  } else {
+    return in;
+  }
 }
 
 /// Are loops, and sorts, split as far as they can be? Tests want that.

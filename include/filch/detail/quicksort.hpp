@@ -1,8 +1,7 @@
 // Quicksort in place. Parts are sorted side by side; a large part is partitioned by several workers if one waits.
 #pragma once
 
-#include <filch/detail/matching.hpp>
-#include <filch/detail/moving.hpp>
+#include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/ordering.hpp>
 
 #include <algorithm>
@@ -10,20 +9,25 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Is an element before the pivot?
-template <class Iterator, class Less> struct before_pivot {
+/// Is an element before the pivot, or, if OrEqual, not behind it?
+template <class Iterator, class Less, bool OrEqual> struct before_pivot {
   Less less;
   compared_element<Iterator> pivot;
   template <class Element> FILCH_INLINE bool operator()(Element&& x) const {
-    return less(static_cast<Element&&>(x), *pivot);
+    if constexpr (OrEqual) {
+      return !less(*pivot, static_cast<Element&&>(x));
+    } else {
+      return less(static_cast<Element&&>(x), *pivot);
+    }
   }
 };
-/// Is an element not behind the pivot?
-template <class Iterator, class Less> struct not_behind_pivot {
+/// One type for both.
+template <class Iterator, class Less> struct on_side_of_pivot {
   Less less;
   compared_element<Iterator> pivot;
+  bool or_equal;
   template <class Element> FILCH_INLINE bool operator()(Element&& x) const {
-    return !less(*pivot, static_cast<Element&&>(x));
+    return or_equal ? !less(*pivot, static_cast<Element&&>(x)) : less(static_cast<Element&&>(x), *pivot);
   }
 };
 
@@ -73,7 +77,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   bool is_less(std::size_t i, std::size_t j) const { return less_(*at(i), *at(j)); }
 
   /// `has_left`: the element below `first` is in its place.
-  void sort(std::size_t first, std::size_t last, unsigned bad, bool has_left) const {
+  FILCH_OUTLINE void sort(std::size_t first, std::size_t last, unsigned bad, bool has_left) const {
     while (last - first > k_few) {
       if (stop_.is_requested()) return;
       std::size_t const n = last - first;
@@ -91,17 +95,17 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   }
 
   /// `bad`: the number of bad pivots that are allowed.
-  partitioned partition_once(std::size_t first, std::size_t last, unsigned& bad, bool has_left) const {
+  FILCH_OUTLINE partitioned partition_once(std::size_t first, std::size_t last, unsigned& bad, bool has_left) const {
     std::size_t const n = last - first;
     if (std::size_t const pivot = pivot_of(first, n); pivot != first) std::ranges::iter_swap(at(first), at(pivot));
     compared_element<Iterator> const pivot(at(first));
     // Nothing is less than the element on the left. If the pivot is as small, all that equal it are in their places.
     if (has_left && !is_less(first - 1, first)) {
-      std::size_t const high = partition(not_behind_pivot<Iterator, Less>{less_, pivot}, first + 1, last).end;
+      std::size_t const high = partition<true>(pivot, first + 1, last).end;
       if (high - first < n / 8 && give_up(first, n, bad)) return {first, last, true};
       return {first, high};
     }
-    auto const [end, was_partitioned] = partition(before_pivot<Iterator, Less>{less_, pivot}, first + 1, last);
+    auto const [end, was_partitioned] = partition<false>(pivot, first + 1, last);
     if (stop_.was_seen()) return {first, last};
     std::size_t const place = end - 1;
     if (place != first) std::ranges::iter_swap(at(first), at(place));
@@ -121,7 +125,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     detail::heap_sort(at(first), n, less_);
     return true;
   }
-  bool insert_few(std::size_t first, std::size_t last) const {
+  FILCH_OUTLINE bool insert_few(std::size_t first, std::size_t last) const {
     constexpr std::size_t k_most_moves = 8;
     return last - first < 2 || detail::insert_each(at(first), at(first + 1), at(last), less_, k_most_moves);
   }
@@ -131,13 +135,13 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     for (std::size_t i : {n / 4, n / 2, n - n / 4}) std::ranges::iter_swap(at(first + i / 2), at(first + i));
   }
 
-  std::size_t middle_one(std::size_t i, std::size_t j, std::size_t k) const {
+  FILCH_OUTLINE std::size_t middle_one(std::size_t i, std::size_t j, std::size_t k) const {
     if (is_less(j, i)) std::swap(i, j);
     if (!is_less(k, j)) return j;
     return is_less(k, i) ? i : k;
   }
   /// The median of three medians of parts of an eighth each, and so on: of about the square root of n elements.
-  std::size_t pivot_of(std::size_t first, std::size_t n) const {
+  FILCH_OUTLINE std::size_t pivot_of(std::size_t first, std::size_t n) const {
     std::size_t const part = n / 8;
     if (part < 8) return middle_one(first, first + n / 2, first + n - 1);
     return middle_one(pivot_of(first, part), pivot_of(first + (n - part) / 2, part),
@@ -148,13 +152,15 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     std::size_t end;
     bool was_partitioned;
   };
-  /// Moves the elements of [first, last) that pred takes to the front.
-  template <class Pred> partition_end partition(Pred const& pred, std::size_t first, std::size_t last) const {
+  /// Moves the elements of [first, last) that are before the pivot to the front.
+  template <bool OrEqual>
+  partition_end partition(compared_element<Iterator> const& pivot, std::size_t first, std::size_t last) const {
+    before_pivot<Iterator, Less, OrEqual> const pred{less_, pivot};
     while (first != last && pred(*at(first))) ++first;
     while (first != last && !pred(*at(last - 1))) --last;
     if (first == last) return {first, true};
     if (splits_all_ || (last - first >= k_partitioned_by_all && Sched::wanted())) {
-      return {partition_by_all(pred, first, last), false};
+      return {partition_by_all({less_, pivot, OrEqual}, first, last), false};
     }
     if constexpr (moves_always<Iterator>) {
       if (!is_almost_partitioned(pred, first, last)) return {partition_blocks(pred, first, last), false};
@@ -173,17 +179,16 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     }
     return misplaced <= k_most_misplaced;
   }
-  template <class Pred> using front_work = partitioning<Sched, Iterator, Pred const, std::identity>;
-  template <class Pred>
-  FILCH_OUTLINE std::size_t partition_by_all(Pred const& pred, std::size_t first, std::size_t last) const {
+  using either_side = on_side_of_pivot<Iterator, Less>;
+  FILCH_OUTLINE std::size_t partition_by_all(either_side const& pred, std::size_t first, std::size_t last) const {
     std::identity same;
-    front_work<Pred> work{{at(first), {pred}, {same}}};
+    partitioning<Sched, Iterator, either_side const, std::identity> work{{at(first), {pred}, {same}}};
     return first + detail::to_the_front<Sched>(stop_, last - first, work);
   }
   template <class Pred> std::size_t partition_blocks(Pred const& pred, std::size_t first, std::size_t last) const {
     constexpr std::size_t k_block = 128;
     std::identity same;
-    front_work<Pred> const work{{begin_, {pred}, {same}}};
+    partitioning<Sched, Iterator, Pred const, std::identity> const work{{begin_, {pred}, {same}}};
     front taken{first, first, 1};
     while (first != last && !stop_.is_requested()) {
       std::size_t const end = first + std::min(k_block, last - first);
@@ -216,23 +221,60 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   bool splits_all_;
 };
 
-/// Are all elements in order, or each one less than the one before? Then puts them in order.
-template <class Sched, class Stop, class Iterator, class Less, class Comp, class Proj>
-bool sort_one_run(Stop& stop, input<Iterator> const& in, Less const& less, Comp& comp, Proj& proj) {
-  constexpr std::size_t k_first = 32;
-  std::size_t const first = std::min(in.length, k_first);
-  std::size_t i = 1;
-  bool const descends = less(*in.at(1), *in.first);
-  while (i != first && less(*in.at(i), *in.at(i - 1)) == descends) ++i;
-  if (i != first) return false;
-  if (!descends) return in.length == first || detail::is_sorted<Sched>(stop, in, comp, proj);
-  auto const ascends = [&comp](auto&& x, auto&& y) {
-    return !static_cast<bool>(std::invoke(comp, static_cast<decltype(y)>(y), static_cast<decltype(x)>(x)));
-  };
-  if (in.length != first && detail::find_pair<Sched, true>(stop, in, ascends, proj) != k_not_found) return false;
-  if (!stop.was_seen()) detail::reverse<Sched>(stop, in);
-  return true;
-}
+/// One run from the first element to the last: all in order, or each one less than the one before. Halves are looked
+/// at and reversed side by side, without the loop engine: a sort compiles faster.
+template <class Sched, class Stop, class Iterator, class Less> class one_run {
+ public:
+  one_run(Stop& stop, input<Iterator> const& in, Less const& less)
+      : stop_(stop), in_(in), less_(less), descends_(less(*in.at(1), *in.first)) {}
+
+  /// Puts it in order if it is one run. Else returns false.
+  bool sort() {
+    constexpr std::size_t k_first = 32;
+    std::size_t const first = std::min(in_.length, k_first);
+    check(2, first);
+    if (is_broken()) return false;
+    check(first, in_.length);
+    if (is_broken()) return false;
+    if (descends_ && !stop_.was_seen()) reverse(0, in_.length / 2);
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t k_part = 4096;
+
+  bool is_broken() const noexcept { return lowest_break_.at() == 0; }
+  /// Compares each element of [first, last) with the one before.
+  FILCH_OUTLINE void check(std::size_t first, std::size_t last) {
+    if (first >= last || is_broken() || stop_.is_requested()) return;
+    if (last - first <= k_part) {
+      Iterator i = in_.at(first - 1);
+      for (std::size_t left = last - first; left != 0; --left) {
+        Iterator const before = i++;
+        if (less_(*i, *before) != descends_) return lowest_break_.lower_to(0);
+      }
+      return;
+    }
+    std::size_t const middle = first + (last - first) / 2;
+    Sched::join([&] { check(first, middle); }, [&] { check(middle, last); });
+  }
+  FILCH_OUTLINE void reverse(std::size_t first, std::size_t last) {
+    if (last - first <= k_part) {
+      Iterator i = in_.at(first);
+      Iterator j = in_.at(in_.length - first);
+      for (; first != last; ++first, static_cast<void>(++i)) std::ranges::iter_swap(i, --j);
+      return;
+    }
+    std::size_t const middle = first + (last - first) / 2;
+    Sched::join([&] { reverse(first, middle); }, [&] { reverse(middle, last); });
+  }
+
+  Stop& stop_;
+  input<Iterator> in_;
+  Less less_;
+  bool const descends_;
+  lowest_position lowest_break_{1};
+};
 
 /// Calls body() in the pool, unless so few elements are sorted that nothing is forked.
 template <class Sched, class Body> void sort_in_pool(std::size_t n, std::size_t forked, Body const& body) {
@@ -241,15 +283,20 @@ template <class Sched, class Body> void sort_in_pool(std::size_t n, std::size_t 
 }
 
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
-void sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
-  if (in.length < 2 || stop.is_requested()) return;
-  auto const less = detail::order_of<Iterator>(comp, proj);
-  using sorting = quicksort<Sched, Stop, Iterator, std::remove_const_t<decltype(less)>>;
+void sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
+  using less_type = order<Iterator, Comp, Proj>;
+  less_type const less{{comp}, {proj}};
+  using sorting = quicksort<Sched, Stop, Iterator, less_type>;
   detail::sort_in_pool<Sched>(in.length, sorting::k_forked, [&] {
     if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
-    if (detail::sort_one_run<Sched>(stop, in, less, comp, proj)) return;
+    if (one_run<Sched, Stop, Iterator, less_type>(stop, in, less).sort()) return;
     sorting(stop, in.first, less).sort(in.length);
   });
+}
+template <class Sched, class Stop, class Iterator, class Comp, class Proj>
+void sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
+  if (in.length < 2 || stop.is_requested()) return;
+  detail::sort_in_memory<Sched>(stop, detail::in_memory(in), comp, proj);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -133,14 +133,18 @@ std::size_t partial_sort_copy(Stop& stop, input<Iterator> const& in, input<Out> 
   return n;
 }
 
-/// Puts the n-th element in its place. One of n elements or less: n is no position of a longer range.
+template <class Sched, class Stop, class Iterator, class Comp, class Proj>
+void select_in_memory(Stop& stop, input<Iterator> const& in, std::size_t nth, Comp& comp, Proj& proj) {
+  using less_type = order<Iterator, Comp, Proj>;
+  using sorting = quicksort<Sched, Stop, Iterator, less_type>;
+  detail::sort_in_pool<Sched>(in.length, sorting::k_partitioned_by_all,
+                              [&] { sorting(stop, in.first, less_type{{comp}, {proj}}).select(in.length, nth); });
+}
+/// Puts the element of position nth in its place, if there is one.
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void nth_element(Stop& stop, input<Iterator> const& in, std::size_t nth, Comp& comp, Proj& proj) {
   if (nth >= in.length || in.length < 2 || stop.is_requested()) return;
-  auto const less = detail::order_of<Iterator>(comp, proj);
-  using sorting = quicksort<Sched, Stop, Iterator, std::remove_const_t<decltype(less)>>;
-  detail::sort_in_pool<Sched>(in.length, sorting::k_partitioned_by_all,
-                              [&] { sorting(stop, in.first, less).select(in.length, nth); });
+  detail::select_in_memory<Sched>(stop, detail::in_memory(in), nth, comp, proj);
 }
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void partial_sort(Stop& stop, input<Iterator> const& in, std::size_t n, Comp& comp, Proj& proj) {

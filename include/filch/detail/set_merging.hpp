@@ -66,7 +66,9 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
   /// A place between `at` and `ends` at which about `read` elements have been read. All elements that equal the next
   /// one are behind it.
   set_place place_of(std::size_t read, set_place const& at, set_place const& ends) const {
-    std::size_t const k = read > at.i + at.j ? read - at.i - at.j : 0;
+    // A piece below may have left less than its positions are.
+    std::size_t const left = ends.i - at.i + (ends.j - at.j);
+    std::size_t const k = read > at.i + at.j ? std::min(read - at.i - at.j, left) : 0;
     std::size_t const n = detail::elements_of_first(k, detail::iterator_after(begin, at.i), ends.i - at.i,
                                                     detail::iterator_after(begin2, at.j), ends.j - at.j, less);
     std::size_t const i = at.i + n;
