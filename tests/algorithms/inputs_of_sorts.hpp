@@ -73,9 +73,9 @@ struct liar {
 
 /// A record of 128 bytes that can be moved only.
 struct record {
-  explicit record(int k) : key(k), name(std::make_unique<int>(k)) {}
+  record(int k, int t) : key(k), tag(std::make_unique<int>(t)) {}
   int key;
-  std::unique_ptr<int> name;
+  std::unique_ptr<int> tag;
   std::array<char, 112> other{};
 };
 static_assert(sizeof(record) == 128);
