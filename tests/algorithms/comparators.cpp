@@ -79,6 +79,21 @@ TYPED_TEST(comparators, that_lie_lose_nothing) {
   });
 }
 
+/// No pivot divides: all elements but one are before each.
+TYPED_TEST(comparators, that_divide_nothing_are_asked_n_log_n_times) {
+  constexpr std::size_t k_n = 20'000;
+  std::vector<int> v(k_n);
+  std::iota(v.begin(), v.end(), 0);
+  std::size_t calls = 0;
+  answers const all_but_one = [&calls](int x, int) { return ++calls, x != 5; };
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([&] { filch::sort<TypeParam>(v, asking<int>{&all_but_one}); });
+  EXPECT_LT(calls, 8 * k_n * 15);
+  calls = 0;
+  pool.run([&] { filch::nth_element<TypeParam>(v, v.begin() + 1, asking<int>{&all_but_one}); });
+  EXPECT_LT(calls, 8 * k_n * 15);
+}
+
 /// Small inputs, which end in each place of a sort. Runs on one worker.
 TEST(comparators_that_lie, lose_nothing_of_many_short_ranges) {
   std::atomic<unsigned> state{1};

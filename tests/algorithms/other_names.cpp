@@ -143,9 +143,14 @@ TYPED_TEST(other_names, search_as_std_s_do) {
     EXPECT_EQ(filch::find_first_of<S>(v, some), std::find_first_of(v.begin(), v.end(), some.begin(), some.end()));
     EXPECT_EQ(filch::find_first_of<S>(v.begin(), v.end(), none.begin(), none.end()), v.end());
     auto few = numbers(n, 0, 1);
-    for (int const count : {0, 1, 2, 5, 9, 40}) {
-      EXPECT_EQ(filch::search_n<S>(few.begin(), few.end(), count, 1), std::search_n(few.begin(), few.end(), count, 1))
-          << count;
+    auto most = numbers(n + 1, 0, 5);
+    for (int& x : most) x = x != 0 ? 1 : 0;
+    for (int const count : {0, 1, 2, 5, 9, 12, 15, 20, 25, 40}) {
+      for (auto const& ones : {few, most}) {
+        EXPECT_EQ(filch::search_n<S>(ones.begin(), ones.end(), count, 1),
+                  std::search_n(ones.begin(), ones.end(), count, 1))
+            << count;
+      }
     }
     auto const middle = few.begin() + signed_of(n / 2);
     ints const part(middle, few.end());
