@@ -39,8 +39,6 @@ struct pivot_partitioning : partitioning<Sched, Iterator, Pred, std::identity> {
     swap(this->at(low.at), this->at(high.at - n), n);
     return {low.begin, low.at + (high.at - high.begin)};
   }
-
- private:
   static void swap(Iterator i, Iterator j, std::size_t n) {
     constexpr std::size_t k_part = 4096;
     if (n <= k_part) {
@@ -59,7 +57,7 @@ struct pivot_partitioning : partitioning<Sched, Iterator, Pred, std::identity> {
 template <class Sched, class Stop, class Iterator, class Less> class quicksort {
  public:
   // Elements of a part that is sorted by insertion, that is forked, and that several workers may partition.
-  static constexpr std::size_t k_few = moves_always<Iterator> ? 24 : 12;
+  static constexpr std::size_t k_few = moves_always<Iterator> ? 24 : 16;
   static constexpr std::size_t k_forked = 512;
   static constexpr std::size_t k_partitioned_by_all = 16'384;
 
@@ -181,25 +179,32 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     while (first != last && pred(*at(first))) ++first;
     while (first != last && !pred(*at(last - 1))) --last;
     if (first == last) return {first, true};
-    if (splits_all_ || (last - first >= k_partitioned_by_all && Sched::wanted())) {
-      return {partition_by_all({less_, pivot, OrEqual}, first, last), false};
+    bool const is_shared = splits_all_ || (last - first >= k_partitioned_by_all && Sched::wanted());
+    if (is_almost_partitioned(pred, first, last)) {
+      if (!is_shared) return {partition_from_both_ends(pred, first, last), false};
+      return {partition_halves({less_, pivot, OrEqual}, first, last), false};
     }
+    if (is_shared) return {partition_by_all({less_, pivot, OrEqual}, first, last), false};
     if constexpr (moves_always<Iterator>) {
-      if (!is_almost_partitioned(pred, first, last)) return {partition_blocks(pred, first, last), false};
+      return {partition_blocks(pred, first, last), false};
+    } else {
+      return {partition_from_both_ends(pred, first, last), false};
     }
-    return {partition_from_both_ends(pred, first, last), false};
   }
-  /// Is a branch predicted right for most elements at both ends?
+  /// Is a branch predicted right for most elements at both ends? Then elements that are in order should stay there.
   template <class Pred> bool is_almost_partitioned(Pred const& pred, std::size_t first, std::size_t last) const {
-    constexpr std::size_t k_looked_at = 32;
-    constexpr std::size_t k_most_misplaced = 4;
-    if (last - first < 2 * k_looked_at) return false;
+    constexpr std::size_t k_most_looked_at = 32;
+    if constexpr (!moves_always<Iterator>) {
+      if (last - first < k_partitioned_by_all) return false;
+    }
+    std::size_t const looked_at = std::min((last - first) / 16, k_most_looked_at);
+    if (looked_at < 4) return false;
     std::size_t misplaced = 0;
-    for (std::size_t i = 0; i != k_looked_at; ++i) {
+    for (std::size_t i = 0; i != looked_at; ++i) {
       misplaced += static_cast<std::size_t>(!pred(*at(first + i)));
       misplaced += static_cast<std::size_t>(static_cast<bool>(pred(*at(last - 1 - i))));
     }
-    return misplaced <= k_most_misplaced;
+    return misplaced <= 2 + looked_at / 8;
   }
   using either_side = on_side_of_pivot<Iterator, Less>;
   FILCH_OUTLINE std::size_t partition_by_all(either_side const& pred, std::size_t first, std::size_t last) const {
@@ -218,6 +223,17 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
       first = end;
     }
     return taken.at;
+  }
+  /// Both halves, and then the few elements that are in the wrong one.
+  FILCH_OUTLINE std::size_t partition_halves(either_side const& pred, std::size_t first, std::size_t last) const {
+    std::size_t const n = last - first;
+    if (n <= (splits_all_ ? 2 : k_partitioned_by_all)) return partition_from_both_ends(pred, first, last);
+    std::size_t const middle = first + n / 2;
+    auto const [low, high] = Sched::join([&] { return partition_halves(pred, first, middle); },
+                                         [&] { return partition_halves(pred, middle, last); });
+    std::size_t const moved = std::min(middle - low, high - middle);
+    pivot_partitioning<Sched, Iterator, either_side const>::swap(at(low), at(high - moved), moved);
+    return low + (high - middle);
   }
   /// Fewer swaps.
   template <class Pred>
