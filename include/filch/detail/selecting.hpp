@@ -56,8 +56,8 @@ template <class Iterator, class Out, class Comp, class Proj, class Proj2> class 
     end_ = upper.end_;
   }
   std::size_t split_ticks(std::size_t, std::size_t left) const noexcept {
-    constexpr std::size_t k_ticks_a_push = 100;
-    return std::min(lowest_.room, left) * k_ticks_a_push;
+    constexpr std::size_t k_ticks = 1'000;  // for each element of a heap, which is replaced some times
+    return std::min(lowest_.room, left) * k_ticks;
   }
   std::size_t count() const noexcept { return lowest_.count; }
 
