@@ -158,6 +158,15 @@ FILCH_COLD inline void piece_ends(piece_observer const& observer, std::size_t fi
   if (observer.ends != nullptr) observer.ends(first, last);
 }
 
+/// The costs of earlier loops: those of the piece's type, unless it has a `history()`.
+template <class Piece> loop_history& history_for([[maybe_unused]] Piece const& piece) noexcept {
+  if constexpr (requires { piece.history(); }) {
+    return piece.history();
+  } else {
+    return history_of<Piece>;
+  }
+}
+
 /// Runs one stretch. False: the piece ends.
 template <class Piece>
 FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_of<Piece> last) {
@@ -226,7 +235,7 @@ enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
 /// The same before the first position, by what earlier loops cost.
 template <class Sched, class Piece>
 whole_loop is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t all) noexcept {
-  loop_history const& history = history_of<Piece>;
+  loop_history const& history = detail::history_for(piece);
   bool is_worth = false;
   if constexpr (piece_dear_to_split<Piece>) {
     is_worth = history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
@@ -252,7 +261,7 @@ template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
                                                       Piece& piece, Stop& stop, loop_end* const end,
                                                       bool const runs_alone) {
-  loop_history& history = history_of<Piece>;
+  loop_history& history = detail::history_for(piece);
   loop_pace pace(history, detail::positions_of_turn<Piece>(), runs_alone);
   auto&& runner = detail::runner_of(piece, begin);
   position_of<Piece> first = begin;

@@ -213,6 +213,13 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
     }
   }
 
+  /// Those of the work, if it has some.
+  loop_history& history() const noexcept
+    requires requires(Work& work) { work.history(); }
+  {
+    return work_.history();
+  }
+
   /// The carry behind all positions, of the piece of the whole loop.
   carry& last_carry() noexcept { return *carry_; }
 
