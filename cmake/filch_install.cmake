@@ -1,5 +1,5 @@
 # Installation: headers, library, CMake package, pkg-config.
-install(TARGETS filch EXPORT filch_targets
+install(TARGETS filch filch_std_par EXPORT filch_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set(not_installed "")
@@ -42,11 +42,13 @@ function(filch_pkg_config name description requires libraries)
   set(FILCH_PC_DESCRIPTION "${description}")
   set(FILCH_PC_REQUIRES "${requires}")
   set(FILCH_PC_LIBRARIES "${libraries}")
+  set(FILCH_PC_FLAGS "${ARGN}")
   configure_file(cmake/filch.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 filch_pkg_config(filch "${PROJECT_DESCRIPTION}" "" "-lfilch -pthread ${FILCH_PC_LINK_OPTIONS}")
 set(of_version "filch = ${PROJECT_VERSION}")
+filch_pkg_config(filch-std-par "libstdc++'s parallel algorithms on filch" "${of_version}" "" "${FILCH_STD_PAR_INCLUDE}")
 if(FILCH_CLUSTER)
   filch_pkg_config(filch-cluster "filch::cluster, between threads" "${of_version}" -lfilch_cluster)
 endif()
