@@ -6,6 +6,7 @@ set(FILCH_SOURCES
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
+  src/runtime/addr2line.cpp
   src/runtime/check.cpp
   src/runtime/entry.cpp
   src/runtime/fork_generation.cpp

@@ -242,6 +242,9 @@ whole_loop is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::si
   return whole_loop::is_split;
 }
 
+/// Does the scheduler ask for pieces of one iteration? It checks programs for races.
+template <class Sched> inline constexpr bool splits_all_pieces = requires { Sched::k_is_checked; };
+
 /// Runs stretches until a worker waits for work and the rest, of two or more positions, is worth splitting. Returns
 /// the first position that has not run; `last` if the piece has ended. A function of its own without joins, so that
 /// the compiler has all registers for the piece. `end` is null if the loop has not been split.
@@ -252,6 +255,14 @@ template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
                                                       Piece& piece, Stop& stop, loop_end* const end,
                                                       bool const runs_alone) {
+  if constexpr (splits_all_pieces<Sched>) {
+    if ((end != nullptr && end->is_before(begin)) || stop.is_requested()) return last;
+    auto&& only = detail::runner_of(piece, begin);
+    bool const goes_on = detail::run_stretch(only, begin, last);
+    if (!goes_on && end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? position_of<Piece>{0} : begin);
+    detail::keep_runner(piece, only, last);
+    return last;
+  }
   loop_history& history = history_of<Piece>;
   loop_pace pace(history, detail::positions_of_turn<Piece>(), runs_alone);
   auto&& runner = detail::runner_of(piece, begin);
@@ -342,7 +353,7 @@ void run_piece(position_of<Piece> const first, position_of<Piece> const last, Pi
   piece_observer const* const observer = observer_of_pieces.load(std::memory_order_acquire);
   if (observer != nullptr) [[unlikely]]
     detail::piece_begins(*observer, detail::in_word(first), detail::in_word(last));
-  bool const splits_all = observer != nullptr && observer->splits_all;
+  bool const splits_all = splits_all_pieces<Sched> || (observer != nullptr && observer->splits_all);
   try {
     detail::run_piece_alone<Sched>(first, last, piece, stop, end, splits_all);
   } catch (...) {
