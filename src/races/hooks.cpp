@@ -62,6 +62,7 @@ std::exception_ptr run_task(fork_place& place, void (*task)(void*), void* argume
   std::uint32_t const depth = me.calls->depth();
   if (locks != 0) set_locks(across_fork(locks));
   begin_strand();
+  me.calls->enter(place.pc, FILCH_CALLERS_STACK);
   std::exception_ptr failure;
   try {
     task(argument);

@@ -101,7 +101,13 @@ void race_pool_base::enter(void (*call)(void*), void* argument) {
   run_record run{mine.run, this, scheduler_, is_checked, {}};
   ++mine.inside[scheduler_];
   mine.run = &run;
-  if (is_checked) open_detached(run.detached);
+  std::uint32_t depth = 0;
+  if (is_checked) {
+    depth = me.calls->depth();
+    me.calls->enter(reinterpret_cast<address>(__builtin_return_address(0)),
+                    reinterpret_cast<address>(__builtin_frame_address(0)));
+    open_detached(run.detached);
+  }
   if (is_outermost && is_checked) {
     filch_call_on_stack(big_stack() + k_stack_bytes, call, argument);
   } else {
@@ -117,6 +123,7 @@ void race_pool_base::enter(void (*call)(void*), void* argument) {
       keep_detached(run.detached, detached_);
     }
     now.sets.remove(run.detached);
+    me.calls->return_to(depth);
     now.stays = stays;
   }
   mine.run = run.outer;

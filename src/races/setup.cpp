@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ void set_up() noexcept {
   me.calls = &calls_of_main;
   char const* const atomics = std::getenv("FILCH_RACES_ATOMICS");
   now.reports_atomics = atomics != nullptr && std::string_view(atomics) == "1";
+  __libc_single_threaded = 0;  // else libstdc++ counts references without atomics
   report_at_exit();
   watch_foreign_calls();
 }

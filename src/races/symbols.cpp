@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <string_view>
 
 #include "races/finding.hpp"
 #include "runtime/addr2line.hpp"
@@ -27,13 +28,30 @@ bool is_hidden(std::string const& line) noexcept {
   return false;
 }
 
+/// The callable in place of the function of Filch's into which it was inlined.
+std::string short_name(std::string const& function) {
+  for (std::string_view const wrapper : {"call_race_branch<", "race_frame::run<"}) {
+    auto const at = function.find(wrapper);
+    if (at == std::string::npos) continue;
+    auto const begin = at + wrapper.size();
+    std::size_t end = begin;
+    for (int depth = 1; end != function.size(); ++end) {
+      depth += function[end] == '<' ? 1 : function[end] == '>' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    return function.substr(begin, end - begin);
+  }
+  return function;
+}
+
 source_frame frame_of(runtime::code_frame const& f) {
   auto const colon = f.line.rfind(':');
-  if (f.line.starts_with("??") || colon == std::string::npos) return {f.function, "", 0};
-  return {f.function, f.line.substr(0, colon), static_cast<unsigned>(std::strtoul(&f.line[colon + 1], nullptr, 10))};
+  if (f.line.starts_with("??") || colon == std::string::npos) return {short_name(f.function), "", 0};
+  return {short_name(f.function), f.line.substr(0, colon), static_cast<unsigned>(std::strtoul(&f.line[colon + 1], nullptr, 10))};
 }
 
 std::string demangled(char const* name) {
+  if (name[0] != '_' || name[1] != 'Z') return name;  // which may be the code of a type
   int status = 0;
   char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string const text = status == 0 ? plain : name;

@@ -12,7 +12,8 @@
 
 #include "checked.hpp"
 
-namespace {
+// Not an unnamed namespace: variables there that are only written would vanish.
+namespace cases {
 
 constexpr int k_many = 64;
 /// So that a value is computed.
@@ -483,8 +484,8 @@ void all() {
   }
 }
 
-}  // namespace
+}  // namespace cases
 
 int main(int count, char** arguments) {
-  return checked::main_of(count, arguments, __FILE__, [](std::string const&) { all(); });
+  return checked::main_of(count, arguments, __FILE__, [](std::string const&) { cases::all(); });
 }

@@ -14,7 +14,8 @@
 
 #include "checked.hpp"
 
-namespace {
+// Not an unnamed namespace: variables there that are only written would vanish.
+namespace cases {
 
 /// So that a value is computed.
 template <class Value> [[gnu::always_inline]] inline void use(Value x) { asm volatile("" ::"g"(x)); }
@@ -337,8 +338,8 @@ void all() {
   }
 }
 
-}  // namespace
+}  // namespace cases
 
 int main(int count, char** arguments) {
-  return checked::main_of(count, arguments, __FILE__, [](std::string const&) { all(); });
+  return checked::main_of(count, arguments, __FILE__, [](std::string const&) { cases::all(); });
 }

@@ -12,6 +12,7 @@
 #include <filch/scheduler.hpp>
 
 #include <concepts>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -27,24 +28,50 @@ struct race_left {
   race_place& place;
   ~race_left() { detail::race_join_turns(place); }
 };
-struct race_right {
-  race_place& place;
-  ~race_right() { detail::race_join_ends(place); }
+class race_right {
+ public:
+  explicit race_right(race_place& place) noexcept : place_(std::addressof(place)) {}
+  race_right(race_right const&) = delete;
+  race_right& operator=(race_right const&) = delete;
+  ~race_right() { ends(); }
+  void ends() noexcept {
+    if (place_ != nullptr) detail::race_join_ends(*std::exchange(place_, nullptr));
+  }
+
+ private:
+  race_place* place_;
 };
 
-/// The frame of a join, which is below those of its branches.
+/// The frame of a join, which is below those of its branches. Results are touched again after the join.
 template <class Fn, class Gn>
 FILCH_OUTLINE std::pair<result_of<Fn>, result_of<Gn>> race_join(std::remove_reference_t<Fn>& f,
                                                                 std::remove_reference_t<Gn>& g) {
   race_place place;
   detail::race_join_begins(place);
-  race_right const joins{place};
-  return detail::join_in_order(
-      [&]() -> result_of<Fn> {
-        race_left const turns{place};
-        return detail::call_race_branch<Fn>(f);
-      },
-      [&]() -> result_of<Gn> { return detail::call_race_branch<Gn>(g); });
+  result_slot<result_of<Fn>> a;
+  result_slot<result_of<Gn>> b;
+  result_slot<std::exception_ptr> of_f;
+  auto const left = [&]() -> result_of<Fn> {
+    race_left const turns{place};
+    return detail::call_race_branch<Fn>(f);
+  };
+  try {
+    a.make(left);
+  } catch (...) {
+    of_f.make(detail::caught_exception);
+    goto threw;
+  }
+  {
+    drop_on_exit<result_of<Fn>> const guard{a};
+    race_right joins(place);
+    b.make([&]() -> result_of<Gn> { return detail::call_race_branch<Gn>(g); });
+    joins.ends();
+    drop_on_exit<result_of<Gn>> const guard_of_b{b};
+    return {a.take(), b.take()};
+  }
+threw:
+  race_right const joins(place);
+  detail::run_after_throw([&]() -> result_of<Gn> { return detail::call_race_branch<Gn>(g); }, of_f.value);
 }
 
 /// Forks many times: a scope.
