@@ -46,48 +46,48 @@ template <class Value, class Fn> Value change(Value volatile* a, Fn f) noexcept 
 #define FILCH_PC __builtin_return_address(0)
 #define FILCH_ENTRY extern "C" __attribute__((visibility("default")))
 
-#define FILCH_RMW(bits, type, name, expression)                                                    \
-  FILCH_ENTRY type __tsan_atomic##bits##_##name(type volatile* a, type v, int) {                   \
-    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                   \
-    return filch::races::change(a, [v]([[maybe_unused]] type x) { return type(expression); });     \
+#define FILCH_RMW(bits, type, name, expression)                                                \
+  FILCH_ENTRY type __tsan_atomic##bits##_##name(type volatile* a, type v, int) {               \
+    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                               \
+    return filch::races::change(a, [v]([[maybe_unused]] type x) { return type(expression); }); \
   }
-#define FILCH_COUNT(bits, type, name, expression)                                                  \
-  FILCH_ENTRY type __tsan_atomic##bits##_##name(type volatile* a, type v, int) {                   \
-    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                   \
-    type const before = filch::races::change(a, [v](type x) { return type(expression); });         \
-    type const x = before;                                                                         \
-    filch::races::counted<type>(before, type(expression));                                         \
-    return before;                                                                                      \
+#define FILCH_COUNT(bits, type, name, expression)                                          \
+  FILCH_ENTRY type __tsan_atomic##bits##_##name(type volatile* a, type v, int) {           \
+    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                           \
+    type const before = filch::races::change(a, [v](type x) { return type(expression); }); \
+    type const x = before;                                                                 \
+    filch::races::counted<type>(before, type(expression));                                 \
+    return before;                                                                         \
   }
-#define FILCH_EXCHANGE(bits, type, name)                                                                      \
+#define FILCH_EXCHANGE(bits, type, name)                                                                       \
   FILCH_ENTRY int __tsan_atomic##bits##_compare_exchange_##name(type volatile* a, type* expected, type v, int, \
-                                                                 int) {                                       \
-    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                              \
-    return filch::races::replace(a, *expected, v);                                                            \
+                                                                int) {                                         \
+    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                               \
+    return filch::races::replace(a, *expected, v);                                                             \
   }
 
-#define FILCH_ATOMIC(bits, type)                                                                   \
-  FILCH_ENTRY type __tsan_atomic##bits##_load(type const volatile* a, int) {                       \
-    filch::races::check_atomic(a, sizeof(type), false, FILCH_PC);                                  \
-    return filch::races::read(a);                                                                  \
-  }                                                                                                \
-  FILCH_ENTRY void __tsan_atomic##bits##_store(type volatile* a, type v, int) {                    \
-    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                   \
-    filch::races::change(a, [v](type) { return v; });                                              \
-  }                                                                                                \
-  FILCH_RMW(bits, type, exchange, v)                                                               \
-  FILCH_COUNT(bits, type, fetch_add, x + v)                                                        \
-  FILCH_COUNT(bits, type, fetch_sub, x - v)                                                        \
-  FILCH_RMW(bits, type, fetch_and, x& v)                                                           \
-  FILCH_RMW(bits, type, fetch_or, x | v)                                                           \
-  FILCH_RMW(bits, type, fetch_xor, x ^ v)                                                          \
-  FILCH_RMW(bits, type, fetch_nand, ~(x & v))                                                      \
-  FILCH_EXCHANGE(bits, type, strong)                                                               \
-  FILCH_EXCHANGE(bits, type, weak)                                                                 \
+#define FILCH_ATOMIC(bits, type)                                                                                   \
+  FILCH_ENTRY type __tsan_atomic##bits##_load(type const volatile* a, int) {                                       \
+    filch::races::check_atomic(a, sizeof(type), false, FILCH_PC);                                                  \
+    return filch::races::read(a);                                                                                  \
+  }                                                                                                                \
+  FILCH_ENTRY void __tsan_atomic##bits##_store(type volatile* a, type v, int) {                                    \
+    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                                   \
+    filch::races::change(a, [v](type) { return v; });                                                              \
+  }                                                                                                                \
+  FILCH_RMW(bits, type, exchange, v)                                                                               \
+  FILCH_COUNT(bits, type, fetch_add, x + v)                                                                        \
+  FILCH_COUNT(bits, type, fetch_sub, x - v)                                                                        \
+  FILCH_RMW(bits, type, fetch_and, x& v)                                                                           \
+  FILCH_RMW(bits, type, fetch_or, x | v)                                                                           \
+  FILCH_RMW(bits, type, fetch_xor, x ^ v)                                                                          \
+  FILCH_RMW(bits, type, fetch_nand, ~(x & v))                                                                      \
+  FILCH_EXCHANGE(bits, type, strong)                                                                               \
+  FILCH_EXCHANGE(bits, type, weak)                                                                                 \
   FILCH_ENTRY type __tsan_atomic##bits##_compare_exchange_val(type volatile* a, type expected, type v, int, int) { \
-    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                   \
-    filch::races::replace(a, expected, v);                                                         \
-    return expected;                                                                               \
+    filch::races::check_atomic(a, sizeof(type), true, FILCH_PC);                                                   \
+    filch::races::replace(a, expected, v);                                                                         \
+    return expected;                                                                                               \
   }
 
 FILCH_ATOMIC(8, std::uint8_t)

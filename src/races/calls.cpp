@@ -23,7 +23,8 @@ std::size_t call_stack::addresses(call_id id, std::uint32_t shared, address* to,
     (calls_[middle].id <= id ? low : high) = calls_[middle].id <= id ? middle : middle - 1;
   }
   bool const is_on_stack = calls_[low].id == id;
-  for (std::uint32_t i = is_on_stack ? low : std::min(shared, depth_); i != 0 && n != most; --i) to[n++] = calls_[i].pc;
+  for (std::uint32_t i = is_on_stack ? low : std::min(shared, depth_); i != 0 && n != most; --i)
+    to[n++] = calls_[i].pc;
   return n;
 }
 

@@ -4,7 +4,8 @@
 #include "races/report.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+extern "C" void* __memset_chk(void*, int, std::size_t, std::size_t);
 
 namespace filch::races {
 
@@ -129,8 +130,8 @@ void check_slow(address a, std::size_t bytes, access_kind kind, address pc) noex
   bool const writes = kind != access_kind::read && kind != access_kind::atomic_read;
   bool const is_atomic = kind == access_kind::atomic_read || kind == access_kind::atomic_write;
   bool const locks_itself = is_atomic && !now.reports_atomics;
-  access mine{now.strand, static_cast<std::uint32_t>(pc), me.calls->current(), 0, 0, writes, is_atomic,
-              kind == access_kind::free};
+  access mine{now.strand, static_cast<std::uint32_t>(pc), me.calls->current(), 0, 0, writes,
+              is_atomic,  kind == access_kind::free};
   address const end = a + bytes;
   while (a < end) {
     address const word = a & ~(k_word - 1);
@@ -171,7 +172,7 @@ void forget(address from, address end) noexcept {
     for (std::size_t i = 0; i != n; ++i) {
       if ((c[i].write & k_has_list) != 0) now.lists.free(c[i].write & ~k_has_list);
     }
-    std::memset(static_cast<void*>(c), 0, n * sizeof(cell));
+    __memset_chk(c, 0, n * sizeof(cell), n * sizeof(cell));  // memset is the wrapper
   });
 }
 

@@ -13,15 +13,17 @@ struct checker {
   strand_sets sets;
   shadow_memory shadow;
   histories lists;
-  strand_id strand = 0;        // that runs
-  lock_set locks = 0;          // that it holds
-  lock_set local_locks = 0;    // the same and, if it has a value of a worker_local, k_local_lock
-  std::uint32_t stays = 0;     // how many filch::stay are around it
+  strand_id strand = 0;      // that runs
+  lock_set locks = 0;        // that it holds
+  lock_set local_locks = 0;  // the same and, if it has a value of a worker_local, k_local_lock
+  std::uint32_t stays = 0;   // how many filch::stay are around it
   bool has_local = false;
-  bool dropped_last = false;   // the strand has counted an atomic down to zero
+  bool dropped_last = false;  // the strand has counted an atomic down to zero
   bool reports_atomics = false;
-  address stack_low = 0;       // of the stack on which it runs
+  address stack_low = 0;  // of the stack on which it runs
   address stack_high = 0;
+  address thread_low = 0;  // of its thread-local variables
+  address thread_high = 0;
   std::uint64_t forks = 0;
 };
 extern constinit checker now;
@@ -43,8 +45,12 @@ void end_strand() noexcept;
 void renumber_if_full() noexcept;
 
 inline bool may_be_dead(address a) noexcept { return a - now.stack_low < now.stack_high - now.stack_low; }
-/// Was the memory a frame of code that ended with the branch of that parallel strand?
-inline bool is_dead(strand_id of, address a) noexcept { return may_be_dead(a) && a < now.sets.place_of(of).stack; }
+/// Was the memory a frame of code that ended with the branch of that parallel strand? Or is it thread-local: then
+/// strands that use it at the same time have another one each?
+inline bool is_dead(strand_id of, address a) noexcept {
+  if (a - now.thread_low < now.thread_high - now.thread_low) return true;
+  return may_be_dead(a) && a < now.sets.place_of(of).stack;
+}
 
 /// Does the word need no more than this? The common cases.
 inline bool is_read_known(cell const& c) noexcept { return c.write == now.strand || c.read == now.strand; }

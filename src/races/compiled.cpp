@@ -18,18 +18,18 @@ using filch::races::address;
 #define FILCH_ONE_WITH_PC(name, bytes, writes) \
   FILCH_ENTRY __tsan_##name(void* a, void* pc) { filch::races::check<bytes, writes>(FILCH_AT(a), FILCH_AT(pc)); }
 // A compound access reads, then writes: the write finds what the read would.
-#define FILCH_SIZE(bytes)                                  \
-  FILCH_ONE(read##bytes, bytes, false)                     \
-  FILCH_ONE(write##bytes, bytes, true)                     \
-  FILCH_ONE(unaligned_read##bytes, bytes, false)           \
-  FILCH_ONE(unaligned_write##bytes, bytes, true)           \
-  FILCH_ONE(volatile_read##bytes, bytes, false)            \
-  FILCH_ONE(volatile_write##bytes, bytes, true)            \
-  FILCH_ONE(unaligned_volatile_read##bytes, bytes, false)  \
-  FILCH_ONE(unaligned_volatile_write##bytes, bytes, true)  \
-  FILCH_ONE(read_write##bytes, bytes, true)                \
-  FILCH_ONE(unaligned_read_write##bytes, bytes, true)      \
-  FILCH_ONE_WITH_PC(read##bytes##_pc, bytes, false)        \
+#define FILCH_SIZE(bytes)                                 \
+  FILCH_ONE(read##bytes, bytes, false)                    \
+  FILCH_ONE(write##bytes, bytes, true)                    \
+  FILCH_ONE(unaligned_read##bytes, bytes, false)          \
+  FILCH_ONE(unaligned_write##bytes, bytes, true)          \
+  FILCH_ONE(volatile_read##bytes, bytes, false)           \
+  FILCH_ONE(volatile_write##bytes, bytes, true)           \
+  FILCH_ONE(unaligned_volatile_read##bytes, bytes, false) \
+  FILCH_ONE(unaligned_volatile_write##bytes, bytes, true) \
+  FILCH_ONE(read_write##bytes, bytes, true)               \
+  FILCH_ONE(unaligned_read_write##bytes, bytes, true)     \
+  FILCH_ONE_WITH_PC(read##bytes##_pc, bytes, false)       \
   FILCH_ONE_WITH_PC(write##bytes##_pc, bytes, true)
 
 FILCH_SIZE(1)

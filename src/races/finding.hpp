@@ -23,9 +23,9 @@ struct finding {
   found_access later;
   std::vector<address> fork;
   bool is_scope;
-  allocation memory;  // begin is 0: none
+  allocation memory;          // begin is 0: none
   std::vector<address> made;  // where the memory was allocated
-  address frame;      // a call of the function whose frame it is; 0: none
+  address frame;              // a call of the function whose frame it is; 0: none
 };
 
 /// A source place.

@@ -1,12 +1,12 @@
-// Calls from this program into other object files. Their code is not instrumented, unless it is part of the C++ runtime
-// that touches no memory of the program: so calls in tasks are counted. The program's entries of the linkage table are
-// pointed at small functions, which count and jump on.
+// Calls from this program into other object files. Their code is not instrumented, unless it is part of the C++
+// runtime that touches no memory of the program: so calls in tasks are counted. The program's entries of the linkage
+// table are pointed at small functions, which count and jump on.
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,17 +21,24 @@ namespace {
 
 /// Functions that touch no memory of their caller's, or only what it hands them for that call alone.
 bool is_harmless(std::string_view name) noexcept {
-  for (std::string_view const begin :
-       {"__tsan_", "__cxa_", "_Unwind_", "__gxx_", "__stack_chk", "_ZSt17__throw_", "_ZSt20__throw_", "_ZSt9terminate",
-        "_ZNSt15__exception_ptr", "_ZNSt9exception", "_ZNSt6chrono", "_ZSt17current_exception", "_ZSt17rethrow_",
-        "_ZSt18uncaught", "_ZSt19__throw_", "_ZSt21__glibcxx", "__assert", "clock_", "sched_", "pthread_", "atexit",
-        "on_exit", "__libc_malloc", "__libc_calloc", "__libc_free", "__libc_memalign", "__memcpy_chk", "__memmove_chk",
-        "__memset_chk", "malloc_usable_size", "mprotect", "syscall", "dlsym", "_ZSt24__throw_", "_ZSt25__throw_", "_ZSt16__throw_"}) {
+  for (std::string_view const begin : {"__tsan_",         "__cxa_",          "_Unwind_",
+                                       "__gxx_",          "__stack_chk",     "_ZSt17__throw_",
+                                       "_ZSt20__throw_",  "_ZSt9terminate",  "_ZNSt15__exception_ptr",
+                                       "_ZNSt9exception", "_ZNSt6chrono",    "_ZSt17current_exception",
+                                       "_ZSt17rethrow_",  "_ZSt18uncaught",  "_ZSt19__throw_",
+                                       "_ZSt21__glibcxx", "__assert",        "clock_",
+                                       "sched_",          "pthread_",        "atexit",
+                                       "on_exit",         "__libc_malloc",   "__libc_calloc",
+                                       "__libc_free",     "__libc_memalign", "__memcpy_chk",
+                                       "__memmove_chk",   "__memset_chk",    "malloc_usable_size",
+                                       "mprotect",        "syscall",         "dlsym",
+                                       "_ZSt24__throw_",  "_ZSt25__throw_",  "_ZSt16__throw_"}) {
     if (name.starts_with(begin)) return true;
   }
   for (std::string_view const exact :
-       {"abort", "exit", "_exit", "getpid", "getenv", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "fmod", "floor", "ceil",
-        "sinf", "cosf", "expf", "logf", "powf", "sqrtf", "hypot", "atan2", "usleep", "nanosleep"}) {
+       {"abort", "exit", "_exit", "getpid", "getenv", "sin",    "cos",      "tan",  "exp",
+        "log",   "pow",  "sqrt",  "fmod",   "floor",  "ceil",   "sinf",     "cosf", "expf",
+        "logf",  "powf", "sqrtf", "hypot",  "atan2",  "usleep", "nanosleep"}) {
     if (name == exact) return true;
   }
   return false;

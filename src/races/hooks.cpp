@@ -32,6 +32,7 @@ void set_locks(lock_set locks) noexcept { now.locks = now.local_locks = locks; }
 void open_place(fork_place& place, std::uint8_t kind) noexcept {
   renumber_if_full();
   end_strand();
+  if (now.locks != 0) set_locks(across_fork(now.locks));
   place.kind = kind;
   place.depth = me.calls->depth();
   place.locks = now.locks;
@@ -58,9 +59,9 @@ std::exception_ptr run_task(fork_place& place, void (*task)(void*), void* argume
   fork_place inside{};  // holds the parent's id, which may get another number meanwhile
   now.sets.add(inside);
   inside.parent = now.strand;
+  if (now.locks != 0) set_locks(across_fork(now.locks));
   lock_set const locks = now.locks;
   std::uint32_t const depth = me.calls->depth();
-  if (locks != 0) set_locks(across_fork(locks));
   begin_strand();
   me.calls->enter(place.pc, FILCH_CALLERS_STACK);
   std::exception_ptr failure;
@@ -120,7 +121,6 @@ void race_join_begins(race_place& place) noexcept {
   place.pc = FILCH_CALLERS_PC;
   place.parent = now.strand;
   ++now.forks;
-  if (place.locks != 0) set_locks(across_fork(place.locks));
   begin_strand();
 }
 
@@ -128,7 +128,7 @@ void race_join_turns(race_place& place) noexcept {
   if (place.kind == k_in_order) return;
   me.calls->return_to(place.depth);
   now.sets.make_parallel(now.strand, place);
-  set_locks(place.locks == 0 ? 0 : across_fork(place.locks));
+  set_locks(place.locks);
   begin_strand();
 }
 
@@ -166,7 +166,10 @@ void race_scope::spawn(void (*task)(void*), void* argument) {
     note_task(place_, FILCH_CALLERS_STACK, FILCH_CALLERS_PC);
     failure = run_task(place_, task, argument);
   }
-  if (failure) failure_.keep(failure, number);
+  if (!failure) return;
+  off_the_record const here;  // to the check the exception is the task's
+  failure_.keep(failure, number);
+  failure = nullptr;
 }
 
 void race_scope::sync() {

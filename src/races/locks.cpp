@@ -70,6 +70,8 @@ lock_set across_fork(lock_set set) {
   static std::uint32_t forks = 0;
   off_the_record const here;
   locks all = known().all[set];
+  bool const is_new = std::any_of(all.begin(), all.end(), [](held_lock const& l) { return l.fork == 0; });
+  if (!is_new) return set;
   ++forks;
   std::erase_if(all, [](held_lock const& l) { return l.lock == k_local_lock; });
   for (held_lock& each : all) {

@@ -24,7 +24,7 @@ inline constexpr address k_local_lock = 2;   // a strand that has a value of a w
 lock_set with_lock(lock_set set, held_lock const& lock);
 lock_set without_lock(lock_set set, address lock);
 bool holds(lock_set set, address lock);
-/// For the branches of a fork in a strand that holds these.
+/// For a strand that holds these and forks: for itself from then on, and for the branches.
 lock_set across_fork(lock_set set);
 
 bool protects_slow(lock_set a, lock_set b);

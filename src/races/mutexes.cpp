@@ -75,18 +75,18 @@ template <class Fn> Fn real(char const* name) noexcept { return reinterpret_cast
 
 using namespace filch::races;
 
-#define FILCH_LOCK(name, type, is_shared)                       \
-  FILCH_WRAPPER int name(type* lock) {                          \
-    static auto const call = real<int (*)(type*)>(#name);       \
-    int const result = call(lock);                              \
+#define FILCH_LOCK(name, type, is_shared)                                                                 \
+  FILCH_WRAPPER int name(type* lock) {                                                                    \
+    static auto const call = real<int (*)(type*)>(#name);                                                 \
+    int const result = call(lock);                                                                        \
     if (result == 0) locked(const_cast<void const*>(static_cast<void const volatile*>(lock)), is_shared); \
-    return result;                                              \
+    return result;                                                                                        \
   }
-#define FILCH_UNLOCK(name, type)                                \
-  FILCH_WRAPPER int name(type* lock) {                          \
-    static auto const call = real<int (*)(type*)>(#name);       \
-    filch::detail::race_unlocked(const_cast<void const*>(static_cast<void const volatile*>(lock)));    \
-    return call(lock);                                          \
+#define FILCH_UNLOCK(name, type)                                                                    \
+  FILCH_WRAPPER int name(type* lock) {                                                              \
+    static auto const call = real<int (*)(type*)>(#name);                                           \
+    filch::detail::race_unlocked(const_cast<void const*>(static_cast<void const volatile*>(lock))); \
+    return call(lock);                                                                              \
   }
 
 FILCH_LOCK(pthread_mutex_lock, pthread_mutex_t, false)

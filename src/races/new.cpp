@@ -29,32 +29,30 @@ void* made_or_null(std::size_t bytes, std::size_t alignment, address pc) noexcep
 }  // namespace
 
 #define FILCH_NEW __attribute__((visibility("default"), weak))
-#define FILCH_OPERATORS(name)                                                                                     \
-  FILCH_NEW void* operator new name(std::size_t n) { return made(n, 0, FILCH_WRAPPER_PC); }                       \
-  FILCH_NEW void* operator new name(std::size_t n, std::align_val_t a) {                                          \
-    return made(n, static_cast<std::size_t>(a), FILCH_WRAPPER_PC);                                                \
-  }                                                                                                               \
-  FILCH_NEW void* operator new name(std::size_t n, std::nothrow_t const&) noexcept {                              \
-    return made_or_null(n, 0, FILCH_WRAPPER_PC);                                                                  \
-  }                                                                                                               \
-  FILCH_NEW void* operator new name(std::size_t n, std::align_val_t a, std::nothrow_t const&) noexcept {          \
-    return made_or_null(n, static_cast<std::size_t>(a), FILCH_WRAPPER_PC);                                        \
-  }                                                                                                               \
-  FILCH_NEW void operator delete name(void* p) noexcept { filch::races::release(p, FILCH_WRAPPER_PC); }           \
-  FILCH_NEW void operator delete name(void* p, std::size_t) noexcept {                                            \
-    filch::races::release(p, FILCH_WRAPPER_PC);                                                                   \
-  }                                                                                                               \
-  FILCH_NEW void operator delete name(void* p, std::align_val_t) noexcept {                                       \
-    filch::races::release(p, FILCH_WRAPPER_PC);                                                                   \
-  }                                                                                                               \
-  FILCH_NEW void operator delete name(void* p, std::size_t, std::align_val_t) noexcept {                          \
-    filch::races::release(p, FILCH_WRAPPER_PC);                                                                   \
-  }                                                                                                               \
-  FILCH_NEW void operator delete name(void* p, std::nothrow_t const&) noexcept {                                  \
-    filch::races::release(p, FILCH_WRAPPER_PC);                                                                   \
-  }                                                                                                               \
-  FILCH_NEW void operator delete name(void* p, std::align_val_t, std::nothrow_t const&) noexcept {                \
-    filch::races::release(p, FILCH_WRAPPER_PC);                                                                   \
+#define FILCH_OPERATORS(name)                                                                                        \
+  FILCH_NEW void* operator new name(std::size_t n) { return made(n, 0, FILCH_WRAPPER_PC); }                          \
+  FILCH_NEW void* operator new name(std::size_t n, std::align_val_t a) {                                             \
+    return made(n, static_cast<std::size_t>(a), FILCH_WRAPPER_PC);                                                   \
+  }                                                                                                                  \
+  FILCH_NEW void* operator new name(std::size_t n, std::nothrow_t const&) noexcept {                                 \
+    return made_or_null(n, 0, FILCH_WRAPPER_PC);                                                                     \
+  }                                                                                                                  \
+  FILCH_NEW void* operator new name(std::size_t n, std::align_val_t a, std::nothrow_t const&) noexcept {             \
+    return made_or_null(n, static_cast<std::size_t>(a), FILCH_WRAPPER_PC);                                           \
+  }                                                                                                                  \
+  FILCH_NEW void operator delete name(void* p) noexcept { filch::races::release(p, FILCH_WRAPPER_PC); }              \
+  FILCH_NEW void operator delete name(void* p, std::size_t) noexcept { filch::races::release(p, FILCH_WRAPPER_PC); } \
+  FILCH_NEW void operator delete name(void* p, std::align_val_t) noexcept {                                          \
+    filch::races::release(p, FILCH_WRAPPER_PC);                                                                      \
+  }                                                                                                                  \
+  FILCH_NEW void operator delete name(void* p, std::size_t, std::align_val_t) noexcept {                             \
+    filch::races::release(p, FILCH_WRAPPER_PC);                                                                      \
+  }                                                                                                                  \
+  FILCH_NEW void operator delete name(void* p, std::nothrow_t const&) noexcept {                                     \
+    filch::races::release(p, FILCH_WRAPPER_PC);                                                                      \
+  }                                                                                                                  \
+  FILCH_NEW void operator delete name(void* p, std::align_val_t, std::nothrow_t const&) noexcept {                   \
+    filch::races::release(p, FILCH_WRAPPER_PC);                                                                      \
   }
 
 FILCH_OPERATORS()

@@ -1,5 +1,5 @@
-// The bytes of a guard that several threads touch: 0 says to compiled code that the variable is there, 1 that a thread
-// makes it.
+// The bytes of a guard that several threads touch: 0 says to compiled code that the variable is there, 1 that a
+// thread makes it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@ enum class guard_state { is_done, is_mine, is_taken };
   // edge races-3: acquire, the variable.
   if (std::atomic_ref<unsigned char>(guard[0]).load(std::memory_order_acquire) != 0) return guard_state::is_done;
   // edge races-4: acquire, what a thread has done that gave up. The variable may have been made meanwhile.
-  if (std::atomic_ref<unsigned char>(guard[1]).exchange(1, std::memory_order_acquire) != 0) return guard_state::is_taken;
+  if (std::atomic_ref<unsigned char>(guard[1]).exchange(1, std::memory_order_acquire) != 0)
+    return guard_state::is_taken;
   if (std::atomic_ref<unsigned char>(guard[0]).load(std::memory_order_acquire) == 0) return guard_state::is_mine;
   std::atomic_ref<unsigned char>(guard[1]).store(0, std::memory_order_release);
   return guard_state::is_done;

@@ -1,5 +1,5 @@
-// Pools without threads: the calling thread runs all, on a stack of its own. The first thread that enters a pool while
-// no other one is in a pool is checked.
+// Pools without threads: the calling thread runs all, on a stack of its own. The first thread that enters a pool
+// while no other one is in a pool is checked.
 #include <filch/detail/race_hooks.hpp>
 #include <filch/pool_options.hpp>
 

@@ -1,5 +1,6 @@
 #include "races/setup.hpp"
 
+#include <link.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
@@ -32,10 +33,25 @@ constinit bool is_set_up = false;
 
 /// The program's own mmap is watched.
 void* system_map(std::size_t bytes) noexcept {
-  long const at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  long const at =
+      syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == -1) os::end_with_line("filch: races: no address space is left for the tables\n");
   return reinterpret_cast<void*>(at);
+}
+
+/// The part of the thread's variables that lies around its control block: all of those of objects that the program
+/// was started with.
+void find_thread_locals() noexcept {
+  constexpr address k_most = address{1} << 20;
+  now.thread_high = reinterpret_cast<address>(__builtin_thread_pointer()) + 2048;
+  now.thread_low = now.thread_high;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void*) {
+        auto const begin = reinterpret_cast<address>(info->dlpi_tls_data);
+        if (begin != 0 && now.thread_high - begin < k_most) now.thread_low = std::min(now.thread_low, begin);
+        return 0;
+      },
+      nullptr);
 }
 
 }  // namespace
@@ -69,6 +85,7 @@ void begin_checking() noexcept {
     calls->reserve();
     me.calls = calls;
   }
+  find_thread_locals();
   me.checks = true;
   now.locks = 0;
   end_strand();
@@ -84,7 +101,8 @@ void end_checking() noexcept {
 
 unsigned workers_of(pool_options const& asked) {
   constexpr unsigned k_most = 1024;
-  if (asked.workers > k_most) throw setup_error("filch: pool_options::workers: expected a whole number from 1 to 1024");
+  if (asked.workers > k_most)
+    throw setup_error("filch: pool_options::workers: expected a whole number from 1 to 1024");
   if (asked.workers != 0) return asked.workers;
   if (char const* const text = std::getenv("FILCH_NUM_THREADS")) {
     std::string_view const all(text);

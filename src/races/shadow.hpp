@@ -1,5 +1,6 @@
 // What is known about each four bytes of memory: the last write and one read, which is all that an access without
-// locks needs. A word that was accessed in parts, or under a lock, or atomically has a list of accesses (history.hpp).
+// locks needs. A word that was accessed in parts, or under a lock, or atomically has a list of accesses
+// (history.hpp).
 #pragma once
 
 #include "races/calls.hpp"
@@ -10,7 +11,7 @@ namespace filch::races {
 inline constexpr address k_word = 4;
 
 struct cell {
-  strand_id write;  // or k_has_list and the number of a record
+  strand_id write;         // or k_has_list and the number of a record
   std::uint32_t write_pc;  // lower half of the return address
   call_id write_call;
   strand_id read;  // and k_is_local

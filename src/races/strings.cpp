@@ -148,9 +148,7 @@ FILCH_WRAPPER char* strncpy(char* to, char const* from, std::size_t most) {
   __memset_chk(to + n, 0, most - n, most - n);
   return to;
 }
-FILCH_WRAPPER char* strcat(char* to, char const* from) {
-  return append(to, from, ~std::size_t{0}, FILCH_WRAPPER_PC);
-}
+FILCH_WRAPPER char* strcat(char* to, char const* from) { return append(to, from, ~std::size_t{0}, FILCH_WRAPPER_PC); }
 FILCH_WRAPPER char* strncat(char* to, char const* from, std::size_t most) {
   return append(to, from, most, FILCH_WRAPPER_PC);
 }

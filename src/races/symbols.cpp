@@ -1,7 +1,7 @@
 // Names for addresses: functions and lines by addr2line, variables by the symbol tables of object files.
+#include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
-#include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -47,7 +47,8 @@ std::string short_name(std::string const& function) {
 source_frame frame_of(runtime::code_frame const& f) {
   auto const colon = f.line.rfind(':');
   if (f.line.starts_with("??") || colon == std::string::npos) return {short_name(f.function), "", 0};
-  return {short_name(f.function), f.line.substr(0, colon), static_cast<unsigned>(std::strtoul(&f.line[colon + 1], nullptr, 10))};
+  return {short_name(f.function), f.line.substr(0, colon),
+          static_cast<unsigned>(std::strtoul(&f.line[colon + 1], nullptr, 10))};
 }
 
 std::string demangled(char const* name) {

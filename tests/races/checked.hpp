@@ -1,8 +1,10 @@
 // A file of cases for the check for races. The cases run one after the other in one process, whose report says which
-// lines were found. Lines of a race bear the comment `// race NAME`. All lines of a name must be found, and no others:
-// each reported pair has two lines of one name.
+// lines were found. Lines of a race bear the comment `// race NAME`. All lines of a name must be found, and no
+// others: each reported pair has two lines of one name.
 #pragma once
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,8 +12,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace checked {
@@ -79,8 +79,10 @@ inline int compare(std::string const& report, char const* path, int status) {
       failures += failed("false race: lines " + std::to_string(a) + " and " + std::to_string(b));
     }
   }
-  for (unsigned const line : missing) failures += failed("not found: line " + std::to_string(line) + ", " + marked.at(line));
-  std::string const begin = "filch: " + std::to_string(pairs.size()) + (pairs.size() == 1 ? " race in " : " races in ");
+  for (unsigned const line : missing)
+    failures += failed("not found: line " + std::to_string(line) + ", " + marked.at(line));
+  std::string const begin =
+      "filch: " + std::to_string(pairs.size()) + (pairs.size() == 1 ? " race in " : " races in ");
   if (!last_line.starts_with(begin)) failures += failed("last line: " + last_line);
   if (status != (pairs.empty() ? 0 : 66)) failures += failed("exit status " + std::to_string(status));
   std::printf("%zu pairs, %zu marked lines; %s\n", pairs.size(), marked.size(), last_line.c_str());

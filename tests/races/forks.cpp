@@ -28,13 +28,13 @@ void two_writes() {
 }
 int alpha = 0;
 void write_beside_read() {
-  filch::join([] { alpha = 1; },     // race write beside read
-              [] { use(alpha); });   // race write beside read
+  filch::join([] { alpha = 1; },    // race write beside read
+              [] { use(alpha); });  // race write beside read
 }
 int beta = 0;
 void read_beside_write() {
-  filch::join([] { use(beta); },     // race read beside write
-              [] { beta = 1; });     // race read beside write
+  filch::join([] { use(beta); },  // race read beside write
+              [] { beta = 1; });  // race read beside write
 }
 int shared_input = 5;
 void two_reads() {
@@ -56,15 +56,17 @@ void joins_in_a_row() {
 }
 int of_a_cousin = 0;
 void cousins() {
-  filch::join([] { filch::join([] {}, [] { of_a_cousin = 1; }); },    // race cousins
-              [] { filch::join([] { of_a_cousin = 2; }, [] {}); });   // race cousins
+  filch::join([] { filch::join([] {}, [] { of_a_cousin = 1; }); },   // race cousins
+              [] { filch::join([] { of_a_cousin = 2; }, [] {}); });  // race cousins
 }
 int after_inner_join = 0;
 void after_an_inner_join() {
-  filch::join([] {
-    filch::join([] { use(1); }, [] { use(2); });
-    after_inner_join = 1;  // race after an inner join
-  }, [] { use(after_inner_join); });  // race after an inner join
+  filch::join(
+      [] {
+        filch::join([] { use(1); }, [] { use(2); });
+        after_inner_join = 1;  // race after an inner join
+      },
+      [] { use(after_inner_join); });  // race after an inner join
 }
 std::array<int, 4> of_four{};
 void invoke_four() {
@@ -72,17 +74,18 @@ void invoke_four() {
 }
 int of_third = 0;
 void invoke_first_and_third() {
-  filch::invoke([] { of_third = 1; },  // race first and third
+  filch::invoke([] { of_third = 1; },          // race first and third
                 [] {}, [] { of_third = 2; });  // race first and third
 }
 void results() {
-  auto const [a, b] = filch::join([] { return std::vector<int>(10, 1); }, [] { return std::string("a longer string than fits"); });
+  auto const [a, b] =
+      filch::join([] { return std::vector<int>(10, 1); }, [] { return std::string("a longer string than fits"); });
   use(a[3] + b[3]);
 }
 void captured_by_reference() {
   int n = 0;
-  filch::join([&n] { n = 1; },    // race captured
-              [&n] { n = 2; });   // race captured
+  filch::join([&n] { n = 1; },   // race captured
+              [&n] { n = 2; });  // race captured
   use(n);
 }
 void captured_by_value() {
@@ -180,7 +183,8 @@ struct derived final : virtual_base {
 void objects_with_virtual_functions() {
   filch::join([] { use(std::make_unique<derived>()->value()); }, [] { use(std::make_unique<derived>()->value()); });
   derived d;
-  filch::join([&d] { use(static_cast<virtual_base&>(d).value()); }, [&d] { use(static_cast<virtual_base&>(d).value()); });
+  filch::join([&d] { use(static_cast<virtual_base&>(d).value()); },
+              [&d] { use(static_cast<virtual_base&>(d).value()); });
 }
 
 // Scopes.
@@ -217,7 +221,7 @@ void wait_for_children_only() {
       inner.spawn([] {});
       outer.spawn([] { of_a_grandchild = 1; });  // race grandchild
       inner.sync();
-      use(of_a_grandchild);                      // race grandchild
+      use(of_a_grandchild);  // race grandchild
     });
   });
 }
@@ -246,8 +250,8 @@ void loop_variable_by_reference() {
   std::array<int, 4> to{};
   std::size_t i = 0;
   filch::scope([&](auto& s) {
-    for (; i < 3; ++i)                          // race loop variable
-      s.spawn([&] { to[i] = 1; });              // race loop variable
+    for (; i < 3; ++i)              // race loop variable
+      s.spawn([&] { to[i] = 1; });  // race loop variable
     s.sync();
   });
 }
@@ -281,7 +285,9 @@ template <class Spawner> [[gnu::noinline]] void helper(Spawner& s) {
   s.sync();
   use(own);
 }
-void local_of_a_helper() { filch::scope([](auto& s) { helper(s); }); }
+void local_of_a_helper() {
+  filch::scope([](auto& s) { helper(s); });
+}
 void large_closures() {
   std::array<int, 100> values{};
   std::array<int, 2> sums{};
@@ -335,7 +341,8 @@ void neighbouring_bits() {
 void loop_in_a_loop() {
   std::array<std::array<int, 8>, 8> grid{};
   filch::for_index(0, 8, [&grid](int i) {
-    filch::for_index(0, 8, [&grid, i](int k) { grid[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] = i * k; });
+    filch::for_index(0, 8,
+                     [&grid, i](int k) { grid[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] = i * k; });
   });
 }
 std::array<int, 8> of_columns{};
@@ -357,9 +364,8 @@ void shared_scratch() {
 }
 void task_in_a_loop() {
   std::array<int, k_many> to{};
-  filch::for_index(0, k_many, [&to](int i) {
-    filch::join([&to, i] { to[static_cast<std::size_t>(i)] = i; }, [] {});
-  });
+  filch::for_index(0, k_many,
+                   [&to](int i) { filch::join([&to, i] { to[static_cast<std::size_t>(i)] = i; }, [] {}); });
 }
 
 // Exceptions, pools, stays, detached tasks.
@@ -367,10 +373,12 @@ void task_in_a_loop() {
 int beside_a_throw = 0;
 void a_branch_that_throws() {
   try {
-    filch::join([] {
-      beside_a_throw = 1;  // race throw
-      throw std::runtime_error("left");
-    }, [] { beside_a_throw = 2; });  // race throw
+    filch::join(
+        [] {
+          beside_a_throw = 1;  // race throw
+          throw std::runtime_error("left");
+        },
+        [] { beside_a_throw = 2; });  // race throw
   } catch (std::runtime_error const&) {
   }
   beside_a_throw = 3;
@@ -400,16 +408,17 @@ void nested_pools() {
   filch::cactus::pool inner;
   filch::direct::pool outer;
   outer.run([&inner] {
-    filch::join([&inner] {
-      inner.run([] { filch::join<filch::cactus>([] { in_an_inner_pool = 1; }, [] {}); });  // race nested pools
-    }, [] { in_an_inner_pool = 2; });  // race nested pools
+    filch::join(
+        [&inner] {
+          inner.run([] { filch::join<filch::cactus>([] { in_an_inner_pool = 1; }, [] {}); });  // race nested pools
+        },
+        [] { in_an_inner_pool = 2; });  // race nested pools
   });
 }
 int in_a_stay = 0;
 void joins_in_a_stay() {
-  filch::default_scheduler::default_pool().run([] {
-    filch::stay([] { filch::join([] { in_a_stay = 1; }, [] { in_a_stay = 2; }); });
-  });
+  filch::default_scheduler::default_pool().run(
+      [] { filch::stay([] { filch::join([] { in_a_stay = 1; }, [] { in_a_stay = 2; }); }); });
 }
 int beside_a_stay = 0;
 void stay_beside_a_branch() {
@@ -468,18 +477,64 @@ void joins_with_a_token() {
 }
 
 void all() {
-  for (auto* const run :
-       {two_writes, write_beside_read, read_beside_write, two_reads, serial_around_a_join, joins_in_a_row, cousins,
-        after_an_inner_join, invoke_four, invoke_first_and_third, results, captured_by_reference, captured_by_value,
-        frames_share_a_stack, recursion_with_own_locals, fibonacci, recursion_with_a_race, quicksort, mergesort,
-        trees_of_the_heap, count_of_nodes, objects_with_virtual_functions, tasks_of_a_scope, task_beside_the_body,
-        sync_between, wait_for_children_only, inner_scope_has_ended, a_task_for_each, a_task_reads_its_neighbour,
-        loop_variable_by_reference, loop_variable_by_value, spawns_at_several_depths, local_of_a_helper, large_closures,
-        loop_of_own_elements, loop_carried, loop_sum, loop_permutation, loop_that_is_no_permutation, loop_of_bytes,
-        loop_of_shorts, neighbouring_bits, loop_in_a_loop, inner_loops_collide, private_scratch, shared_scratch,
-        task_in_a_loop, a_branch_that_throws, exceptions_without_a_race, nested_pools, joins_in_a_stay,
-        stay_beside_a_branch, pool_in_a_stay, detached_tasks, detached_beyond_the_run, detached_and_the_end_of_the_pool,
-        other_schedulers, joins_with_a_token}) {
+  for (auto* const run : {two_writes,
+                          write_beside_read,
+                          read_beside_write,
+                          two_reads,
+                          serial_around_a_join,
+                          joins_in_a_row,
+                          cousins,
+                          after_an_inner_join,
+                          invoke_four,
+                          invoke_first_and_third,
+                          results,
+                          captured_by_reference,
+                          captured_by_value,
+                          frames_share_a_stack,
+                          recursion_with_own_locals,
+                          fibonacci,
+                          recursion_with_a_race,
+                          quicksort,
+                          mergesort,
+                          trees_of_the_heap,
+                          count_of_nodes,
+                          objects_with_virtual_functions,
+                          tasks_of_a_scope,
+                          task_beside_the_body,
+                          sync_between,
+                          wait_for_children_only,
+                          inner_scope_has_ended,
+                          a_task_for_each,
+                          a_task_reads_its_neighbour,
+                          loop_variable_by_reference,
+                          loop_variable_by_value,
+                          spawns_at_several_depths,
+                          local_of_a_helper,
+                          large_closures,
+                          loop_of_own_elements,
+                          loop_carried,
+                          loop_sum,
+                          loop_permutation,
+                          loop_that_is_no_permutation,
+                          loop_of_bytes,
+                          loop_of_shorts,
+                          neighbouring_bits,
+                          loop_in_a_loop,
+                          inner_loops_collide,
+                          private_scratch,
+                          shared_scratch,
+                          task_in_a_loop,
+                          a_branch_that_throws,
+                          exceptions_without_a_race,
+                          nested_pools,
+                          joins_in_a_stay,
+                          stay_beside_a_branch,
+                          pool_in_a_stay,
+                          detached_tasks,
+                          detached_beyond_the_run,
+                          detached_and_the_end_of_the_pool,
+                          other_schedulers,
+                          joins_with_a_token}) {
     run();
   }
 }

@@ -1,6 +1,7 @@
 // Memory, locks and libc's functions with and without races.
 #include <filch/filch.hpp>
 
+#include <sys/mman.h>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -9,7 +10,6 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
-#include <sys/mman.h>
 #include <vector>
 
 #include "checked.hpp"
@@ -50,8 +50,8 @@ void moved_by_realloc_beside_a_use() {
   auto* p = static_cast<int*>(std::malloc(8 * sizeof(int)));
   p[0] = 3;
   int* const old = p;
-  filch::join([old] { use(old[0]); },                                                   // race realloc
-              [&p] { p = static_cast<int*>(std::realloc(p, 80000 * sizeof(int))); });   // race realloc
+  filch::join([old] { use(old[0]); },                                                  // race realloc
+              [&p] { p = static_cast<int*>(std::realloc(p, 80000 * sizeof(int))); });  // race realloc
   std::free(p);
 }
 void vectors_of_branches() {
@@ -76,15 +76,17 @@ void pages() {
 }
 void arrays_of_variable_length(int n) {
   for (int i = 1; i < n; ++i) {
-    filch::join([i] {
-      auto* const own = static_cast<int*>(__builtin_alloca(static_cast<std::size_t>(i) * sizeof(int)));
-      own[i - 1] = i;
-      use(own[i - 1]);
-    }, [i] {
-      auto* const own = static_cast<int*>(__builtin_alloca(static_cast<std::size_t>(2 * i) * sizeof(int)));
-      own[2 * i - 1] = i;
-      use(own[2 * i - 1]);
-    });
+    filch::join(
+        [i] {
+          auto* const own = static_cast<int*>(__builtin_alloca(static_cast<std::size_t>(i) * sizeof(int)));
+          own[i - 1] = i;
+          use(own[i - 1]);
+        },
+        [i] {
+          auto* const own = static_cast<int*>(__builtin_alloca(static_cast<std::size_t>(2 * i) * sizeof(int)));
+          own[2 * i - 1] = i;
+          use(own[2 * i - 1]);
+        });
   }
 }
 void variable_length() { arrays_of_variable_length(20); }
@@ -121,8 +123,8 @@ void same_byte() {
 void byte_in_a_word() {
   alignas(8) char bytes[8] = {};
   auto* const word = reinterpret_cast<long*>(bytes);
-  filch::join([word] { *word = 1; },                  // race byte in a word
-              [&bytes] { bytes[6] = 2; });            // race byte in a word
+  filch::join([word] { *word = 1; },        // race byte in a word
+              [&bytes] { bytes[6] = 2; });  // race byte in a word
   use(*word);
 }
 struct [[gnu::packed]] unaligned {
@@ -143,19 +145,20 @@ void unaligned_race() {
 }
 void copied_ranges() {
   std::vector<char> from(100, 'x'), to(200);
-  filch::join([&] { std::memcpy(to.data(), from.data(), 100); }, [&] { std::memmove(to.data() + 100, from.data(), 100); });
+  filch::join([&] { std::memcpy(to.data(), from.data(), 100); },
+              [&] { std::memmove(to.data() + 100, from.data(), 100); });
   filch::join([&] { std::memset(to.data(), 0, 50); }, [&] { std::memset(to.data() + 50, 0, 50); });
 }
 std::size_t volatile length = 60;
 void overlapping_ranges() {
   std::vector<char> from(100, 'x'), to(200);
-  filch::join([&] { std::memcpy(to.data(), from.data(), length); },         // race ranges
-              [&] { std::memset(to.data() + 59, 0, length); });             // race ranges
+  filch::join([&] { std::memcpy(to.data(), from.data(), length); },  // race ranges
+              [&] { std::memset(to.data() + 59, 0, length); });      // race ranges
 }
 void constant_copies() {
   char from[24] = {}, to[24];
-  filch::join([&] { std::memcpy(to, from, 24); },   // race constant copy
-              [&] { to[20] = 1; });                 // race constant copy
+  filch::join([&] { std::memcpy(to, from, 24); },  // race constant copy
+              [&] { to[20] = 1; });                // race constant copy
   use(to[3]);
 }
 void string_functions() {
@@ -171,10 +174,10 @@ void string_functions() {
 struct large {
   long values[20];
 };
+large a, b;
 void assigned_structs() {
-  static large a, b;
-  filch::join([] { a = b; },              // race struct
-              [] { a.values[7] = 3; });   // race struct
+  filch::join([] { a = b; },             // race struct
+              [] { a.values[7] = 3; });  // race struct
 }
 
 // Locks and atomics.
@@ -197,20 +200,24 @@ void one_filch_mutex() {
 }
 int under_two_locks = 0;
 void different_locks() {
-  filch::join([] {
-    std::lock_guard const lock(of_std);
-    ++under_two_locks;  // race different locks
-  }, [] {
-    std::lock_guard const lock(of_filch);
-    ++under_two_locks;  // race different locks
-  });
+  filch::join(
+      [] {
+        std::lock_guard const lock(of_std);
+        ++under_two_locks;  // race different locks
+      },
+      [] {
+        std::lock_guard const lock(of_filch);
+        ++under_two_locks;  // race different locks
+      });
 }
 int read_without_lock = 0;
 void lock_on_one_side() {
-  filch::join([] {
-    std::lock_guard const lock(of_std);
-    read_without_lock = 1;                   // race one side
-  }, [] { use(read_without_lock); });        // race one side
+  filch::join(
+      [] {
+        std::lock_guard const lock(of_std);
+        read_without_lock = 1;  // race one side
+      },
+      [] { use(read_without_lock); });  // race one side
 }
 int under_an_outer_lock = 0;
 void lock_held_across_a_join() {
@@ -228,20 +235,44 @@ void locks_held_across_joins_of_branches() {
 int of_three = 0;
 void three_locks_in_pairs() {
   static std::mutex a, b, c;
-  filch::invoke([] { std::scoped_lock const lock(a, b); ++of_three; },
-                [] { std::scoped_lock const lock(b, c); ++of_three; },
-                [] { std::scoped_lock const lock(a, c); ++of_three; });
+  filch::invoke(
+      [] {
+        std::scoped_lock const lock(a, b);
+        ++of_three;
+      },
+      [] {
+        std::scoped_lock const lock(b, c);
+        ++of_three;
+      },
+      [] {
+        std::scoped_lock const lock(a, c);
+        ++of_three;
+      });
 }
 std::shared_mutex readers;
 int for_readers = 0;
 void shared_lock() {
-  filch::join([] { std::shared_lock const lock(readers); use(for_readers); },
-              [] { std::unique_lock const lock(readers); ++for_readers; });
+  filch::join(
+      [] {
+        std::shared_lock const lock(readers);
+        use(for_readers);
+      },
+      [] {
+        std::unique_lock const lock(readers);
+        ++for_readers;
+      });
 }
 int written_by_readers = 0;
 void writes_under_a_shared_lock() {
-  filch::join([] { std::shared_lock const lock(readers); written_by_readers = 1; },   // race readers
-              [] { std::shared_lock const lock(readers); written_by_readers = 2; });  // race readers
+  filch::join(
+      [] {
+        std::shared_lock const lock(readers);
+        written_by_readers = 1;
+      },  // race readers
+      [] {
+        std::shared_lock const lock(readers);
+        written_by_readers = 2;
+      });  // race readers
 }
 std::atomic<int> counter{0};
 void atomic_counter() {
@@ -289,8 +320,7 @@ void written_static() {
 }
 thread_local int of_the_thread = 0;
 void thread_local_variable() {
-  filch::join([] { of_the_thread = 1; },   // race thread
-              [] { of_the_thread = 2; });  // race thread
+  filch::join([] { of_the_thread = 1; }, [] { of_the_thread = 2; });
 }
 
 // worker_local.
@@ -320,20 +350,52 @@ void shared_beside_a_local() {
 }
 void combined_too_early() {
   filch::worker_local<int> mine;
-  filch::join([&mine] { mine.local() += 1; },                         // race combine
-              [&mine] { mine.for_each([](int& x) { use(x); }); });    // race combine
+  filch::join([&mine] { mine.local() += 1; },                       // race combine
+              [&mine] { mine.for_each([](int& x) { use(x); }); });  // race combine
 }
 
 void all() {
-  for (auto* const run :
-       {reused_heap_memory, realloc_in_a_branch, freed_beside_a_use, moved_by_realloc_beside_a_use, vectors_of_branches,
-        one_vector, pages, variable_length, shared_pointers, strings_of_branches, one_list, neighbouring_bytes, same_byte,
-        byte_in_a_word, unaligned_neighbours, unaligned_race, copied_ranges, overlapping_ranges, constant_copies,
-        string_functions, assigned_structs, one_lock, one_filch_mutex, different_locks, lock_on_one_side,
-        lock_held_across_a_join, locks_held_across_joins_of_branches, three_locks_in_pairs, shared_lock,
-        writes_under_a_shared_lock, atomic_counter, atomic_beside_plain, compare_and_exchange, static_variable, call_once,
-        written_static, thread_local_variable, sums_of_workers, vectors_of_workers, shared_beside_a_local,
-        combined_too_early}) {
+  for (auto* const run : {reused_heap_memory,
+                          realloc_in_a_branch,
+                          freed_beside_a_use,
+                          moved_by_realloc_beside_a_use,
+                          vectors_of_branches,
+                          one_vector,
+                          pages,
+                          variable_length,
+                          shared_pointers,
+                          strings_of_branches,
+                          one_list,
+                          neighbouring_bytes,
+                          same_byte,
+                          byte_in_a_word,
+                          unaligned_neighbours,
+                          unaligned_race,
+                          copied_ranges,
+                          overlapping_ranges,
+                          constant_copies,
+                          string_functions,
+                          assigned_structs,
+                          one_lock,
+                          one_filch_mutex,
+                          different_locks,
+                          lock_on_one_side,
+                          lock_held_across_a_join,
+                          locks_held_across_joins_of_branches,
+                          three_locks_in_pairs,
+                          shared_lock,
+                          writes_under_a_shared_lock,
+                          atomic_counter,
+                          atomic_beside_plain,
+                          compare_and_exchange,
+                          static_variable,
+                          call_once,
+                          written_static,
+                          thread_local_variable,
+                          sums_of_workers,
+                          vectors_of_workers,
+                          shared_beside_a_local,
+                          combined_too_early}) {
     run();
   }
 }

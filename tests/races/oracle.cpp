@@ -17,9 +17,9 @@ constexpr unsigned k_locks = 3;
 
 struct node {
   enum kind { accesses, join, scope, stay } what;
-  unsigned at, size;      // of an access
+  unsigned at, size;  // of an access
   bool writes, is_atomic;
-  unsigned locks;         // a bit for each lock that is held around this node
+  unsigned locks;  // a bit for each lock that is held around this node
   std::vector<node> parts;
 };
 
@@ -82,9 +82,7 @@ void run_one(node const& n, unsigned held) {
         case 4: return touch<std::uint32_t>(n);
         default: return touch<std::uint64_t>(n);
       }
-    case node::join:
-      filch::join([&] { run(n.parts[0].parts, held); }, [&] { run(n.parts[1].parts, held); });
-      return;
+    case node::join: filch::join([&] { run(n.parts[0].parts, held); }, [&] { run(n.parts[1].parts, held); }); return;
     case node::scope:
       filch::scope([&](auto& s) {
         for (std::size_t i = 0; i + 1 < n.parts.size(); ++i) s.spawn([&n, i, held] { run(n.parts[i].parts, held); });
@@ -215,6 +213,7 @@ int main(int count, char** arguments) {
       std::printf("; reported");
       for (unsigned const b : reported) std::printf(" %u", b);
       std::printf("\n");
+      std::fflush(stdout);
       std::quick_exit(1);
     }
     with_races += !right.empty();

@@ -29,7 +29,7 @@ inline constexpr bool k_checks_races = true;
 #else
 inline constexpr bool k_checks_races = false;
 #endif
-}
+}  // namespace filch::inline FILCH_ABI::detail
 
 // Always part of the caller: a thin wrapper whose own frame would cost more than its work.
 // Nor may -finstrument-functions call anything in it.

@@ -14,8 +14,8 @@ namespace filch::inline FILCH_ABI::detail {
 
 /// Where strands become parallel: a join, or a scope with its tasks. Written by the library only.
 struct race_place {
-  race_place* outer;    // the next older one
-  race_place* inner;    // the next newer one
+  race_place* outer;     // the next older one
+  race_place* inner;     // the next newer one
   std::uintptr_t stack;  // lower addresses were free at the fork: code in the parallel set had its own frames there
   std::uintptr_t pc;     // in the function that forks
   std::uint32_t slot;

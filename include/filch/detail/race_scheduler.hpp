@@ -1,8 +1,8 @@
 // All schedulers of a program that is compiled with FILCH_RACES: joins run in order, and the library filch_races is
 // told of each fork. Loops are split into pieces of one iteration.
 //
-// Branches are calls that are not inlined. Inlined ones would share stack slots, and their accesses to these would look
-// like races.
+// Branches are calls that are not inlined. Inlined ones would share stack slots, and their accesses to these would
+// look like races.
 #pragma once
 
 #include <filch/detail/in_order.hpp>
@@ -115,8 +115,7 @@ template <unsigned Number, class Options, class Statistics> class race_pool : pu
 template <class Sched, unsigned Number> struct race_scheduler {
   static constexpr bool k_is_checked = true;
 
-  template <class Fn, class Gn>
-  FILCH_INLINE static std::pair<result_of<Fn>, result_of<Gn>> join(Fn&& f, Gn&& g) {
+  template <class Fn, class Gn> FILCH_INLINE static std::pair<result_of<Fn>, result_of<Gn>> join(Fn&& f, Gn&& g) {
     if (inside()) return detail::race_join<Fn, Gn>(f, g);
     return Sched::default_pool().run([&] { return detail::race_join<Fn, Gn>(f, g); });
   }

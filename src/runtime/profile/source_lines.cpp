@@ -18,7 +18,9 @@ using address = std::uintptr_t;
 constexpr address k_task_bytes = 256;  // of a task's function, which is inlined into it or called from it
 constexpr address k_step = 4;
 
-bool is_known(code_frame const& f) noexcept { return !f.line.starts_with("??") && f.line.find(":?") == std::string::npos; }
+bool is_known(code_frame const& f) noexcept {
+  return !f.line.starts_with("??") && f.line.find(":?") == std::string::npos;
+}
 
 /// Is it code of the program's own?
 bool is_own(code_frame const& f) noexcept {
