@@ -1,5 +1,6 @@
 // Each algorithm twice: with functions of its own elements it has no race, and with functions that write one variable
 // it has one, in a part of the algorithm that a split anywhere makes parallel.
+#include <filch/algorithm.hpp>
 #include <filch/filch.hpp>
 
 #include <cstdio>

@@ -267,12 +267,12 @@ void writes_under_a_shared_lock() {
   filch::join(
       [] {
         std::shared_lock const lock(readers);
-        written_by_readers = 1;
-      },  // race readers
+        written_by_readers = 1;  // race readers
+      },
       [] {
         std::shared_lock const lock(readers);
-        written_by_readers = 2;
-      });  // race readers
+        written_by_readers = 2;  // race readers
+      });
 }
 std::atomic<int> counter{0};
 void atomic_counter() {
