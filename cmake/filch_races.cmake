@@ -19,7 +19,7 @@ add_library(filch_races STATIC
   src/races/pools.cpp
   src/races/report.cpp
   src/races/setup.cpp
-  src/races/strands.cpp
+  src/races/sections.cpp
   src/races/strings.cpp
   src/races/suppressions.cpp
   src/races/symbols.cpp

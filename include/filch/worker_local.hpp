@@ -61,7 +61,7 @@ template <class Value> class worker_local {
   /// loads.
   Value& local() {
 #if defined(FILCH_RACES)
-    // All strands are on one worker here: what they do to its value is not parallel.
+    // All sections are on one worker here: what they do to its value is not parallel.
     detail::race_has_local(nullptr, 0);
 #endif
     node*& place = place_of_caller();

@@ -14,7 +14,7 @@ inline void check_atomic(void const volatile* a, std::size_t bytes, bool writes,
   check_slow(reinterpret_cast<address>(a), bytes, writes ? access_kind::atomic_write : access_kind::atomic_read,
              reinterpret_cast<address>(pc));
 }
-/// A count of references that is zero now: the strand is the last one that uses the object.
+/// A count of references that is zero now: the section is the last one that uses the object.
 template <class Value> inline void counted(Value before, Value after) noexcept {
   if (me.checks && before == Value{1} && after == Value{0}) now.dropped_last = true;
 }

@@ -21,7 +21,7 @@ std::uint32_t list_of(cell& c) noexcept {
   if ((c.write & k_has_list) != 0) return c.write & ~k_has_list;
   std::uint32_t const list = now.lists.make();
   if (c.write != 0) now.lists.add(list, {c.write, c.write_pc, c.write_call, 0, k_all_bytes, true, false, false});
-  strand_id const read = c.read & ~k_is_local;
+  section_id const read = c.read & ~k_is_local;
   if (read != 0) now.lists.add(list, {read, c.read_pc, c.read_call, 0, k_all_bytes, false, false, false});
   c.write = list | k_has_list;
   c.read &= k_is_local;
@@ -42,9 +42,9 @@ void check_in_list(cell& c, address a, access const& mine) noexcept {
   now.lists.for_each(list, [&](access& other) {
     auto const common = static_cast<std::uint8_t>(other.bytes & mine.bytes);
     if (common == 0) return;
-    bool const is_own = other.strand == mine.strand;
-    if (!is_own && now.sets.is_parallel(other.strand)) {
-      if (is_dead(other.strand, a)) {
+    bool const is_own = other.section == mine.section;
+    if (!is_own && now.sets.is_parallel(other.section)) {
+      if (is_dead(other.section, a)) {
         other.bytes &= static_cast<std::uint8_t>(~mine.bytes);
         return;
       }
@@ -63,32 +63,32 @@ void check_in_list(cell& c, address a, access const& mine) noexcept {
 
 /// A whole word without locks, in which something parallel was seen.
 void check_in_cell(cell& c, address a, access const& mine) noexcept {
-  if (c.write != mine.strand && now.sets.is_parallel(c.write)) {
+  if (c.write != mine.section && now.sets.is_parallel(c.write)) {
     if (is_dead(c.write, a)) {
       c.write = 0;
     } else {
       report_race(a, {c.write, c.write_pc, c.write_call, 0, k_all_bytes, true, false, false}, mine);
     }
   }
-  bool const read_is_parallel = c.read != mine.strand && now.sets.is_parallel(c.read);
+  bool const read_is_parallel = c.read != mine.section && now.sets.is_parallel(c.read);
   bool const read_is_dead = read_is_parallel && is_dead(c.read, a);
   if (mine.writes) {
     if (read_is_parallel && !read_is_dead) {
       report_race(a, {c.read, c.read_pc, c.read_call, 0, k_all_bytes, false, false, false}, mine);
     }
     if (read_is_parallel) c.read = 0;
-    c.write = mine.strand;
+    c.write = mine.section;
     c.write_pc = mine.pc;
     c.write_call = mine.call;
   } else if (!read_is_parallel || read_is_dead) {
-    c.read = mine.strand;
+    c.read = mine.section;
     c.read_pc = mine.pc;
     c.read_call = mine.call;
   }
 }
 
 void renumber() noexcept {
-  strand_sets& sets = now.sets;
+  section_sets& sets = now.sets;
   sets.begin_numbering();
   now.shadow.for_all([&](cell* c, std::size_t n) {
     for (; n != 0; --n, ++c) {
@@ -96,24 +96,24 @@ void renumber() noexcept {
       if ((c->write & k_has_list) == 0) {
         c->write = sets.number(c->write);
       } else {
-        now.lists.for_each(c->write & ~k_has_list, [&](access& a) { a.strand = sets.number(a.strand); });
+        now.lists.for_each(c->write & ~k_has_list, [&](access& a) { a.section = sets.number(a.section); });
       }
     }
   });
-  now.strand = sets.number(now.strand);
+  now.section = sets.number(now.section);
   for (fork_place* p = sets.newest(); p != nullptr; p = p->outer) {
     p->parent = sets.number(p->parent);
     p->parallel = sets.number(p->parallel);
   }
   sets.end_numbering();
-  // Strands that go on get ids of their own. Else an older access of their set would look like one of theirs.
-  auto const renew = [&](strand_id& id) {
+  // Sections that go on get ids of their own. Else an older access of their set would look like one of theirs.
+  auto const renew = [&](section_id& id) {
     if (id == 0) return;
-    strand_id const fresh = sets.begin();
+    section_id const fresh = sets.begin();
     sets.unite(id, fresh);
     id = fresh;
   };
-  renew(now.strand);
+  renew(now.section);
   for (fork_place* p = sets.newest(); p != nullptr; p = p->outer) renew(p->parent);
 }
 
@@ -123,15 +123,15 @@ void make_tables() noexcept {
   now.sets.reserve();
   now.shadow.reserve();
   now.lists.reserve();
-  now.strand = now.sets.begin();
+  now.section = now.sets.begin();
 }
 
 void check_slow(address a, std::size_t bytes, access_kind kind, address pc) noexcept {
   bool const writes = kind != access_kind::read && kind != access_kind::atomic_read;
   bool const is_atomic = kind == access_kind::atomic_read || kind == access_kind::atomic_write;
   bool const locks_itself = is_atomic && !now.reports_atomics;
-  access mine{now.strand, static_cast<std::uint32_t>(pc), me.calls->current(), 0, 0, writes,
-              is_atomic,  kind == access_kind::free};
+  access mine{now.section, static_cast<std::uint32_t>(pc), me.calls->current(), 0, 0, writes,
+              is_atomic,   kind == access_kind::free};
   address const end = a + bytes;
   while (a < end) {
     address const word = a & ~(k_word - 1);
@@ -181,7 +181,7 @@ void mark_local(address from, address end) noexcept {
   for (address a = from & ~(k_word - 1); a < end; a += k_word) now.shadow.at(a)->read |= k_is_local;
 }
 
-void end_strand() noexcept {
+void end_section() noexcept {
   now.has_local = now.dropped_last = false;
   now.local_locks = now.locks;
 }

@@ -10,15 +10,15 @@ enum class access_kind : std::uint8_t { read, write, atomic_read, atomic_write, 
 
 /// All of it belongs to the checked thread.
 struct checker {
-  strand_sets sets;
+  section_sets sets;
   shadow_memory shadow;
   histories lists;
-  strand_id strand = 0;      // that runs
+  section_id section = 0;    // that runs
   lock_set locks = 0;        // that it holds
   lock_set local_locks = 0;  // the same and, if it has a value of a worker_local, k_local_lock
   std::uint32_t stays = 0;   // how many filch::stay are around it
   bool has_local = false;
-  bool dropped_last = false;  // the strand has counted an atomic down to zero
+  bool dropped_last = false;  // the section has counted an atomic down to zero
   bool reports_atomics = false;
   address stack_low = 0;  // of the stack on which it runs
   address stack_high = 0;
@@ -39,21 +39,21 @@ void check_slow_range(address a, std::size_t bytes, access_kind kind, address pc
 void forget(address from, address end) noexcept;
 /// Memory of a value of a worker_local.
 void mark_local(address from, address end) noexcept;
-/// The strand changes: what it held for itself ends.
-void end_strand() noexcept;
+/// The section changes: what it held for itself ends.
+void end_section() noexcept;
 /// A fork is about to begin: ids for it must exist.
 void renumber_if_full() noexcept;
 
 inline bool may_be_dead(address a) noexcept { return a - now.stack_low < now.stack_high - now.stack_low; }
-/// Was the memory a frame of code that ended with the branch of that parallel strand? Or is it thread-local: then
-/// strands that use it at the same time have another one each?
-inline bool is_dead(strand_id of, address a) noexcept {
+/// Was the memory a frame of code that ended with the branch of that parallel section? Or is it thread-local: then
+/// sections that use it at the same time have another one each?
+inline bool is_dead(section_id of, address a) noexcept {
   if (a - now.thread_low < now.thread_high - now.thread_low) return true;
   return may_be_dead(a) && a < now.sets.place_of(of).stack;
 }
 
 /// Does the word need no more than this? The common cases.
-inline bool is_read_known(cell const& c) noexcept { return c.write == now.strand || c.read == now.strand; }
+inline bool is_read_known(cell const& c) noexcept { return c.write == now.section || c.read == now.section; }
 inline bool is_plain(cell const& c) noexcept {
   return (c.write & k_has_list) == 0 && (c.read & k_is_local) == 0 && now.local_locks == 0;
 }
@@ -61,21 +61,21 @@ inline bool is_plain(cell const& c) noexcept {
 inline bool read_word(cell& c, address pc) noexcept {
   if (is_read_known(c)) return true;
   if (!is_plain(c) || now.sets.is_parallel(c.write) || now.sets.is_parallel(c.read)) return false;
-  c.read = now.strand;
+  c.read = now.section;
   c.read_pc = static_cast<std::uint32_t>(pc);
   c.read_call = me.calls->current();
   return true;
 }
 inline bool write_word(cell& c, address pc) noexcept {
-  if (c.write == now.strand) return true;
+  if (c.write == now.section) return true;
   if (!is_plain(c) || now.sets.is_parallel(c.write) || now.sets.is_parallel(c.read)) return false;
-  c.write = now.strand;
+  c.write = now.section;
   c.write_pc = static_cast<std::uint32_t>(pc);
   c.write_call = me.calls->current();
   return true;
 }
 
-/// Of 1, 2, 4, 8 or 16 bytes.
+/// The check of an access of 1, 2, 4, 8 or 16 bytes.
 template <std::size_t Bytes, bool Writes> inline void check(address a, address pc) noexcept {
   if (!me.checks) return;
   constexpr auto k_kind = Writes ? access_kind::write : access_kind::read;

@@ -1,4 +1,4 @@
-// What compilers call under -fsanitize=thread, except for atomics: see atomics.cpp.
+// The functions that compilers call under -fsanitize=thread, except for atomics: see atomics.cpp.
 #include <algorithm>
 #include <cstring>
 

@@ -63,7 +63,7 @@ class allocations {
   }
 
  private:
-  static constexpr std::size_t k_places = std::size_t{1} << 22;
+  static constexpr std::size_t k_places = std::size_t{1} << 20;
   static constexpr std::size_t k_most = k_places / 2;
   static std::size_t place_of(address a) noexcept { return (a >> 5) % k_places; }
   short_lock lock_;
@@ -98,8 +98,9 @@ void* allocate(std::size_t bytes, std::size_t alignment, address pc) noexcept {
 void release(void* p, address pc) noexcept {
   if (p != nullptr) {
     auto const begin = reinterpret_cast<address>(p);
-    std::size_t const bytes = all.remove(begin);
+    std::size_t bytes = all.remove(begin);
     if (me.checks) {
+      if (bytes == 0) bytes = malloc_usable_size(p);  // it was not kept
       if (now.dropped_last) {
         forget(begin, begin + bytes);
       } else {

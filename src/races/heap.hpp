@@ -1,4 +1,4 @@
-// The heap: new memory has no history, and memory that is given back was used by the strand that did.
+// The heap: new memory has no history, and memory that is given back was used by the section that did.
 #pragma once
 
 #include "races/calls.hpp"

@@ -8,7 +8,7 @@
 namespace filch::races {
 
 struct access {
-  strand_id strand;
+  section_id section;
   std::uint32_t pc;
   call_id call;
   lock_set locks;

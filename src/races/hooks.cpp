@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-// Of the function that calls the one with this: its stack pointer there, and where it continues.
+// The stack pointer of the function that calls the one with this, and where it continues.
 #if defined(__x86_64__)
 #define FILCH_CALLERS_STACK (reinterpret_cast<filch::races::address>(__builtin_frame_address(0)) + 16)
 #else
@@ -22,16 +22,16 @@ enum : std::uint8_t { k_in_order, k_join, k_scope };
 
 bool forks_here() noexcept { return me.checks && now.stays == 0; }
 
-void begin_strand() noexcept {
-  end_strand();
-  now.strand = now.sets.begin();
+void begin_section() noexcept {
+  end_section();
+  now.section = now.sets.begin();
 }
 
 void set_locks(lock_set locks) noexcept { now.locks = now.local_locks = locks; }
 
 void open_place(fork_place& place, std::uint8_t kind) noexcept {
   renumber_if_full();
-  end_strand();
+  end_section();
   if (now.locks != 0) set_locks(across_fork(now.locks));
   place.kind = kind;
   place.depth = me.calls->depth();
@@ -42,7 +42,7 @@ void open_place(fork_place& place, std::uint8_t kind) noexcept {
 /// The place has tasks, and another one begins where `stack` is free.
 void note_task(fork_place& place, address stack, address pc) noexcept {
   if (place.parallel != 0 && place.stack != stack) {
-    // What tasks wrote here is dead for one of both.
+    // Writes of tasks between both are dead for one of them.
     forget(std::min(place.stack, stack), std::max(place.stack, stack));
     stack = std::min(place.stack, stack);
   }
@@ -54,15 +54,15 @@ void note_task(fork_place& place, address stack, address pc) noexcept {
 /// Runs a task of a place on the checked thread. Returns its exception.
 std::exception_ptr run_task(fork_place& place, void (*task)(void*), void* argument) noexcept {
   renumber_if_full();
-  end_strand();
+  end_section();
   ++now.forks;
   fork_place inside{};  // holds the parent's id, which may get another number meanwhile
   now.sets.add(inside);
-  inside.parent = now.strand;
+  inside.parent = now.section;
   if (now.locks != 0) set_locks(across_fork(now.locks));
   lock_set const locks = now.locks;
   std::uint32_t const depth = me.calls->depth();
-  begin_strand();
+  begin_section();
   me.calls->enter(place.pc, FILCH_CALLERS_STACK);
   std::exception_ptr failure;
   try {
@@ -72,18 +72,18 @@ std::exception_ptr run_task(fork_place& place, void (*task)(void*), void* argume
     failure = detail::caught_exception();
   }
   me.calls->return_to(depth);
-  now.sets.make_parallel(now.strand, place);
+  now.sets.make_parallel(now.section, place);
   set_locks(locks);
-  begin_strand();
-  now.sets.unite(inside.parent, now.strand);
+  begin_section();
+  now.sets.unite(inside.parent, now.section);
   now.sets.remove(inside);
   return failure;
 }
 
 void join_tasks(fork_place& place) noexcept {
-  end_strand();
+  end_section();
   if (place.parallel == 0) return;
-  now.sets.unite(now.strand, place.parallel);
+  now.sets.unite(now.section, place.parallel);
   place.parallel = 0;
 }
 
@@ -119,27 +119,27 @@ void race_join_begins(race_place& place) noexcept {
   open_place(place, k_join);
   place.stack = FILCH_CALLERS_STACK;
   place.pc = FILCH_CALLERS_PC;
-  place.parent = now.strand;
+  place.parent = now.section;
   ++now.forks;
-  begin_strand();
+  begin_section();
 }
 
 void race_join_turns(race_place& place) noexcept {
   if (place.kind == k_in_order) return;
   me.calls->return_to(place.depth);
-  now.sets.make_parallel(now.strand, place);
+  now.sets.make_parallel(now.section, place);
   set_locks(place.locks);
-  begin_strand();
+  begin_section();
 }
 
 void race_join_ends(race_place& place) noexcept {
   if (place.kind == k_in_order) return;
-  now.sets.unite(place.parent, now.strand);
+  now.sets.unite(place.parent, now.section);
   if (place.parallel != 0) now.sets.unite(place.parent, place.parallel);
   now.sets.remove(place);
-  now.strand = place.parent;
+  now.section = place.parent;
   set_locks(place.locks);
-  end_strand();
+  end_section();
 }
 
 race_scope::race_scope() noexcept : place_{}, stays_(now.stays) {

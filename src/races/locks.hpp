@@ -19,12 +19,12 @@ struct held_lock {
 
 /// Locks that are no objects of the program.
 inline constexpr address k_atomic_lock = 1;  // an atomic access is under it
-inline constexpr address k_local_lock = 2;   // a strand that has a value of a worker_local
+inline constexpr address k_local_lock = 2;   // a section that has a value of a worker_local
 
 lock_set with_lock(lock_set set, held_lock const& lock);
 lock_set without_lock(lock_set set, address lock);
 bool holds(lock_set set, address lock);
-/// For a strand that holds these and forks: for itself from then on, and for the branches.
+/// For a section that holds these and forks: for itself from then on, and for the branches.
 lock_set across_fork(lock_set set);
 
 bool protects_slow(lock_set a, lock_set b);

@@ -20,20 +20,20 @@ void locked(void const* lock, bool is_shared = false) noexcept {
   }
 }
 
-/// A strand that runs code which all others wait for: it is parallel to those before it only. They may be nested.
-class once_strand {
+/// A section that runs code which all others wait for: it is parallel to those before it only. They may be nested.
+class once_section {
  public:
   void begin() noexcept {
     renumber_if_full();
     place_ = {};
     now.sets.add(place_);
-    place_.parent = now.strand;
-    now.strand = now.sets.begin();
+    place_.parent = now.section;
+    now.section = now.sets.begin();
   }
   void end() noexcept {
-    strand_id const after = now.sets.begin();
+    section_id const after = now.sets.begin();
     now.sets.unite(place_.parent, after);
-    now.strand = after;
+    now.section = after;
     now.sets.remove(place_);
   }
 
@@ -42,7 +42,7 @@ class once_strand {
 };
 
 constexpr unsigned k_most_once = 64;
-constinit once_strand running[k_most_once];
+constinit once_section running[k_most_once];
 constinit unsigned once_depth = 0;
 
 bool once_begins() noexcept {

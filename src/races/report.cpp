@@ -125,7 +125,7 @@ void report_race(address a, access const& other, access const& mine) noexcept {
   off_the_record const here;
   if (!found().pairs.emplace(std::min(other.pc, mine.pc), std::max(other.pc, mine.pc)).second) return;
   if (found().all.size() == k_most_findings) return;
-  fork_place const& place = now.sets.place_of(other.strand);
+  fork_place const& place = now.sets.place_of(other.section);
   finding f{};
   f.at = a + static_cast<unsigned>(std::countr_zero(common));
   f.earlier = with_calls(other, calls, place.depth);

@@ -1,7 +1,7 @@
 // Calls of pool.run on the calling thread.
 #pragma once
 
-#include "races/strands.hpp"
+#include "races/sections.hpp"
 
 namespace filch::races {
 
@@ -10,7 +10,7 @@ struct run_record {
   void const* pool;
   unsigned scheduler;
   bool is_checked;
-  fork_place detached;  // tasks that nobody joins
+  fork_place detached;  // tasks without a join
   bool is_entered(void const* p) const noexcept;
 };
 

@@ -88,7 +88,7 @@ void begin_checking() noexcept {
   find_thread_locals();
   me.checks = true;
   now.locks = 0;
-  end_strand();
+  end_section();
 }
 
 void end_checking() noexcept {

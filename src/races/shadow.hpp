@@ -1,36 +1,39 @@
-// What is known about each four bytes of memory: the last write and one read, which is all that an access without
+// The history of each four bytes of memory: the last write and one read, which is all that an access without
 // locks needs. A word that was accessed in parts, or under a lock, or atomically has a list of accesses
 // (history.hpp).
 #pragma once
 
 #include "races/calls.hpp"
-#include "races/strands.hpp"
+#include "races/sections.hpp"
 
 namespace filch::races {
 
 inline constexpr address k_word = 4;
 
 struct cell {
-  strand_id write;         // or k_has_list and the number of a record
+  section_id write;        // or k_has_list and the number of a record
   std::uint32_t write_pc;  // lower half of the return address
   call_id write_call;
-  strand_id read;  // and k_is_local
+  section_id read;  // and k_is_local
   std::uint32_t read_pc;
   call_id read_call;
 };
 
 inline constexpr std::uint32_t k_has_list = 1u << 31;
-/// Of memory that belongs to a value of a worker_local.
+/// The mark of memory that belongs to a value of a worker_local.
 inline constexpr std::uint32_t k_is_local = 1u << 31;
 
 class shadow_memory {
  public:
-  void reserve() noexcept { chunks_ = static_cast<cell**>(map_table(k_chunks * sizeof(cell*))); }
+  void reserve() noexcept {
+    chunks_ = static_cast<cell**>(map_table(k_chunks * sizeof(cell*)));
+    made_.reserve();
+  }
 
   cell* at(address a) noexcept {
     cell*& chunk = chunks_[(a >> k_chunk_bits) & (k_chunks - 1)];
     if (chunk == nullptr) [[unlikely]]
-      chunk = static_cast<cell*>(map_table(k_cells * sizeof(cell)));
+      made_.push_back(chunk = static_cast<cell*>(map_table(k_cells * sizeof(cell))));
     return chunk + ((a & (k_chunk_bytes - 1)) / k_word);
   }
   /// Calls f(cell*, number of cells) for the cells of [from, end) that exist, whole words.
@@ -47,11 +50,8 @@ class shadow_memory {
   }
   /// The same for all memory.
   template <class Fn> void for_all(Fn f) noexcept {
-    for (std::size_t i = 0; i < k_chunks; ++i) {
-      if (chunks_[i] != nullptr) f(chunks_[i], k_cells);
-    }
+    for (std::size_t i = 0; i < made_.size(); ++i) f(made_[i], k_cells);
   }
-  bool exists() const noexcept { return chunks_ != nullptr; }
 
  private:
   static constexpr unsigned k_chunk_bits = 20;
@@ -59,6 +59,7 @@ class shadow_memory {
   static constexpr std::size_t k_cells = k_chunk_bytes / k_word;
   static constexpr std::size_t k_chunks = std::size_t{1} << (47 - k_chunk_bits);
   cell** chunks_ = nullptr;
+  table<cell*, std::size_t{1} << 24> made_;
 };
 
 }  // namespace filch::races

@@ -21,7 +21,7 @@ unsigned found = 0;
 unsigned failures = 0;
 long volatile shared = 0;
 
-/// What the functions of a seeded run do.
+/// The functions of a seeded run call it.
 struct seed {
   bool writes;
   void operator()() const {
@@ -129,7 +129,7 @@ void searches() {
   });
 }
 
-// What needs a carry.
+// Algorithms with a carry.
 void scans() {
   algorithm("inclusive_scan", [](seed s, numbers in, numbers out) {
     filch::inclusive_scan(in.begin(), in.end(), out.begin(), [&](long a, long b) { return s(), a + b; });

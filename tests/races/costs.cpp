@@ -1,4 +1,4 @@
-// Many forks and many accesses: memory stays bounded, and races are found after ids of strands were given out anew.
+// Many forks and many accesses: memory stays bounded, and races are found after ids of sections were given out anew.
 // With the argument `times` prints what forks and accesses cost.
 #include <filch/filch.hpp>
 
@@ -64,7 +64,7 @@ int many_forks() {
   return failures + expect(found != 0, "a race with a read across renumbered ids was not found");
 }
 
-/// The same array again and again, by other strands.
+/// The same array again and again, by other sections.
 int many_accesses(long accesses) {
   std::vector<long> all(1 << 20);
   long const rounds = accesses / static_cast<long>(all.size());

@@ -12,7 +12,7 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
-/// Where strands become parallel: a join, or a scope with its tasks. Written by the library only.
+/// Where sections become parallel: a join, or a scope with its tasks. Written by the library only.
 struct race_place {
   race_place* outer;     // the next older one
   race_place* inner;     // the next newer one
@@ -20,8 +20,8 @@ struct race_place {
   std::uintptr_t pc;     // in the function that forks
   std::uint32_t slot;
   std::uint32_t depth;     // calls on the stack of calls
-  std::uint32_t parent;    // the strand that forked
-  std::uint32_t parallel;  // a strand of the parallel set; 0: there is none
+  std::uint32_t parent;    // the section that forked
+  std::uint32_t parallel;  // a section of the parallel set; 0: there is none
   std::uint32_t locks;     // that the parent holds
   std::uint8_t kind;       // 0: joins here run in order
 };
@@ -86,7 +86,7 @@ struct FILCH_API race_staying {
 
 FILCH_API void race_locked(void const* lock) noexcept;
 FILCH_API void race_unlocked(void const* lock) noexcept;
-/// The caller got this value of a worker_local: until its next fork or join no other strand has it.
+/// The caller got this value of a worker_local: until its next fork or join no other section has it.
 FILCH_API void race_has_local(void const* value, std::size_t bytes) noexcept;
 
 }  // namespace filch::inline FILCH_ABI::detail

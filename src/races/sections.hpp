@@ -1,9 +1,9 @@
-// Strands, and the sets (SP-bags) that say whether two of them are parallel. Paper: M. Feng, C. Leiserson, Efficient
+// Sections, and the sets (SP-bags) that say whether two of them are parallel. Paper: M. Feng, C. Leiserson, Efficient
 // detection of determinacy races in Cilk programs, SPAA 1997.
 //
-//   strand    code that runs without a fork, a join, a spawn or a sync between
-//   parallel  of two strands: some schedule runs them at the same time
-//   set       strands that have ended; all are serial with the strand that runs, or all are parallel with it
+//   section    code that runs without a fork, a join, a spawn or a sync between
+//   parallel  of two sections: some schedule runs them at the same time
+//   set       sections that have ended; all are serial with the section that runs, or all are parallel with it
 //   place     the join or scope at which a parallel set became so
 //
 // The program runs in the order of its serial elision. When the left branch of a join has ended, its set becomes
@@ -16,10 +16,10 @@
 
 namespace filch::races {
 
-using strand_id = std::uint32_t;  // 0: none
+using section_id = std::uint32_t;  // 0: none
 using fork_place = detail::race_place;
 
-class strand_sets {
+class section_sets {
  public:
   void reserve() noexcept {
     nodes_.reserve();
@@ -28,35 +28,35 @@ class strand_sets {
     places_.resize(1);
   }
 
-  strand_id begin() noexcept {
-    auto const id = static_cast<strand_id>(nodes_.size());
+  section_id begin() noexcept {
+    auto const id = static_cast<section_id>(nodes_.size());
     nodes_.push_back({id, 0});
     return id;
   }
-  strand_id root_of(strand_id id) noexcept {
+  section_id root_of(section_id id) noexcept {
     while (nodes_[id].up != id) {
       nodes_[id].up = nodes_[nodes_[id].up].up;
       id = nodes_[id].up;
     }
     return id;
   }
-  bool is_parallel(strand_id id) noexcept {
+  bool is_parallel(section_id id) noexcept {
     if (id == 0) return false;
     node const n = nodes_[id];
     return n.up == id ? n.place != 0 : nodes_[root_of(n.up)].place != 0;
   }
-  /// The place of a parallel strand.
-  fork_place& place_of(strand_id id) noexcept { return *places_[nodes_[root_of(id)].place]; }
+  /// The place of a parallel section.
+  fork_place& place_of(section_id id) noexcept { return *places_[nodes_[root_of(id)].place]; }
 
   /// One set of both, serial.
-  void unite(strand_id a, strand_id b) noexcept {
+  void unite(section_id a, section_id b) noexcept {
     a = root_of(a);
     b = root_of(b);
     nodes_[b].up = a;
     nodes_[a].place = 0;
   }
   /// The set of `id` joins the parallel set of a place.
-  void make_parallel(strand_id id, fork_place& at) noexcept {
+  void make_parallel(section_id id, fork_place& at) noexcept {
     if (at.parallel != 0) unite(at.parallel, id);
     at.parallel = root_of(id);
     nodes_[at.parallel].place = at.slot;
@@ -96,15 +96,15 @@ class strand_sets {
     if (numbered_.size() == 0) numbered_.reserve();
     numbered_.resize(1);
   }
-  strand_id number(strand_id id) noexcept;
+  section_id number(section_id id) noexcept;
   void end_numbering() noexcept;
 
  private:
   struct node {
-    strand_id up;
+    section_id up;
     std::uint32_t place;  // of a root: its slot; 0 if the set is serial
   };
-  static constexpr strand_id k_is_numbered = 1u << 31;
+  static constexpr section_id k_is_numbered = 1u << 31;
   [[noreturn]] static void no_room() noexcept;
 
   table<node, std::size_t{1} << 25> nodes_;
