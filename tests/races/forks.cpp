@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -476,6 +477,20 @@ void joins_with_a_token() {
   });
 }
 
+// A race only if atomic accesses count as plain ones.
+
+std::atomic<int> counted{0};
+void atomic_counts() {
+  filch::join([] { counted.fetch_add(1); }, [] { counted.fetch_add(1); });
+}
+int* element = nullptr;
+void element_of_the_heap() {
+  auto const made = std::make_unique<int[]>(8);
+  element = made.get();
+  filch::join([] { element[3] = 1; },   // race heap
+              [] { element[3] = 2; });  // race heap
+}
+
 void all() {
   for (auto* const run : {two_writes,
                           write_beside_read,
@@ -534,7 +549,9 @@ void all() {
                           detached_beyond_the_run,
                           detached_and_the_end_of_the_pool,
                           other_schedulers,
-                          joins_with_a_token}) {
+                          joins_with_a_token,
+                          atomic_counts,
+                          element_of_the_heap}) {
     run();
   }
 }
