@@ -81,7 +81,7 @@ install(TARGETS consumer)
 CODE
 
 what="building a shared library"
-cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON -DFILCH_WITH_MPI=OFF >/dev/null
+cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON -DFILCH_WITH_MPI=OFF -DFILCH_RACES=OFF >/dev/null
 cmake --build "$work/shared" >/dev/null
 
 for shared in OFF ON; do
@@ -102,6 +102,22 @@ for shared in OFF ON; do
     -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config-$shared"
   "$work/by-pkg-config-$shared"
 done
+
+if [ -n "$(find "$work/prefix-OFF" -name filch-races.pc)" ]; then
+  what="the check for races, by pkg-config and by find_package"
+  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-OFF" -name filch-races.pc)")
+  export PKG_CONFIG_PATH
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -O1 $(pkg-config --cflags filch-races) "$work/consumer/main.cpp" $(pkg-config --libs filch-races) -o "$work/checked"
+  "$work/checked" 2>&1 | grep -q '^filch: 0 races in [1-9]'
+  sed 's/filch::filch/filch::races/' "$work/consumer/CMakeLists.txt" >"$work/consumer/races.txt"
+  mkdir -p "$work/races-consumer"
+  mv "$work/consumer/races.txt" "$work/races-consumer/CMakeLists.txt"
+  cp "$work/consumer/main.cpp" "$work/races-consumer"
+  cmake -S "$work/races-consumer" -B "$work/found-races" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-OFF" >/dev/null
+  cmake --build "$work/found-races" >/dev/null
+  "$work/found-races/consumer" 2>&1 | grep -q '^filch: 0 races in [1-9]'
+fi
 
 what="add_subdirectory, in a tree without run-time types and with unity builds"
 cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=FALSE \
@@ -126,7 +142,7 @@ cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INS
 [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
 
 what="a program that is linked statically, over a package without hwloc"
-cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF >/dev/null
+cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF -DFILCH_RACES=OFF >/dev/null
 cmake --build "$work/static" >/dev/null
 cmake --install "$work/static" --prefix "$work/prefix-static" >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-static" -name filch.pc)")
