@@ -81,12 +81,12 @@ void loops() {
     filch::minmax_element(in.begin(), in.end(), [&](long a, long b) { return s(), a < b; });
   });
   algorithm("histogram", [](seed s, numbers in, numbers) {
-    filch::histogram(in.begin(), in.end(), 40, [&](long x) { return s(), static_cast<std::size_t>(x); });
+    filch::histogram(in, std::size_t{40}, [&](long x) { return s(), static_cast<std::size_t>(x); });
   });
   algorithm("reduce_by_key", [](seed s, numbers in, numbers) {
     filch::reduce_by_key(
-        in.begin(), in.end(), in.begin(), [&](long a, long b) { return s(), a + b; },
-        [&](long x) { return s(), static_cast<std::size_t>(x % 3); });
+        in.begin(), in.end(), [](long x) { return x % 3; }, [](long x) { return x; },
+        [&](long a, long b) { return s(), a + b; });
   });
   algorithm("group_by", [](seed s, numbers in, numbers) {
     filch::group_by(in.begin(), in.end(), [&](long x) { return s(), x % 3; });
