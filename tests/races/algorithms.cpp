@@ -64,7 +64,8 @@ void loops() {
   algorithm("transform_reduce", [](seed s, numbers in, numbers) {
     filch::transform_reduce(in.begin(), in.end(), 0L, std::plus<>(), [&](long x) { return s(), x * x; });
   });
-  algorithm("reproducible::reduce", [](seed s, numbers in, numbers) {
+  algorithm("reproducible::reduce", [](seed s, numbers, numbers) {
+    numbers const in(5000);  // it is split between blocks
     filch::transform_reduce(filch::reproducible, in.begin(), in.end(), 0.0, std::plus<>(),
                             [&](long x) { return s(), double(x); });
   });

@@ -307,7 +307,9 @@ void loop_of_own_elements() {
 std::array<int, k_many> carried{};
 void loop_carried() {
   filch::for_index(1, k_many, [](int i) {
-    carried[static_cast<std::size_t>(i)] = carried[static_cast<std::size_t>(i - 1)] + 1;  // race carried
+    auto const at = static_cast<std::size_t>(i);
+    int const before = carried[at - 1];  // race carried
+    carried[at] = before + 1;            // race carried
   });
 }
 int sum_of_loop = 0;
