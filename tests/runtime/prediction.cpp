@@ -186,6 +186,13 @@ TEST(prediction, of_a_buried_join_depends_on_the_rule) {
   EXPECT_GE(longest(steal_rule::steal_one), 1900);
 }
 
+TEST(prediction, lets_thieves_of_one_victim_follow_each_other) {
+  forest f;
+  f.runs_of(f.fork(f.fork(f.leaf(1e6), f.leaf(1e6)), f.leaf(1e6)));
+  for (steal_rule const rule : k_rules)
+    EXPECT_NEAR(predict(f, {.fork = 0, .probe = 1e-3, .steal = 1000}, rule, 3).ns, 1e6 + 2000, 1);
+}
+
 TEST(prediction, of_a_scope_steals_half_more_seldom) {
   forest f;
   f.runs_of(f.scope(2000, 500));
