@@ -15,16 +15,17 @@ timed_tree::timed_tree(fork_tree const& tree, double fork_ns) : tree_(tree), for
     double span = 0;
     double span_forks = 0;
     for (index j = n.first_join; j != n.first_join + n.joins; ++j) {
-      auto const& [before_ns, f, g, times] = tree.joins[j];
+      fork_tree::join const& join = tree.joins[j];
+      auto const times = static_cast<double>(join.times);
       work_before_[j] = work;
       forks_before_[j] = forks;
-      work_of_round_[j] = before_ns + f.scale * work_[f.node] + g.scale * work_[g.node];
-      forks_of_round_[j] = 1 + forks_[f.node] + forks_[g.node];
-      work += static_cast<double>(times) * work_of_round_[j];
-      forks += static_cast<double>(times) * forks_of_round_[j];
-      part const& longer = this->span(f) < this->span(g) ? g : f;
-      span += static_cast<double>(times) * (before_ns + longer.scale * span_[longer.node]);
-      span_forks += static_cast<double>(times) * (1 + span_forks_[longer.node]);
+      work_of_round_[j] = join.before_ns + join.f.scale * work_[join.f.node] + join.g.scale * work_[join.g.node];
+      forks_of_round_[j] = 1 + forks_[join.f.node] + forks_[join.g.node];
+      work += times * work_of_round_[j];
+      forks += times * forks_of_round_[j];
+      part const& longer = this->span(join.f) < this->span(join.g) ? join.g : join.f;
+      span += times * (join.before_ns + longer.scale * span_[longer.node]);
+      span_forks += times * (1 + span_forks_[longer.node]);
     }
     work_.push_back(work + n.after_ns);
     forks_.push_back(forks);
