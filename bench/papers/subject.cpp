@@ -34,7 +34,7 @@ pool_counts difference(pool_counts const& before, pool_counts const& after, unsi
 unsigned processors() { return std::max(2u, usual_workers()); }
 
 subject::subject(sized const& s, effort const& e)
-    : what_(s), size_(s.size(e)), turns_(e.turns), meter_(known(s.workload), size_, processors()) {}
+    : what_(s), size_(s.size(e)), effort_(e), meter_(known(s.workload), size_, processors()) {}
 
 measured subject::measure(contender const& c) {
   measured m;
@@ -44,27 +44,30 @@ measured subject::measure(contender const& c) {
   meter_.run(*most, c.name);
   std::vector<double> serial, on_one, on_most, ceilings;
   auto const before = most->stats();
-  for (unsigned i = 0; i < turns_; ++i) {
+  for (unsigned i = 0; i < effort_.turns; ++i) {
     serial.push_back(meter_.run_serial());
     on_one.push_back(meter_.run(*one, c.name));
     on_most.push_back(meter_.run(*most, c.name));
-    if (i < 3) ceilings.push_back(m.workers * serial.back() / meter_.run_side_by_side(m.workers));
+    if (i >= 3) continue;
+    // Copies take 100 ms at least.
+    ceilings.push_back(effort_.is_tiny ? m.workers : m.workers * serial.back() / meter_.run_side_by_side(m.workers));
   }
-  if (before) m.counts = difference(*before, *most->stats(), turns_);
+  if (before) m.counts = difference(*before, *most->stats(), effort_.turns);
   m.serial = median(serial);
   m.one = median(on_one);
   m.most = median(on_most);
   m.ceiling = median(ceilings);
+  m.elision = std::max(m.serial, meter_.serial().elision_seconds);
   m.forks = static_cast<double>(forks());
   return m;
 }
 
 double subject::ratio(running_pool& a, running_pool& b) {
   std::vector<double> ratios;
-  for (unsigned i = 0; i <= turns_; ++i) {
+  for (unsigned i = 0; i <= effort_.turns; ++i) {
     double const first = meter_.run(a, "the first pool");
     double const second = meter_.run(b, "the second pool");
-    if (i > 0 || turns_ == 1) ratios.push_back(first / second);
+    if (i > 0 || effort_.turns == 1) ratios.push_back(first / second);
   }
   return median(ratios);
 }

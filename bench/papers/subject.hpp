@@ -33,6 +33,7 @@ struct sized {
 /// A contender's figures. Times are medians of the turns.
 struct measured {
   double serial = 0;   // s, the faster serial program
+  double elision = 0;  // s, the same program without its forks
   double one = 0;      // s on one worker
   double most = 0;     // s on as many workers as there are processors
   double ceiling = 1;  // speed-up of serial copies side by side on as many processors
@@ -63,7 +64,7 @@ class subject {
  private:
   sized what_;
   std::string size_;
-  unsigned turns_;
+  effort effort_;
   meter meter_;
   std::optional<fork_tree> tree_;
 };

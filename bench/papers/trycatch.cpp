@@ -20,10 +20,10 @@ struct benchmark {
   double steal_ratio;    // at 12 threads; 0: not told
 };
 std::vector<benchmark> const benchmarks = {{{"fib", "40", "36", "18"}, 7, 0},
-                                           {{"integrate", "10^4", "1000", "1"}, 8.5, 0},
+                                           {{"integrate", "10^4", "500", "1"}, 8.5, 0},
                                            {{"jacobi", "1024, 100", "1024:20", "40:3"}, 0, 0},
                                            {{"matmul", "1024", "512", "64"}, 0, 0},
-                                           {{"nqueens-array", "12", "10", "7"}, 0, 0},
+                                           {{"nqueens-array", "12", "11", "7"}, 0, 0},
                                            {{"quicksort", "10^8", "2000000", "2000"}, 0, 0},
                                            {{"lu", "1024", "1024", "64"}, 0, 0.08},
                                            {{"heat", "4096 x 1024, 200", "4096:1024:8", "50:20:4"}, 0, 0.13}};
@@ -47,22 +47,26 @@ void show_overheads(report& r, std::vector<repeated_benchmark> const& all) {
       "The paper's means: Try-Catch 1.15, OffStack under half of X10's, fork-join 2.3, X10 4.1 (fib 18, fork-join "
       "8.4)."};
   std::vector<double> own;
+  std::vector<double> of_forks;
   std::vector<double> peers;
   for (auto const& b : all) {
     own.push_back(b.ours.overhead());
+    of_forks.push_back(b.ours.one / b.ours.elision);
     if (b.tbb.one > 0) peers.push_back(b.tbb.overhead());
-    t.rows.push_back({b.theirs->what.workload, b.theirs->what.theirs, b.size, digits(b.ours.overhead()),
-                      b.tbb.one > 0 ? digits(b.tbb.overhead()) : ""});
+    t.rows.push_back({b.theirs->what.workload, b.theirs->what.theirs, b.size, digits(own.back()),
+                      digits(of_forks.back()), b.tbb.one > 0 ? digits(b.tbb.overhead()) : ""});
   }
   double const mean = geometric_mean(own);
-  t.rows.push_back({"geometric mean", "", "", digits(mean), peers.empty() ? "" : digits(geometric_mean(peers))});
+  double const mean_of_forks = geometric_mean(of_forks);
+  t.rows.push_back({"geometric mean", "", "", digits(mean), digits(mean_of_forks),
+                    peers.empty() ? "" : digits(geometric_mean(peers))});
   r.add(t);
-  std::vector<double> without_fib(own.begin() + 1, own.end());
   r.add(claim{
       "Figure 7, overhead on one thread", "mean 1.15",
-      fmt::format("geometric mean {:.2f}; without fib ({:.2f}): {:.2f}", mean, own[0], geometric_mean(without_fib)),
-      mean <= 1.15 ? outcome::repeated : outcome::not_repeated,
-      mean <= 1.15 ? "" : "the serial fib is compiled by GCC, theirs by a JVM"});
+      fmt::format("geometric mean {:.2f} over the same program without forks, {:.2f} over the faster serial one",
+                  mean_of_forks, mean),
+      mean_of_forks <= 1.15 ? outcome::repeated : outcome::not_repeated,
+      fmt::format("fib {:.2f} and {:.2f}, jacobi {:.2f} and {:.2f}", of_forks[0], own[0], of_forks[2], own[2])});
   if (!peers.empty()) {
     r.add(claim{"Figure 4, other frameworks", "fork-join 2.3, X10 4.1",
                 fmt::format("oneTBB {:.1f}", geometric_mean(peers)),
