@@ -132,7 +132,7 @@ void show_operations(report& r, std::vector<repeated_program> const& all) {
                       digits(p.space.page_faults), digits(p.on_all.steals)});
   }
   r.add(t);
-  r.add(claim{"Table 2, unmaps for each steal", "33 to 92%",
+  r.add(claim{"Table 2, unmaps over steals", "33 to 92%: not every steal",
               fmt::format("{:.0f} to {:.0f}%", 100 * least, 100 * most),
               most <= 0.92 ? outcome::repeated : outcome::not_repeated, "pages that a frame will soon use are kept"});
 }

@@ -118,8 +118,9 @@ class simulation {
     }
     if (!f->g_is_stolen) return leaves_join(me, f, now);
     f->g_ended = true;
+    f->g_ended_at = now;
     if (rule_ == steal_rule::continuation) {
-      return f->f_ended ? leaves_join(me, f, now + joined()) : has_nothing(me, now);
+      return f->f_ended ? leaves_join(me, f, is_joined(*f, now)) : has_nothing(me, now);
     }
     if (f->waiter != k_none && workers_[f->waiter].is == worker::state::waits &&
         workers_[f->waiter].waits.back() == f) {
@@ -128,7 +129,7 @@ class simulation {
     has_nothing(me, now);
   }
   void f_ends(unsigned me, frame& f, double now) {
-    if (f.g_ended) return leaves_join(me, &f, now + joined());
+    if (f.g_ended) return leaves_join(me, &f, is_joined(f, now));
     f.f_ended = true;
     if (rule_ == steal_rule::continuation) return has_nothing(me, now);
     f.waiter = me;
@@ -136,7 +137,10 @@ class simulation {
     workers_[me].waits.push_back(&f);
     has_nothing(me, now);
   }
-  double joined() const noexcept { return costs_.crowded(costs_.joined, workers()); }
+  /// The end of g is known a while after it.
+  double is_joined(frame const& f, double now) const noexcept {
+    return std::max(now, f.g_ended_at + costs_.crowded(costs_.joined, workers()));
+  }
 
   /// It waits, and takes tasks of one thief only.
   void leaps(unsigned me, double now) {
@@ -150,7 +154,7 @@ class simulation {
     if (rule_ == steal_rule::leapfrog) std::erase(workers_[f->thief].leapers, me);
     changes_to(w, worker::state::runs, now);
     w.waits.pop_back();
-    leaves_join(me, f, now + joined());
+    leaves_join(me, f, is_joined(*f, now));
   }
   /// The worker's task was a stolen one that has ended, or stands in a join.
   void has_nothing(unsigned me, double now) {

@@ -25,7 +25,7 @@ struct steal_costs {
   double probe = 1;        // a thief's look at a worker; > 0
   double steal = 0;        // the thief's, until the task begins; grows
   double victim = 0;       // the victim's, for each steal
-  double joined = 0;       // the owner's, at a join whose task was stolen; grows
+  double joined = 0;       // from the end of a stolen task until its join may know; grows
   double wakeup = 0;       // until a sleeping thief looks; grows
   double searches = 1e18;  // so long a thief looks before it sleeps
   double growth = 0;       // of a cost at each doubling of the workers from two on

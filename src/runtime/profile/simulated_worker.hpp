@@ -21,6 +21,7 @@ struct frame {
   bool g_is_stolen = false;
   bool f_ended = false;
   bool g_ended = false;
+  double g_ended_at = 0;
   unsigned thief = k_none;
   unsigned waiter = k_none;  // stands in the join
 };
