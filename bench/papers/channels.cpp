@@ -127,7 +127,7 @@ void show_summary(report& r, std::vector<repeated_program> const& all) {
   double least = k_workers;
   for (auto const& p : all) least = std::min(least, p.serial / std::min(p.one.ns, p.half.ns));
   r.add(claim{"Figure 5, 48 threads", "drawn", fmt::format("speed-ups from {:.1f} on at our sizes, predicted", least),
-              outcome::not_repeatable, fmt::format("{} processors here", processors())});
+              outcome::not_repeatable, fmt::format("{} processors", processors())});
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ struct recording {
       for (; !tasks_.empty(); tasks_.pop_back()) {
         auto const rest = r.task_ends();
         r.joined(tasks_.back().before_ns, rest, tasks_.back().g);
+        r.begins();  // the next rest ends here, too
       }
-      r.begins();
       filch::serial::frame::sync();
     }
 
