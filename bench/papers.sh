@@ -13,7 +13,7 @@ for paper in $papers; do
   timeout 200 "$bench" paper $paper --tiny --repeat 1 --svg "$folder" --markdown "$folder/page.md" >"$folder/$paper.txt" ||
     wrong "paper $paper has failed"
   [ "$(grep -cE '^(Table|Figure)' "$folder/$paper.txt")" -ge 5 ] || wrong "paper $paper has too few tables"
-  grep -qE '(nan|inf|-nan)( |$)' "$folder/$paper.txt" && wrong "paper $paper: not a number"
+  grep -qE '(^|[ (:])-?(nan|inf)([ ,]|$)' "$folder/$paper.txt" && wrong "paper $paper: not a number"
 done
 # A second time a section is replaced.
 "$bench" paper barriers --tiny --repeat 1 --markdown "$folder/page.md" >/dev/null || wrong "again: failed"
