@@ -1,4 +1,4 @@
-// The fork tree of a program that FILCH_PROFILE measured, folded: tasks that were alike are one node. recorder.hpp
+// The fork tree of a program that FILCH_PROFILE measured, folded: tasks that were alike are one node. folding.hpp
 // makes it, prediction.hpp runs it on workers that this machine does not have.
 //
 // Only joins are left. A scope is nested joins: f of each is the rest of the scope's body, g the task. A loop is the
@@ -28,6 +28,7 @@ struct fork_tree {
     part f;
     part g;
     std::uint64_t times = 1;
+    std::uint32_t place = 0;  // of the fork, in `places`
   };
   /// A task: nodes[i].joins of `joins` from first_join on, then code without forks.
   struct node {
@@ -51,8 +52,9 @@ struct fork_tree {
 
   std::vector<node> nodes{{0, 0, 1, 1, 1, 0}};
   std::vector<join> joins;
-  std::vector<run> runs;     // by thread, in the order of time
-  std::uint64_t coarse = 0;  // tasks that are in a node unlike them, since the table was full
+  std::vector<run> runs;            // by thread, in the order of time
+  std::vector<void const*> places;  // place::task of each
+  std::uint64_t coarse = 0;         // tasks that are in a node unlike them, since the table was full
 
   double work_ns(part const& p) const noexcept { return nodes[p.node].work_ns * p.scale; }
   double span_ns(part const& p) const noexcept { return nodes[p.node].span_ns * p.scale; }
