@@ -15,14 +15,21 @@ set(FILCH_SOURCES
   src/runtime/nesting.cpp
   src/runtime/pools.cpp
   src/runtime/profile/clocks.cpp
+  src/runtime/profile/flame.cpp
+  src/runtime/profile/folding.cpp
+  src/runtime/profile/node_table.cpp
+  src/runtime/profile/page.cpp
   src/runtime/profile/place.cpp
   src/runtime/profile/prediction.cpp
   src/runtime/profile/profile.cpp
   src/runtime/profile/record.cpp
   src/runtime/profile/records.cpp
+  src/runtime/profile/regions.cpp
   src/runtime/profile/report.cpp
   src/runtime/profile/source_lines.cpp
+  src/runtime/profile/summary.cpp
   src/runtime/profile/timed_tree.cpp
+  src/runtime/profile/watch.cpp
   src/runtime/settings.cpp
   src/runtime/stack.cpp
   src/runtime/statistics.cpp

@@ -8,6 +8,7 @@
 #include "runtime/checks.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/pools.hpp"
+#include "runtime/profile/measured_worker.hpp"
 #include "runtime/profile/profile.hpp"
 #include "runtime/statistics.hpp"
 
@@ -29,6 +30,7 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
       tolerate_missing_threads_(tolerate_missing_threads),
       fork_generation_(runtime::fork_generation()),
       places_(settings_.workers),
+      profiles_(places_.all()),
       spaces_(places_.all()),
       idle_(places_.all()),
       stand_ins_(std::make_unique<stand_ins>()) {

@@ -36,6 +36,9 @@
 
 namespace filch::runtime {
 
+namespace profile {
+class measured_worker;
+}
 struct stand_ins;
 struct unasked_offers;
 
@@ -97,6 +100,9 @@ class team {
   void start();
   /// The first step of its destructor: ends the threads. After wait_for_callers().
   void stop() noexcept;
+
+  /// For the scheduler, where FILCH_PROFILE measures: the measuring part of the worker at this place, or none yet.
+  std::unique_ptr<profile::measured_worker>& profile_at(unsigned place) noexcept { return profiles_[place]; }
 
   // Hooks.
   /// The place has its memory: makes the scheduler's part in it.
@@ -220,6 +226,7 @@ class team {
   std::unique_ptr<wake_pace[]> wake_paces_;
 
   places places_;
+  std::vector<std::unique_ptr<profile::measured_worker>> profiles_;  // of each place; empty unless it is measured
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
   stop_flag stopping_;

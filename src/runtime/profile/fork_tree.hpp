@@ -28,7 +28,6 @@ struct fork_tree {
     part f;
     part g;
     std::uint64_t times = 1;
-    std::uint32_t place = 0;  // of the fork, in `places`
   };
   /// A task: nodes[i].joins of `joins` from first_join on, then code without forks.
   struct node {
@@ -52,9 +51,10 @@ struct fork_tree {
 
   std::vector<node> nodes{{0, 0, 1, 1, 1, 0}};
   std::vector<join> joins;
-  std::vector<run> runs;            // by thread, in the order of time
-  std::vector<void const*> places;  // place::task of each
-  std::uint64_t coarse = 0;         // tasks that are in a node unlike them, since the table was full
+  std::vector<run> runs;                   // by thread, in the order of time
+  std::vector<std::uint32_t> join_places;  // of each join, in `places`; empty if nothing is known of them
+  std::vector<void const*> places;         // place::task of each
+  std::uint64_t coarse = 0;                // tasks that are in a node unlike them, since the table was full
 
   double work_ns(part const& p) const noexcept { return nodes[p.node].work_ns * p.scale; }
   double span_ns(part const& p) const noexcept { return nodes[p.node].span_ns * p.scale; }

@@ -3,16 +3,21 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/channel/checks.hpp"
+#include "schedulers/channel/profile.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
-void channel_stack::pushed_slow(channel_worker& owner, channel_task&) noexcept {
+void channel_stack::pushed_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->pushed(w, t);
   w.team->serve(w);
 }
 
 join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->join(w, t);
   check(w);
   if (&t < w.bottom) return w.team->wait_for_outcome(w, t);
   // t is off the stack: no thief gets it.
@@ -24,6 +29,8 @@ bool channel_stack::is_orphan(channel_worker& owner) noexcept { return !member(o
 
 void channel_stack::answer(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->of_thread().no_room();
   w.team->serve_thieves(w);
 }
 

@@ -1,0 +1,168 @@
+// Calls of a measured pool, and the calibration before the first one: what a scheduler's hooks cost, found with forks
+// that do nothing. Included where a scheduler measures its workers.
+#pragma once
+
+#include "runtime/account.hpp"
+#include "runtime/profile/measured_worker.hpp"
+#include "runtime/profile/profile.hpp"
+#include "runtime/spin.hpp"
+#include "runtime/stop_flag.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace filch::runtime::profile {
+
+template <class Scheduler> [[gnu::noinline]] void fork_for_nothing(int times) {
+  for (int i = 0; i < times; ++i) {
+    int const captured = i;
+    Scheduler::join([captured] { asm volatile("" ::"r"(captured)); },
+                    [captured] { asm volatile("" ::"r"(captured)); });
+  }
+}
+
+template <class Scheduler> [[gnu::noinline]] void spawn_for_nothing(int times) {
+  constexpr int k_tasks = 10;
+  for (int i = 0; i < times; ++i) {
+    typename Scheduler::frame frame;
+    for (int k = 0; k < k_tasks; ++k) frame.spawn([k] { asm volatile("" ::"r"(k)); });
+    frame.sync();
+  }
+}
+
+/// The costs of a scheduler's hooks.
+template <class Scheduler> own_costs& costs_of() noexcept {
+  static constinit own_costs costs{};
+  return costs;
+}
+
+/// `run(call)` runs call(nullptr) on the worker. So many times; then sets the costs of these kinds, and returns their
+/// sum.
+template <class Scheduler, class Run>
+cycles measure_hooks(measured_worker& w, Run const& run, std::initializer_list<segment> kinds, int runs,
+                     void (*call)(void*)) {
+  auto& costs = costs_of<Scheduler>();
+  auto const scratch = std::make_unique<record>();
+  record* const outer = w.use(scratch.get());
+  scratch->samples_begin();
+  for (int i = 0; i < runs; ++i) {
+    own_costs const* const before = scratch->run_begins(costs);
+    run(call);
+    scratch->run_ends(before);
+  }
+  w.use(outer);
+  return scratch->samples_end(kinds, costs);
+}
+
+/// On a measured worker, before its first call.
+template <class Scheduler, class Run> void calibrate(measured_worker& w, Run const& run) {
+  constexpr int k_runs = 500;
+  constexpr std::size_t k_rounds = 7;
+  constexpr double k_kinds = 3;  // of a round
+  measure_rate();
+  measure_hooks<Scheduler>(w, run, {segment::of_run}, k_runs, [](void*) {});
+  measure_hooks<Scheduler>(w, run, {segment::of_task, segment::after_sync}, 1,
+                           [](void*) { spawn_for_nothing<Scheduler>(500); });
+  // Other programs slow some rounds down. The one in the middle is taken; the others tell how certain it is.
+  std::array<std::pair<cycles, own_costs>, k_rounds> rounds;
+  for (auto& [sum, costs] : rounds) {
+    sum = measure_hooks<Scheduler>(w, run, {segment::of_f, segment::of_g, segment::after_join}, 1,
+                                   [](void*) { fork_for_nothing<Scheduler>(3'000); });
+    costs = costs_of<Scheduler>();
+  }
+  std::sort(rounds.begin(), rounds.end());
+  costs_of<Scheduler>() = rounds[k_rounds / 2].second;
+  set_uncertainty(static_cast<double>(rounds.back().first - rounds.front().first) / 2 / k_kinds);
+}
+
+/// The whole time of a join whose empty g is stolen, in cycles; 0 if there were too few steals. run_on_two(settings,
+/// call, argument) runs call(argument) in a pool that is not measured, with two workers.
+template <class Scheduler, class RunOnTwo> cycles measured_steal(settings s, RunOnTwo const& run_on_two) {
+  constexpr int k_tries = 101;
+  constexpr std::size_t k_enough = 10;
+  constexpr cycles k_longest = 500'000;
+  constexpr cycles k_pause = 150'000;  // a thief pauses after a short task
+  if (s.available < 2) return 0;
+  s.workers = 2;
+  s.profile = false;
+  std::vector<cycles> took;
+  run_on_two(
+      std::move(s),
+      [](void* p) {
+        for (int i = 0; i < k_tries; ++i) {
+          cycles begin = time_stamp();
+          while (time_stamp() - begin < k_pause) relax();
+          stop_flag begun;
+          begin = time_stamp();
+          auto const f = [&] {
+            while (!begun.is_set() && time_stamp() - begin < k_longest) relax();
+            return begun.is_set();
+          };
+          bool const was_stolen = Scheduler::join(f, [&] { begun.set(); }).first;
+          if (was_stolen) static_cast<decltype(took)*>(p)->push_back(time_stamp() - begin);
+        }
+      },
+      &took);
+  if (took.size() < k_enough) return 0;
+  auto const middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
+  std::nth_element(took.begin(), middle, took.end());
+  return *middle;
+}
+
+/// At the first call at a place: measured from then on, unless there is no memory. `made` becomes its worker's
+/// measuring part, which the team keeps; `in_use` is the worker's pointer to it. steal() measures a steal under
+/// `rule`.
+template <class Scheduler, class Profile, class Worker, class Run, class Steal>
+void begin_profile(std::unique_ptr<Profile> made, std::unique_ptr<measured_worker>& kept, Worker& w, Profile*& in_use,
+                   steal_rule rule, Run const& run, Steal const& steal) {
+  if (!made->is_valid()) {
+    std::fprintf(stderr,
+                 "filch: FILCH_PROFILE: no address space for a worker's record; its calls are not measured\n");
+    return;
+  }
+  in_use = made.get();
+  kept = std::move(made);
+  in_use->touch(w);
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    calibrated_by([&] {
+      calibrate<Scheduler>(*in_use, run);
+      if (!calibrated.steal_is_measured) set_steals(rule, steal());
+    });
+  });
+}
+
+/// A call of a pool. `begin()` makes the profile of its place, or none; `run(call, argument)` runs the call at it.
+template <class Scheduler, class Profile, class Begin, class Run>
+void run_measured(Profile*& in_use, Begin const& begin, Run const& run) {
+  record& mine = of_this_thread();
+  if (!in_use) {
+    // Perhaps in a run of another pool.
+    bool const pauses = mine.is_running();
+    segment const before = pauses ? mine.pauses() : segment::of_run;
+    begin();
+    if (pauses) mine.begins(before);
+  }
+  if (!in_use) return run();
+  in_use->use(&mine);
+  own_costs const* const before = mine.run_begins(costs_of<Scheduler>());
+  run();
+  mine.run_ends(before);
+}
+
+/// A call without a place: on the calling thread, in order.
+template <class Scheduler, class Run> void run_measured_in_order(Run const& run) {
+  record& mine = of_this_thread();
+  own_costs const* const before = mine.run_begins(costs_of<Scheduler>());
+  mine.stay_begins();
+  run();
+  mine.stay_ends();
+  mine.run_ends(before);
+}
+
+}  // namespace filch::runtime::profile
