@@ -30,13 +30,13 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
       tolerate_missing_threads_(tolerate_missing_threads),
       fork_generation_(runtime::fork_generation()),
       places_(settings_.workers),
-      profiles_(places_.all()),
       spaces_(places_.all()),
       idle_(places_.all()),
       stand_ins_(std::make_unique<stand_ins>()) {
   counters_ = std::make_unique<counters[]>(places_.all());
   wake_paces_ = std::make_unique<wake_pace[]>(places_.all());
   spare_stacks_.reserve(places::k_callers);
+  if (settings_.profile) profiles_.resize(places_.all());
   page_faults_before_ = os::page_faults();
   os::install_overflow_handler();
   reserve_spaces(beside);
