@@ -2,6 +2,8 @@
 // profile should find.
 #include "edges/process.hpp"
 
+#include <filch/config.hpp>
+
 #include <cmath>
 #include <map>
 
@@ -61,10 +63,9 @@ struct result {
   printed profile;
 };
 
-result profiled(char const* scenario, variables more = {}) {
+result profiled(char const* scenario, char const* argument = "0") {
   scratch_file report;
-  more.emplace_back("FILCH_PROFILE", report.path());
-  auto const e = run_program(EDGE_PROGRAM, {scenario}, more);
+  auto const e = run_program(EDGE_PROGRAM, {scenario, argument}, {{"FILCH_PROFILE", report.path()}});
   EXPECT_EQ(e.exit_code, 0) << e;
   EXPECT_EQ(e.err, "") << e;
   return {read(e.out), read(report.text())};
@@ -183,13 +184,30 @@ TEST(profile, finds_the_work_of_bodies_of_a_microsecond) {
   double work = 1e9;
   double in_order = 1e9;
   for (int i = 0; i < k_tries; ++i) {
-    auto const r = profiled("profiled-small-bodies");
+    auto const r = profiled("profiled-small-bodies", "1200");
     EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
     work = std::min(work, r.profile["work"]);
     in_order = std::min(in_order, r.own["work"]);
     if (!k_times_count || std::abs(work - in_order) <= 0.03 * in_order + r.profile["error of work"]) return;
   }
   ADD_FAILURE() << work << " ms of work; in order " << in_order << " ms";
+}
+
+/// Where bodies take less than the hooks, the report says how little it knows.
+TEST(profile, knows_how_uncertain_it_is_of_tiny_bodies) {
+  constexpr int k_tries = 10;
+  int right = 0;
+  std::string all;
+  for (int i = 0; i < k_tries; ++i) {
+    auto const r = profiled("profiled-small-bodies", "2");
+    double const off = std::abs(r.profile["work"] - r.own["work"]);
+    right += off <= r.profile["error of work"];
+    all += std::to_string(r.profile["work"]) + " +- " + std::to_string(r.profile["error of work"]) + ", in order " +
+           std::to_string(r.own["work"]) + "\n";
+  }
+  if (k_times_count) {
+    EXPECT_GE(right, k_tries - 2) << all;
+  }
 }
 
 TEST(profile, tells_of_forks_that_find_no_room) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -41,43 +42,64 @@ template <class Scheduler> own_costs& costs_of() noexcept {
   return costs;
 }
 
-/// `run(call)` runs call(nullptr) on the worker. So many times; then sets the costs of these kinds, and returns their
-/// sum.
+/// run(call, nullptr) runs call(nullptr) on the worker. So many times; then sets the costs of these kinds, and
+/// returns their sum.
 template <class Scheduler, class Run>
 cycles measure_hooks(measured_worker& w, Run const& run, std::initializer_list<segment> kinds, int runs,
-                     void (*call)(void*)) {
-  auto& costs = costs_of<Scheduler>();
+                     void (*call)(void*), own_costs& costs) {
   auto const scratch = std::make_unique<record>();
   record* const outer = w.use(scratch.get());
   scratch->samples_begin();
   for (int i = 0; i < runs; ++i) {
-    own_costs const* const before = scratch->run_begins(costs);
-    run(call);
+    own_costs const* const before = scratch->run_begins(costs_of<Scheduler>());
+    run(call, nullptr);
     scratch->run_ends(before);
   }
   w.use(outer);
   return scratch->samples_end(kinds, costs);
 }
 
+inline constexpr auto k_kinds_of_joins = {segment::of_f, segment::of_g, segment::after_join};
+
+/// The costs of a join, in cycles of a segment.
+template <class Scheduler, class Run, int k_forks>
+double measure_joins(measured_worker& w, Run const& run, own_costs& to) {
+  return static_cast<double>(measure_hooks<Scheduler>(
+             w, run, k_kinds_of_joins, 1, [](void*) { fork_for_nothing<Scheduler>(k_forks); }, to)) /
+         static_cast<double>(k_kinds_of_joins.size());
+}
+
 /// On a measured worker, before its first call.
 template <class Scheduler, class Run> void calibrate(measured_worker& w, Run const& run) {
   constexpr int k_runs = 500;
   constexpr std::size_t k_rounds = 7;
-  constexpr double k_kinds = 3;  // of a round
+  own_costs costs{};
   measure_rate();
-  measure_hooks<Scheduler>(w, run, {segment::of_run}, k_runs, [](void*) {});
-  measure_hooks<Scheduler>(w, run, {segment::of_task, segment::after_sync}, 1,
-                           [](void*) { spawn_for_nothing<Scheduler>(500); });
+  measure_hooks<Scheduler>(w, run, {segment::of_run}, k_runs, [](void*) {}, costs);
+  measure_hooks<Scheduler>(
+      w, run, {segment::of_task, segment::after_sync}, 1, [](void*) { spawn_for_nothing<Scheduler>(500); }, costs);
   // Other programs slow some rounds down. The one in the middle is taken; the others tell how certain it is.
-  std::array<std::pair<cycles, own_costs>, k_rounds> rounds;
-  for (auto& [sum, costs] : rounds) {
-    sum = measure_hooks<Scheduler>(w, run, {segment::of_f, segment::of_g, segment::after_join}, 1,
-                                   [](void*) { fork_for_nothing<Scheduler>(3'000); });
-    costs = costs_of<Scheduler>();
+  std::array<std::pair<double, own_costs>, k_rounds> rounds;
+  for (auto& [cost, of_round] : rounds) {
+    of_round = costs;
+    cost = measure_joins<Scheduler, Run, 3'000>(w, run, of_round);
   }
   std::sort(rounds.begin(), rounds.end());
   costs_of<Scheduler>() = rounds[k_rounds / 2].second;
-  set_uncertainty(static_cast<double>(rounds.back().first - rounds.front().first) / 2 / k_kinds);
+  set_uncertainty(rounds.back().first - rounds.front().first);
+}
+
+/// Now and then, at the end of a run: by how much has the cost of a segment changed since the calibration?
+template <class Scheduler, class Run> void check_costs(measured_worker& w, Run const& run, record& mine) {
+  if (!mine.should_check_costs()) return;
+  segment const kind = mine.pauses();
+  own_costs now{};
+  double const cost = measure_joins<Scheduler, Run, 300>(w, run, now);
+  double before = 0;
+  for (segment const each : k_kinds_of_joins)
+    before += static_cast<double>(costs_of<Scheduler>()[static_cast<unsigned>(each)]);
+  mine.costs_are_off_by(std::abs(cost - before / static_cast<double>(k_kinds_of_joins.size())));
+  mine.begins(kind);
 }
 
 /// The whole time of a join whose empty g is stolen, in cycles; 0 if it could not be measured. run_on_two(settings,
@@ -139,9 +161,9 @@ void begin_profile(std::unique_ptr<Profile> made, std::unique_ptr<measured_worke
   });
 }
 
-/// A call of a pool. `begin()` makes the profile of its place, or none; `run(call, argument)` runs the call at it.
+/// A call of a pool. `begin()` makes the profile of its place, or none; run(call, argument) runs it there.
 template <class Scheduler, class Profile, class Begin, class Run>
-void run_measured(Profile*& in_use, Begin const& begin, Run const& run) {
+void run_measured(Profile*& in_use, Begin const& begin, Run const& run, void (*call)(void*), void* argument) {
   record& mine = of_this_thread();
   if (!in_use) {
     // Perhaps in a run of another pool.
@@ -150,10 +172,11 @@ void run_measured(Profile*& in_use, Begin const& begin, Run const& run) {
     begin();
     if (pauses) mine.begins(before);
   }
-  if (!in_use) return run();
+  if (!in_use) return run(call, argument);
   in_use->use(&mine);
   own_costs const* const before = mine.run_begins(costs_of<Scheduler>());
-  run();
+  run(call, argument);
+  check_costs<Scheduler>(*in_use, run, mine);
   mine.run_ends(before);
 }
 

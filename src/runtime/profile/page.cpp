@@ -193,9 +193,9 @@ std::string figures(summary const& s) {
   to.field("program", program());
   to.field("forks", s.all.forks);
   to.field("work", ms(s.all.work));
-  to.field("work_error", uncertain_ms(s.all.segments));
+  to.field("work_error", uncertain_ms(s, s.all.segments));
   to.field("span", ms(s.all.path.span));
-  to.field("span_error", uncertain_ms(s.all.path.segments));
+  to.field("span_error", uncertain_ms(s, s.all.path.segments));
   write_burdens(to, s);
   write_places(to, s);
   write_regions(to, s);

@@ -87,7 +87,7 @@ double predicted_speedup(fork_tree const& tree, unsigned workers) {
 }
 
 void set_uncertainty(double cycles_of_segment) noexcept {
-  constexpr double k_least_ns = 2;
+  constexpr double k_least_ns = 2;  // calls and returns of a program's own code cost more or less than empty ones
   calibrated.uncertain = std::max(cycles_of_segment, k_least_ns * calibrated.cycles_per_ns);
 }
 

@@ -232,6 +232,13 @@ cycles record::samples_end(std::initializer_list<segment> kinds, own_costs& cost
   return sum;
 }
 
+bool record::should_check_costs() noexcept {
+  constexpr cycles k_between = 200'000'000;
+  if (inside_ != 1 || (checked_at_ != 0 && entered_ - checked_at_ < k_between)) return false;
+  checked_at_ = entered_;
+  return true;
+}
+
 record::figures record::so_far() const noexcept {
   figures f;
   f.work = work_;
@@ -244,6 +251,7 @@ record::figures record::so_far() const noexcept {
   f.segments = segments_;
   f.no_room = no_room_;
   f.stays = stays_;
+  f.off_by = off_by_;
   return f;
 }
 

@@ -76,6 +76,10 @@ class record {
   void stay_begins() noexcept;
   void stay_ends() noexcept;
   bool is_running() const noexcept { return inside_ != 0; }
+  /// At the end of the outermost call: is the last check some time ago?
+  bool should_check_costs() noexcept;
+  /// A check found that a segment costs so many cycles more, or fewer.
+  void costs_are_off_by(double cycles_of_segment) noexcept { off_by_ = std::max(off_by_, cycles_of_segment); }
   /// In a child of fork() nothing is measured any more, and what is open ends unseen.
   void orphan() noexcept { is_orphan_ = true; }
   bool is_orphan() const noexcept { return is_orphan_; }
@@ -94,6 +98,7 @@ class record {
     cycles in_stays = 0;
     double seconds_in_runs = 0;  // processor time, hooks included
     std::uint64_t runs = 0, forks = 0, segments = 0, no_room = 0, stays = 0;
+    double off_by = 0;  // the most that checks found, in cycles of a segment
   };
   figures so_far() const noexcept;
   place_table const& places() const noexcept { return places_; }
@@ -150,6 +155,8 @@ class record {
   spans path_;
   place* innermost_ = nullptr;  // whose code runs
   std::uint64_t segments_ = 0;
+  double off_by_ = 0;
+  cycles checked_at_ = 0;
   std::unique_ptr<samples> samples_;  // while it is calibrated
 
   // The last look at the thread's processor time.

@@ -21,8 +21,8 @@ void print_totals(std::FILE* to, summary const& t) {
   auto const& all = t.all;
   std::fprintf(to, "filch: work and span of %" PRIu64 " runs on %zu threads, with %" PRIu64 " forks\n", all.runs,
                t.threads.size(), all.forks);
-  std::fprintf(to, "%14s %14.6f ms +- %.6f\n", "work", ms(all.work), uncertain_ms(all.segments));
-  std::fprintf(to, "%14s %14.6f ms +- %.6f\n", "span", ms(all.path.span), uncertain_ms(all.path.segments));
+  std::fprintf(to, "%14s %14.6f ms +- %.6f\n", "work", ms(all.work), uncertain_ms(t, all.segments));
+  std::fprintf(to, "%14s %14.6f ms +- %.6f\n", "span", ms(all.path.span), uncertain_ms(t, all.path.segments));
   std::fprintf(to, "%14s %14.1f at least\n", "parallelism", ratio(all.work, all.path.span));
   for (unsigned i = 0; i < k_burdens; ++i) {
     std::fprintf(to, "%14s %14.6f ms, parallelism at least %.1f, with %" PRId64 " cycles a steal (%s)\n",

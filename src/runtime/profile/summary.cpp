@@ -23,6 +23,7 @@ void add(record::figures& sum, record::figures const& f) {
   sum.segments += f.segments;
   sum.no_room += f.no_room;
   sum.stays += f.stays;
+  sum.off_by = std::max(sum.off_by, f.off_by);
 }
 
 void add(place_line& sum, place const& p, spans const& path) {
@@ -86,8 +87,11 @@ char const* name_of_burden(unsigned number) noexcept {
   return names[number];
 }
 
-double uncertain_ms(std::uint64_t segments) noexcept {
-  return calibrated.uncertain / calibrated.cycles_per_ns / 1e6 * static_cast<double>(segments);
+double uncertain_ms(summary const& s, std::uint64_t segments) noexcept {
+  // Costs change between the checks, too.
+  constexpr double k_margin = 2;
+  double const of_segment = k_margin * std::max(calibrated.uncertain, s.all.off_by);
+  return of_segment / calibrated.cycles_per_ns / 1e6 * static_cast<double>(segments);
 }
 
 void not_of_the_program(double seconds) noexcept { seconds_of_measuring += seconds; }

@@ -48,6 +48,6 @@ inline double parallelism_if_faster(summary const& s, place_line const& p) noexc
   return ratio(s.all.work - p.of.own / 2, p.faster);
 }
 /// Milliseconds by which this many segments may be wrong.
-double uncertain_ms(std::uint64_t segments) noexcept;
+double uncertain_ms(summary const& s, std::uint64_t segments) noexcept;
 
 }  // namespace filch::runtime::profile

@@ -63,7 +63,7 @@ void cactus_team::begin_profile(cactus_member& m) {
   profiling::begin_profile<cactus>(
       std::make_unique<cactus_profile>(static_cast<std::ptrdiff_t>(most)), profile_at(m.index), m, m.profile,
       profiling::steal_rule::continuation,
-      [&](void (*call)(void*)) { fiber_team::be_worker(m.index, call, nullptr); },
+      [&](void (*call)(void*), void* p) { fiber_team::be_worker(m.index, call, p); },
       [&] {
         return profiling::measured_steal<cactus>(asked_for(), [](runtime::settings s, void (*call)(void*), void* p) {
           cactus_team(std::move(s), true).enter_or_nest(call, p);
@@ -75,7 +75,8 @@ void cactus_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   if (!is_measured()) return fiber_team::be_worker(me, call, argument);
   auto& m = static_cast<cactus_member&>(member(me));
   profiling::run_measured<cactus>(
-      m.profile, [&] { begin_profile(m); }, [&] { fiber_team::be_worker(me, call, argument); });
+      m.profile, [&] { begin_profile(m); }, [&](void (*c)(void*), void* p) { fiber_team::be_worker(me, c, p); }, call,
+      argument);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -10,7 +10,7 @@ namespace profiling = runtime::profile;
 void channel_team::begin_profile(channel_member& m) {
   profiling::begin_profile<channel>(
       std::make_unique<channel_profile>(m.first_task(), m.end), profile_at(m.index), m, m.profile,
-      profiling::steal_rule::steal_half, [&](void (*call)(void*)) { run_at(m, call, nullptr); },
+      profiling::steal_rule::steal_half, [&](void (*call)(void*), void* p) { run_at(m, call, p); },
       [&] {
         return profiling::measured_steal<channel>(asked_for(), [](runtime::settings s, void (*call)(void*), void* p) {
           channel_team(std::move(s), {}, true).enter_or_nest(call, p);
@@ -19,7 +19,8 @@ void channel_team::begin_profile(channel_member& m) {
 }
 
 void channel_team::run_measured(channel_member& m, void (*call)(void*), void* argument) {
-  profiling::run_measured<channel>(m.profile, [&] { begin_profile(m); }, [&] { run_at(m, call, argument); });
+  profiling::run_measured<channel>(
+      m.profile, [&] { begin_profile(m); }, [&](void (*c)(void*), void* p) { run_at(m, c, p); }, call, argument);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -12,7 +12,7 @@ void direct_team::begin_profile(direct_member& m) {
   profiling::begin_profile<direct>(
       std::make_unique<direct_profile>(m.first_task(), m.end), profile_at(m.index), m, m.profile,
       profiling::steal_rule::leapfrog,
-      [&](void (*call)(void*)) { runtime::call_on(space(m.index), m.index, call, nullptr); },
+      [&](void (*call)(void*), void* p) { runtime::call_on(space(m.index), m.index, call, p); },
       [&] {
         return profiling::measured_steal<direct>(asked_for(), [](runtime::settings s, void (*call)(void*), void* p) {
           direct_team(std::move(s), true).enter_or_nest(call, p);
@@ -22,7 +22,8 @@ void direct_team::begin_profile(direct_member& m) {
 
 void direct_team::run_measured(direct_member& m, void (*call)(void*), void* argument) {
   profiling::run_measured<direct>(
-      m.profile, [&] { begin_profile(m); }, [&] { runtime::call_on(space(m.index), m.index, call, argument); });
+      m.profile, [&] { begin_profile(m); },
+      [&](void (*c)(void*), void* p) { runtime::call_on(space(m.index), m.index, c, p); }, call, argument);
 }
 
 void direct_team::run_measured_in_order(void (*call)(void*), void* argument) {

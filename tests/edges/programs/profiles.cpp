@@ -171,8 +171,9 @@ scenario const of_stay("profiled-stay", [](int) {
     return both(a, {b.work, b.work, 0});
   });
 });
-scenario const of_small_bodies("profiled-small-bodies", [](int) {
-  long const n = rounds_of(0.0012);
+/// A tree whose leaves take so many nanoseconds.
+scenario const of_small_bodies("profiled-small-bodies", [](int ns) {
+  long const n = rounds_of(ns / 1e6);
   constexpr int k_depth = 12;
   constexpr int k_leaves = 1 << k_depth;
   struct small {
@@ -183,9 +184,17 @@ scenario const of_small_bodies("profiled-small-bodies", [](int) {
       }
       filch::join<direct>([=] { tree(depth - 1, n); }, [=] { tree(depth - 1, n); });
     }
+    [[gnu::noinline]] static void without_forks(int depth, long n) {
+      if (depth == 0) {
+        asm volatile("" ::"r"(rounds(1, n)));
+        return;
+      }
+      without_forks(depth - 1, n);
+      without_forks(depth - 1, n);
+    }
     static double in_order(long n) {
       double const begin = own_ms();
-      for (int i = 0; i < k_leaves; ++i) asm volatile("" ::"r"(rounds(1, n)));
+      without_forks(k_depth, n);
       return own_ms() - begin;
     }
   };
