@@ -5,6 +5,7 @@
 #include "measure_short.hpp"
 #include "micro.hpp"
 #include "other_program.hpp"
+#include "papers.hpp"
 #include "report.hpp"
 #include "request.hpp"
 #include "server.hpp"
@@ -300,6 +301,12 @@ int run_cluster(filch::mpi_transport& mpi, options const& o) {
 int run(options const& o) {
   if (o.list) {
     list();
+  } else if (!o.paper.empty()) {
+#if BENCH_WITH_PAPERS
+    show_papers(o);
+#else
+    throw bad_request("paper needs a program with all schedulers of this repository");
+#endif
   } else if (o.micro) {
     show_micro(o);
   } else if (o.space) {

@@ -70,6 +70,13 @@ void check_empty(CLI::App const& app) {
   }
 }
 
+/// No option stands before `paper`.
+void check_alone(CLI::App const& app, CLI::App const& command) {
+  for (CLI::Option const* const option : app.get_options()) {
+    if (option->count() > 0) throw bad_request(command.get_name() + " excludes " + option->get_name());
+  }
+}
+
 void check_alone(CLI::App const& app, CLI::Option const& one) {
   for (CLI::Option const* const other : app.get_options()) {
     if (other != &one && other->count() > 0) throw bad_request(one.get_name() + " excludes " + other->get_name());
@@ -139,6 +146,14 @@ options read_options(int argc, char** argv) {
       ->excludes(algorithms)
       ->excludes(against);
 #endif
+  auto* const paper = app.add_subcommand("paper", "a paper's tables and figures, beside ours");
+  paper->add_option("name", o.paper, "wool, fibril, channels, trycatch, barriers or all")
+      ->required()
+      ->check(CLI::IsMember({"wool", "fibril", "channels", "trycatch", "barriers", "all"}));
+  paper->add_option("--svg", o.svg, "write the figures into this folder, too");
+  paper->add_option("--markdown", o.markdown, "put the paper's section into this page, too");
+  paper->add_option("--repeat", o.repeat, "turns of a measurement; default: 5");
+  paper->add_flag("--tiny", o.quick, "sizes that take milliseconds, to try the command");
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const&) {
@@ -148,6 +163,11 @@ options read_options(int argc, char** argv) {
     throw bad_request(e.what());
   }
   check_empty(app);
+  check_empty(*paper);
+  if (paper->parsed()) {
+    check_alone(app, *paper);
+    return o;
+  }
   if (o.list) check_alone(app, *list);
   check_cluster(o);
   check_quick(o);

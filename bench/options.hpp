@@ -31,6 +31,10 @@ struct options {
   std::string channels;  // the figure
   std::string against;   // the scheduler
   std::string help;      // text of --help, else empty
+  std::string paper;     // the name, or all
+  // of `paper`; empty: none
+  std::string svg;       // the folder
+  std::string markdown;  // the page
   // of --channels
   std::string victims = "last";
   bool early_requests = false;

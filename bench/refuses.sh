@@ -53,6 +53,11 @@ says "rectmul=16:20:16: expected one or three multiples of 16" --workload rectmu
 says "jacobi=64:0: expected STEPS to be" --workload jacobi=64:0
 says "ssf=10:x: expected REPETITIONS to be" --workload ssf=10:x
 says "stress=256:99: expected HEIGHT to be" --workload stress=256:99
+refused paper
+refused paper nonsense
+refused paper wool --repeat 0
+refused paper wool --svg /nowhere/there
+refused --quick paper wool
 refused --scheduler nonsense
 refused --workers 0
 refused --workers two

@@ -1,5 +1,5 @@
 # Installation: headers, library, CMake package, pkg-config.
-install(TARGETS filch EXPORT filch_targets
+install(TARGETS filch filch_std_par EXPORT filch_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set(not_installed "")
@@ -14,6 +14,12 @@ else()
   foreach(header IN ITEMS "cluster*.hpp" packing.hpp rank.hpp thread_transport.hpp transport.hpp)
     list(APPEND not_installed PATTERN "${header}" EXCLUDE)
   endforeach()
+endif()
+set(FILCH_HAS_RACES FALSE)
+if(FILCH_RACES)
+  set(FILCH_HAS_RACES TRUE)
+  install(TARGETS filch_races EXPORT filch_races_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT filch_races_targets NAMESPACE filch:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/filch")
 endif()
 if(NOT FILCH_HAS_MPI)
   list(APPEND not_installed PATTERN "mpi_transport.hpp" EXCLUDE)
@@ -42,11 +48,18 @@ function(filch_pkg_config name description requires libraries)
   set(FILCH_PC_DESCRIPTION "${description}")
   set(FILCH_PC_REQUIRES "${requires}")
   set(FILCH_PC_LIBRARIES "${libraries}")
+  list(JOIN ARGN " " FILCH_PC_FLAGS)
   configure_file(cmake/filch.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 filch_pkg_config(filch "${PROJECT_DESCRIPTION}" "" "-lfilch -pthread ${FILCH_PC_LINK_OPTIONS}")
+if(FILCH_RACES)
+  # Its users are compiled otherwise.
+  filch_pkg_config(filch-races "Filch's check for races" "" "-lfilch_races -pthread -ldl" -fsanitize=thread -fno-builtin
+    -DFILCH_RACES)
+endif()
 set(of_version "filch = ${PROJECT_VERSION}")
+filch_pkg_config(filch-std-par "libstdc++'s parallel algorithms on filch" "${of_version}" "" "${FILCH_STD_PAR_INCLUDE}")
 if(FILCH_CLUSTER)
   filch_pkg_config(filch-cluster "filch::cluster, between threads" "${of_version}" -lfilch_cluster)
 endif()

@@ -6,6 +6,7 @@ set(FILCH_SOURCES
   src/os/linux/memory.cpp
   src/os/linux/overflow.cpp
   src/os/linux/processors.cpp
+  src/runtime/addr2line.cpp
   src/runtime/check.cpp
   src/runtime/entry.cpp
   src/runtime/fork_generation.cpp
@@ -15,18 +16,32 @@ set(FILCH_SOURCES
   src/runtime/nesting.cpp
   src/runtime/pools.cpp
   src/runtime/profile/clocks.cpp
+  src/runtime/profile/flame.cpp
+  src/runtime/profile/folding.cpp
+  src/runtime/profile/node_table.cpp
+  src/runtime/profile/page.cpp
   src/runtime/profile/place.cpp
+  src/runtime/profile/prediction.cpp
   src/runtime/profile/profile.cpp
   src/runtime/profile/record.cpp
   src/runtime/profile/records.cpp
+  src/runtime/profile/regions.cpp
   src/runtime/profile/report.cpp
   src/runtime/profile/source_lines.cpp
+  src/runtime/profile/summary.cpp
+  src/runtime/profile/timed_tree.cpp
+  src/runtime/profile/watch.cpp
   src/runtime/settings.cpp
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
   src/runtime/stand_ins.cpp
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
+  src/runtime/trace/names.cpp
+  src/runtime/trace/perfetto.cpp
+  src/runtime/trace/story.cpp
+  src/runtime/trace/summary.cpp
+  src/runtime/trace/trace.cpp
   src/runtime/worker_loop.cpp
   src/runtime/worker_space.cpp
   src/version.cpp)
@@ -48,7 +63,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/runtime/fiber/stack_pool.cpp
     src/runtime/fiber/team.cpp
     src/runtime/fiber/thief.cpp
-                                        src/schedulers/implicit/unwind/tables.cpp)
+    src/schedulers/implicit/unwind/tables.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   list(APPEND FILCH_SOURCES src/arch/aarch64/call_on_stack.S)
 else()

@@ -1,5 +1,5 @@
 // oneTBB as a scheduler: parallel_invoke for a join, parallel_for for a loop, parallel_reduce,
-// parallel_scan, task_group for a frame, task_arena for
+// parallel_scan, parallel_sort, task_group for a frame, task_arena for
 // a pool.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/parallel_reduce.h>
 #include <oneapi/tbb/parallel_scan.h>
+#include <oneapi/tbb/parallel_sort.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
@@ -36,6 +37,8 @@ struct onetbb {
   template <class F> static void for_index(std::size_t first, std::size_t last, F const& f) {
     tbb::parallel_for(first, last, f);
   }
+
+  template <class Iterator> static void sort(Iterator first, Iterator last) { tbb::parallel_sort(first, last); }
 
   static constexpr bool k_has_own_loops = true;
   using range = tbb::blocked_range<std::size_t>;

@@ -10,6 +10,9 @@
 #include <omp.h>
 
 #include <optional>
+#if defined(__GLIBCXX__)
+#include <parallel/algorithm>
+#endif
 
 namespace bench {
 
@@ -40,6 +43,11 @@ struct openmp {
       for (std::size_t i = first; i < last; ++i) f(i);
     }
   }
+
+#if defined(__GLIBCXX__)
+  /// That of libstdc++'s parallel mode.
+  template <class Iterator> static void sort(Iterator first, Iterator last) { __gnu_parallel::sort(first, last); }
+#endif
 
   static constexpr bool k_has_own_loops = true;
   static void use_threads(unsigned n) { omp_set_num_threads(static_cast<int>(n)); }

@@ -1,6 +1,24 @@
 // filch::cactus: continuation stealing on cactus stacks. Linux on x86-64. Code may move to another thread at a join.
 #pragma once
 
+#if defined(FILCH_RACES)
+#include <filch/detail/race_scheduler.hpp>
+#include <filch/fiber_stats.hpp>
+
+namespace filch::inline FILCH_ABI {
+
+/// See docs/races.md.
+struct cactus : detail::race_scheduler<cactus, 2> {
+  static constexpr std::string_view name = "cactus";
+  using pool = detail::race_pool<2, pool_options, fiber_stats>;
+};
+template <> struct detail::staying_of_scheduler<cactus> {
+  using type = race_staying;
+};
+
+}  // namespace filch::inline FILCH_ABI
+#else
+
 #include <filch/detail/cactus_frame.hpp>
 #include <filch/detail/cactus_join.hpp>
 #include <filch/detail/pool_of.hpp>
@@ -89,3 +107,4 @@ template <> struct detail::staying_of_scheduler<cactus> {
 static_assert(scheduler<cactus>);
 
 }  // namespace filch::inline FILCH_ABI
+#endif

@@ -2,6 +2,31 @@
 // C++; code never moves to another thread at a join. The scheduler is in src/schedulers/channel.
 #pragma once
 
+#if defined(FILCH_RACES)
+#include <filch/channel_options.hpp>
+#include <filch/channel_stats.hpp>
+#include <filch/detail/race_scheduler.hpp>
+
+namespace filch::inline FILCH_ABI {
+
+/// See docs/races.md.
+struct channel : detail::race_scheduler<channel, 1> {
+  static constexpr std::string_view name = "channel";
+  using pool = detail::race_pool<1, channel_options, channel_stats>;
+  template <class Fn> static void detach(Fn&& f) {
+    using closure = std::decay_t<Fn>;
+    auto task = std::make_unique<closure>(std::forward<Fn>(f));
+    detail::race_detach(&frame::run<closure>, task.release());
+  }
+  static void barrier() noexcept { detail::race_barrier(); }
+};
+template <> struct detail::staying_of_scheduler<channel> {
+  using type = race_staying;
+};
+
+}  // namespace filch::inline FILCH_ABI
+#else
+
 #include <filch/channel_options.hpp>
 #include <filch/channel_stats.hpp>
 #include <filch/detail/channel_task.hpp>
@@ -113,3 +138,4 @@ template <> struct detail::staying_of_scheduler<channel> {
 static_assert(scheduler<channel>);
 
 }  // namespace filch::inline FILCH_ABI
+#endif

@@ -3,6 +3,23 @@
 // parallelism, ICPP 2010. Portable C++; code never moves to another thread at a join.
 #pragma once
 
+#if defined(FILCH_RACES)
+#include <filch/detail/race_scheduler.hpp>
+
+namespace filch::inline FILCH_ABI {
+
+/// See docs/races.md.
+struct direct : detail::race_scheduler<direct, 0> {
+  static constexpr std::string_view name = "direct";
+  using pool = detail::race_pool<0, pool_options, pool_stats>;
+};
+template <> struct detail::staying_of_scheduler<direct> {
+  using type = race_staying;
+};
+
+}  // namespace filch::inline FILCH_ABI
+#else
+
 #include <filch/detail/direct_words.hpp>
 #include <filch/detail/pool_of.hpp>
 #include <filch/detail/task_frame.hpp>
@@ -112,3 +129,4 @@ template <> struct detail::staying_of_scheduler<direct> {
 static_assert(scheduler<direct>);
 
 }  // namespace filch::inline FILCH_ABI
+#endif

@@ -17,9 +17,10 @@ extents(Index, More...) -> extents<Index, 1 + sizeof...(More)>;
 
 /// Calls f(row, column), or f(plane, row, column), for every index of a grid: each from 0 to below its size.
 ///
-/// The grid is halved along its longer side until a tile has at most 1024 indices. So neighbours in every dimension
-/// are near in time, and each level of cache holds some tiles (a cache-oblivious order: M. Frigo et al., FOCS 1999).
-/// In a row of a tile the last index ascends. The order of tiles is unspecified. A negative size counts as 0.
+/// The grid is halved along its longer side until a tile has at most 32768 indices. So a part of the loop is a
+/// compact part of the grid, and a large cache holds some tiles (a cache-oblivious order: M. Frigo et al., FOCS
+/// 1999). Rows of up to 4096 indices are not cut: memory is read fastest in long rows. In a row of a tile the last
+/// index ascends. The order of tiles is unspecified. A negative size counts as 0.
 ///
 /// Exceptions, pool, thread and f: as in `for_index`; "lowest" means the earliest in the order of tiles. Throws
 /// std::length_error if the sizes multiplied are 2^63 or more. Cost: that of `for_index`, and a search of the next

@@ -159,12 +159,12 @@ auto reduce_by_key(Iterator first, Sentinel last, KeyOf key_of, ValueOf value_of
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf, class ValueOf,
-          class Op = std::plus<>>
+          class Op = std::plus<>, class Key = detail::kept_result_of<std::ranges::iterator_t<Range>, KeyOf>,
+          class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
   requires detail::no_end_of<KeyOf, Range>
-auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}) {
-  auto const first = std::ranges::begin(range);
-  return filch::reduce_by_key<Sched>(first, detail::iterator_after(first, detail::length_of(range)),
-                                     std::move(key_of), std::move(value_of), std::move(op));
+auto reduce_by_key(Range&& range, KeyOf key_of, ValueOf value_of, Op op = {}, Hash hash = {}, Equal equal = {}) {
+  detail::never_stopped never;
+  return detail::reduce_by_key<Sched>(never, detail::input_of(range), key_of, value_of, op, hash, equal);
 }
 /// Both with a stop token: a std::optional of the vector, empty if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -189,10 +189,13 @@ auto group_by(Iterator first, Sentinel last, KeyOf key_of, Hash hash = {}, Equal
   return detail::group_by<Sched>(never, detail::input_of(first, last), key_of, hash, equal);
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf>
-auto group_by(Range&& range, KeyOf key_of) {
-  auto const first = std::ranges::begin(range);
-  return filch::group_by<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::move(key_of));
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class KeyOf,
+          class Key = detail::kept_result_of<std::ranges::iterator_t<Range>, KeyOf>, class Hash = std::hash<Key>,
+          class Equal = std::equal_to<Key>>
+  requires detail::no_end_of<KeyOf, Range>
+auto group_by(Range&& range, KeyOf key_of, Hash hash = {}, Equal equal = {}) {
+  detail::never_stopped never;
+  return detail::group_by<Sched>(never, detail::input_of(range), key_of, hash, equal);
 }
 /// Both with a stop token: a std::optional of the vector, empty if a stop was requested before the end.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>

@@ -2,6 +2,25 @@
 // join. The fast path is in detail/implicit/join.hpp, the rest in src/schedulers/implicit.
 #pragma once
 
+#if defined(FILCH_RACES)
+#include <filch/detail/race_scheduler.hpp>
+#include <filch/implicit_options.hpp>
+#include <filch/implicit_stats.hpp>
+
+namespace filch::inline FILCH_ABI {
+
+/// See docs/races.md.
+struct implicit : detail::race_scheduler<implicit, 3> {
+  static constexpr std::string_view name = "implicit";
+  using pool = detail::race_pool<3, implicit_options, implicit_stats>;
+};
+template <> struct detail::staying_of_scheduler<implicit> {
+  using type = race_staying;
+};
+
+}  // namespace filch::inline FILCH_ABI
+#else
+
 #include <filch/detail/implicit/frame.hpp>
 #include <filch/detail/implicit/join.hpp>
 #include <filch/detail/pool_of.hpp>
@@ -109,3 +128,4 @@ template <> struct detail::staying_of_scheduler<implicit> {
 static_assert(scheduler<implicit>);
 
 }  // namespace filch::inline FILCH_ABI
+#endif

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filch/detail/platform.hpp>
+#if defined(FILCH_RACES)
+#include <filch/detail/race_hooks.hpp>
+#endif
 
 #include <atomic>
 #include <cstdint>
@@ -25,16 +28,29 @@ class mutex {
 
   /// Locks it. Waits while it is locked: spins for about a microsecond, then sleeps.
   void lock() noexcept {
-    if (!try_lock()) lock_slow();
+    if (!try_lock()) {
+      lock_slow();
+#if defined(FILCH_RACES)
+      detail::race_locked(this);
+#endif
+    }
   }
   /// Locks it and returns true, or returns false if it is locked (by the caller, too).
   bool try_lock() noexcept {
     std::uint32_t expected = k_free;
     // edge mutex-1: acquire: what was done under the lock before. relaxed: a failure orders nothing.
-    return state_.compare_exchange_strong(expected, k_held, std::memory_order_acquire, std::memory_order_relaxed);
+    bool const is_mine =
+        state_.compare_exchange_strong(expected, k_held, std::memory_order_acquire, std::memory_order_relaxed);
+#if defined(FILCH_RACES)
+    if (is_mine) detail::race_locked(this);
+#endif
+    return is_mine;
   }
   /// Unlocks it, on any thread: for the code that locked it.
   void unlock() noexcept {
+#if defined(FILCH_RACES)
+    detail::race_unlocked(this);
+#endif
     // edge mutex-1: release: what was done under the lock. *this may be gone.
     if (state_.exchange(k_free, std::memory_order_release) == k_awaited) [[unlikely]]
       wake_one(state_);

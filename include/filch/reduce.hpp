@@ -10,17 +10,15 @@
 #include <filch/count.hpp>
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
-#include <filch/detail/extremes.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/reducing.hpp>
 #include <filch/detail/sieve.hpp>
+#include <filch/minmax.hpp>
 #include <filch/reproducible.hpp>
 
 #include <algorithm>
 
 namespace filch::inline FILCH_ABI {
-
-// ---- reduce ------------------------------------------------------------------------------------
 
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
@@ -147,149 +145,6 @@ std::optional<Value> transform_reduce(Token const& token, Iterator first, Sentin
     return detail::transform_reduce<Sched>(stop, in, detail::input<Iterator2>{first2, in.length}, std::move(init), op,
                                            map);
   });
-}
-
-// ---- the least and the greatest ----------------------------------------------------------------
-
-/// The first of the least elements of [first, last), by comp of their projections. The end if there is none.
-/// Complexity: n - 1 calls of comp, and one for each piece that was given away.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
-Iterator min_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(first, last), comp, proj);
-}
-/// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
-std::ranges::borrowed_iterator_t<Range> min_element(Range&& range, Comp comp = {}, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj);
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
-          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
-  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
-auto min_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
-      token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::not_dangling<First, Arg1, Arg2, Arg3>(
-            detail::find_extreme<Sched, detail::extreme::first_least>(stop, in, fn...));
-      },
-      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
-}
-/// A copy of the element that `min_element` finds. The range must not be empty.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
-  detail::never_stopped never;
-  return static_cast<std::ranges::range_value_t<Range>>(
-      *detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj));
-}
-/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
-template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
-  return detail::find_sifted_extreme<Sched, detail::extreme::first_least>(static_cast<Range&&>(range), comp, proj);
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          class Comp = std::ranges::less, class Proj = std::identity>
-std::optional<std::ranges::range_value_t<Range>> min(Token const& token, Range&& range, Comp comp = {},
-                                                     Proj proj = {}) {
-  auto const found = filch::min_element<Sched>(token, range, std::move(comp), std::move(proj));
-  if (!found) return {};
-  return static_cast<std::ranges::range_value_t<Range>>(**found);
-}
-
-/// The first of the greatest elements of [first, last); otherwise as `min_element`.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
-Iterator max_element(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(first, last), comp,
-                                                                      proj);
-}
-/// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
-std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, Comp comp = {}, Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj);
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
-          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
-  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
-auto max_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
-      token,
-      [](auto& stop, auto const& in, auto... fn) {
-        return detail::not_dangling<First, Arg1, Arg2, Arg3>(
-            detail::find_extreme<Sched, detail::extreme::first_greatest>(stop, in, fn...));
-      },
-      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
-}
-/// A copy of the element that `max_element` finds. The range must not be empty.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
-  detail::never_stopped never;
-  return static_cast<std::ranges::range_value_t<Range>>(
-      *detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj));
-}
-/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
-template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
-  return detail::find_sifted_extreme<Sched, detail::extreme::first_greatest>(static_cast<Range&&>(range), comp, proj);
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          class Comp = std::ranges::less, class Proj = std::identity>
-std::optional<std::ranges::range_value_t<Range>> max(Token const& token, Range&& range, Comp comp = {},
-                                                     Proj proj = {}) {
-  auto const found = filch::max_element<Sched>(token, range, std::move(comp), std::move(proj));
-  if (!found) return {};
-  return static_cast<std::ranges::range_value_t<Range>>(**found);
-}
-
-/// The first of the least elements of [first, last), and the last of the greatest. Both are the end if there is none.
-/// Complexity: at most 3 n / 2 calls of comp, and one more for each piece that was given away.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
-std::ranges::minmax_element_result<Iterator> minmax_element(Iterator first, Sentinel last, Comp comp = {},
-                                                            Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::find_both_extremes<Sched>(never, detail::input_of(first, last), comp, proj);
-}
-/// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
-          class Proj = std::identity>
-  requires detail::no_end_of<Comp, Range>
-std::ranges::minmax_element_result<std::ranges::borrowed_iterator_t<Range>> minmax_element(Range&& range,
-                                                                                           Comp comp = {},
-                                                                                           Proj proj = {}) {
-  detail::never_stopped never;
-  return detail::find_both_extremes<Sched>(never, detail::input_of(range), comp, proj);
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First,
-          class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
-  requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
-auto minmax_element(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
-      token,
-      [](auto& stop, auto const& in, auto... fn) {
-        auto const found = detail::find_both_extremes<Sched>(stop, in, fn...);
-        auto const least = detail::not_dangling<First, Arg1, Arg2, Arg3>(found.min);
-        return std::ranges::minmax_element_result<std::remove_const_t<decltype(least)>>{
-            least, detail::not_dangling<First, Arg1, Arg2, Arg3>(found.max)};
-      },
-      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
 }  // namespace filch::inline FILCH_ABI

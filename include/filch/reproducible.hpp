@@ -1,11 +1,10 @@
-// Reductions whose result is the same to the bit in each run. The rules of reduce.hpp hold. They take no
-// std::views::filter: how many elements it takes is known at the end only, and the order of calls depends on that
-// number.
+// Reductions whose result is the same to the bit in each run. The rules of reduce.hpp hold.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/reproducing.hpp>
+#include <filch/detail/sieve.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -86,6 +85,23 @@ template <scheduler Sched = default_scheduler, sized_random_access_range Range, 
 Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
   return detail::transform_reduce_reproducibly<Sched>(never, detail::input_of(range), std::move(init), op, map);
+}
+/// The same for the elements that a std::views::filter takes. The blocks are those of the range below it, so the
+/// result may differ in its last bits from that of a copy of the elements.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op, class Map>
+  requires std::invocable<Op&, Value, Value> && std::invocable<Map&, detail::sieve_reference<Range>>
+Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map) {
+  detail::never_stopped never;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  return detail::reduce_reproducibly<Sched>(never, detail::sifted_elements(s, map), s.in().length, std::move(init),
+                                            op);
+}
+/// `reduce` of the elements that a std::views::filter takes, as in `transform_reduce`.
+template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op = std::plus<>>
+  requires std::invocable<Op&, Value, Value>
+Value reduce(reproducible_t, Range&& range, Value init, Op op = {}) {
+  return filch::transform_reduce<Sched>(reproducible, static_cast<Range&&>(range), std::move(init), std::move(op),
+                                        std::identity{});
 }
 /// The same for map(x, y) of the elements x, y of two pairs of iterators, the second one without its end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,

@@ -2,8 +2,10 @@
 // first argument returns false if a stop was requested before the end.
 #pragma once
 
+#include <filch/adjacent_difference.hpp>
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/bounded.hpp>
 #include <filch/detail/scanning.hpp>
 
 namespace filch::inline FILCH_ABI {
@@ -26,16 +28,6 @@ void scan_inputs(Stop& stop, input<In> const& in, input<Out> const& out, Fn& f, 
   detail::scan<Sched, Kind, Value>(stop, elements(in.first, f), n, out.first, std::move(initial), op);
 }
 
-/// As many as both ranges have.
-template <class In, class Out> std::size_t shorter_of(In& in, Out& out) {
-  return std::min(detail::length_of(in), detail::length_of(out));
-}
-template <class In, class Out>
-std::ranges::in_out_result<std::ranges::borrowed_iterator_t<In>, std::ranges::borrowed_iterator_t<Out>> ends_of(
-    In& in, Out& out, std::size_t n) {
-  return {detail::iterator_after(std::ranges::begin(in), n), detail::iterator_after(std::ranges::begin(out), n)};
-}
-
 /// The type of the values of a scan: that of the initial value if there is one.
 template <class Value, class... Initial> struct scanned {
   using type = Value;
@@ -54,11 +46,11 @@ concept scan_operation = std::invocable<Op&, Value, Value>;
 /// Writes x0, op(x0, x1), op(op(x0, x1), x2)... of the elements of [first, last) to `out` and its successors. Returns
 /// the end of what was written. `out` may be `first`: each element is written after its last read.
 ///
-/// op must be associative. It need not be commutative and needs no identity. It gets values of the element's type,
-/// and each result is assigned to the output once: a type that can be copied is enough. Elements convert to it
-/// implicitly. An element that takes a second pass is read twice; if it may be moved from, the first read copies it.
-/// On one worker the results are those of std::inclusive_scan, to the bit, if an initial value has the element's
-/// type.
+/// op must be associative. It need not be commutative and needs no identity. It gets values of the element's type, or
+/// an element itself as a constant, and each result is assigned to the output once: a type that can be copied is
+/// enough. Elements convert to it implicitly. An element that takes a second pass is read twice; if it may be moved
+/// from, the first read copies it. On one worker the results are those of std::inclusive_scan, to the bit, if an
+/// initial value has the element's type.
 ///
 /// Exceptions, pool and thread: as in `for_index`. What was written is unspecified after an exception.
 /// Complexity: n - 1 calls of op on one worker. Positions that were given away and run before the sum below them was
@@ -88,40 +80,60 @@ Out inclusive_scan(Iterator first, Sentinel last, Out out, Op op, Value init) {
                                                            std::optional<Value>(std::move(init)), op);
   return detail::iterator_after(out, n);
 }
+/// Ends where the shorter one of [first, last) and [out, out_last) does, and returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Op = std::plus<>>
+  requires detail::scan_operation<Op, std::iter_value_t<Iterator>>
+std::ranges::in_out_result<Iterator, Out> inclusive_scan(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                         Op op = {}) {
+  return detail::with_bounds(detail::input_of(first, last), detail::input_of(out, out_last),
+                             [&](auto const&... ends) { filch::inclusive_scan<Sched>(ends..., std::move(op)); });
+}
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Op, class Value>
+  requires detail::scan_operation<Op, Value>
+std::ranges::in_out_result<Iterator, Out> inclusive_scan(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                         Op op, Value init) {
+  return detail::with_bounds(
+      detail::input_of(first, last), detail::input_of(out, out_last),
+      [&](auto const&... ends) { filch::inclusive_scan<Sched>(ends..., std::move(op), std::move(init)); });
+}
 /// The same for ranges. Ends at the end of the shorter one, and returns both ends.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
           class Op = std::plus<>>
   requires detail::scan_operation<Op, std::ranges::range_value_t<In>>
 auto inclusive_scan(In&& in, Out&& out, Op op = {}) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
-  return detail::ends_of<In, Out>(in, out, n);
+  return detail::with_ranges<In, Out>(
+      in, out, [&](auto const&... ends) { filch::inclusive_scan<Sched>(ends..., std::move(op)); });
 }
 /// The same for ranges, with op(init, x0) as the first result.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
           class Value>
   requires detail::scan_operation<Op, Value>
 auto inclusive_scan(In&& in, Out&& out, Op op, Value init) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op),
-                               std::move(init));
-  return detail::ends_of<In, Out>(in, out, n);
+  return detail::with_ranges<In, Out>(
+      in, out, [&](auto const&... ends) { filch::inclusive_scan<Sched>(ends..., std::move(op), std::move(init)); });
 }
-/// The same with a stop token: inclusive_scan(token, first, last, out, op, init) or (token, in, out, op, init).
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
-  requires detail::begins_with_inputs<2, Args...>
-bool inclusive_scan(Token const& token, Args&&... args) {
-  return detail::run_stoppable<2>(
+/// The same with a stop token: inclusive_scan(token, first, last, out, op, init) or (token, in, out, op, init), and
+/// with out_last.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
+          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent,
+          class Arg5 = detail::absent>
+  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5>
+bool inclusive_scan(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
+                    Arg5&& e = {}) {
+  return detail::run_stoppable<2, detail::defaults<std::plus<>, detail::absent>>(
       token,
-      []<class In, class Op = std::plus<>>(auto& stop, detail::input<In> const& in, auto const& out, Op op = {},
-                                           auto... init) {
+      []<class In, class Init>(auto& stop, detail::input<In> const& in, auto const& out, auto op, Init init) {
         std::identity all;
-        using value = detail::scanned_value<std::iter_value_t<In>, decltype(init)...>;
-        detail::scan_inputs<Sched, detail::scan_kind::inclusive, value>(stop, in, out, all, op, std::move(init)...);
+        using element = std::iter_value_t<In>;
+        using value = std::conditional_t<detail::is_absent<Init>, element, Init>;
+        std::optional<value> initial;
+        if constexpr (!detail::is_absent<Init>) initial.emplace(std::move(init));
+        detail::scan_inputs<Sched, detail::scan_kind::inclusive, value>(stop, in, out, all, op, std::move(initial));
       },
-      std::forward<Args>(args)...);
+      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
+      std::forward<Arg4>(d), std::forward<Arg5>(e));
 }
 
 /// Writes init, op(init, x0), op(op(init, x0), x1)... of the elements of [first, last) to `out` and its successors:
@@ -137,16 +149,23 @@ Out exclusive_scan(Iterator first, Sentinel last, Out out, Value init, Op op = {
                                                            std::optional<Value>(std::move(init)), op);
   return detail::iterator_after(out, n);
 }
+/// Ends where the shorter one of [first, last) and [out, out_last) does, and returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Value, class Op = std::plus<>>
+  requires detail::scan_operation<Op, Value>
+std::ranges::in_out_result<Iterator, Out> exclusive_scan(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                         Value init, Op op = {}) {
+  return detail::with_bounds(
+      detail::input_of(first, last), detail::input_of(out, out_last),
+      [&](auto const&... ends) { filch::exclusive_scan<Sched>(ends..., std::move(init), std::move(op)); });
+}
 /// The same for ranges. Ends at the end of the shorter one, and returns both ends.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
           class Value, class Op = std::plus<>>
   requires detail::scan_operation<Op, Value>
 auto exclusive_scan(In&& in, Out&& out, Value init, Op op = {}) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::exclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(init),
-                               std::move(op));
-  return detail::ends_of<In, Out>(in, out, n);
+  return detail::with_ranges<In, Out>(
+      in, out, [&](auto const&... ends) { filch::exclusive_scan<Sched>(ends..., std::move(init), std::move(op)); });
 }
 /// The same with a stop token: exclusive_scan(token, first, last, out, init, op) or (token, in, out, init, op).
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1, class Arg2,
@@ -186,26 +205,42 @@ Out transform_inclusive_scan(Iterator first, Sentinel last, Out out, Op op, Fn f
                                                            std::optional<Value>(std::move(init)), op);
   return detail::iterator_after(out, n);
 }
+/// Ends where the shorter one of [first, last) and [out, out_last) does, and returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Op, class Fn>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>>
+std::ranges::in_out_result<Iterator, Out> transform_inclusive_scan(Iterator first, Sentinel last, Out out,
+                                                                   OutSentinel out_last, Op op, Fn f) {
+  return detail::with_bounds(
+      detail::input_of(first, last), detail::input_of(out, out_last),
+      [&](auto const&... ends) { filch::transform_inclusive_scan<Sched>(ends..., std::move(op), std::move(f)); });
+}
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Op, class Fn, class Value>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>> && detail::scan_operation<Op, Value>
+std::ranges::in_out_result<Iterator, Out> transform_inclusive_scan(Iterator first, Sentinel last, Out out,
+                                                                   OutSentinel out_last, Op op, Fn f, Value init) {
+  return detail::with_bounds(
+      detail::input_of(first, last), detail::input_of(out, out_last), [&](auto const&... ends) {
+        filch::transform_inclusive_scan<Sched>(ends..., std::move(op), std::move(f), std::move(init));
+      });
+}
 /// The same for ranges. Ends at the end of the shorter one, and returns both ends.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
           class Fn>
   requires std::invocable<Fn&, std::ranges::range_reference_t<In>>
 auto transform_inclusive_scan(In&& in, Out&& out, Op op, Fn f) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::transform_inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
-                                         std::move(op), std::move(f));
-  return detail::ends_of<In, Out>(in, out, n);
+  return detail::with_ranges<In, Out>(in, out, [&](auto const&... ends) {
+    filch::transform_inclusive_scan<Sched>(ends..., std::move(op), std::move(f));
+  });
 }
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out, class Op,
           class Fn, class Value>
   requires std::invocable<Fn&, std::ranges::range_reference_t<In>> && detail::scan_operation<Op, Value>
 auto transform_inclusive_scan(In&& in, Out&& out, Op op, Fn f, Value init) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::transform_inclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
-                                         std::move(op), std::move(f), std::move(init));
-  return detail::ends_of<In, Out>(in, out, n);
+  return detail::with_ranges<In, Out>(in, out, [&](auto const&... ends) {
+    filch::transform_inclusive_scan<Sched>(ends..., std::move(op), std::move(f), std::move(init));
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -231,16 +266,25 @@ Out transform_exclusive_scan(Iterator first, Sentinel last, Out out, Value init,
                                                            std::optional<Value>(std::move(init)), op);
   return detail::iterator_after(out, n);
 }
+/// Ends where the shorter one of [first, last) and [out, out_last) does, and returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Value, class Op, class Fn>
+  requires std::invocable<Fn&, std::iter_reference_t<Iterator>> && detail::scan_operation<Op, Value>
+std::ranges::in_out_result<Iterator, Out> transform_exclusive_scan(Iterator first, Sentinel last, Out out,
+                                                                   OutSentinel out_last, Value init, Op op, Fn f) {
+  return detail::with_bounds(
+      detail::input_of(first, last), detail::input_of(out, out_last), [&](auto const&... ends) {
+        filch::transform_exclusive_scan<Sched>(ends..., std::move(init), std::move(op), std::move(f));
+      });
+}
 /// The same for ranges. Ends at the end of the shorter one, and returns both ends.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
           class Value, class Op, class Fn>
   requires std::invocable<Fn&, std::ranges::range_reference_t<In>> && detail::scan_operation<Op, Value>
 auto transform_exclusive_scan(In&& in, Out&& out, Value init, Op op, Fn f) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::transform_exclusive_scan<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out),
-                                         std::move(init), std::move(op), std::move(f));
-  return detail::ends_of<In, Out>(in, out, n);
+  return detail::with_ranges<In, Out>(in, out, [&](auto const&... ends) {
+    filch::transform_exclusive_scan<Sched>(ends..., std::move(init), std::move(op), std::move(f));
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -252,86 +296,6 @@ bool transform_exclusive_scan(Token const& token, Args&&... args) {
         detail::scan_inputs<Sched, detail::scan_kind::exclusive, Value>(stop, in, out, f, op, std::move(init));
       },
       std::forward<Args>(args)...);
-}
-
-namespace detail {
-
-/// Differences of neighbours. Each piece has the element before its first one, which the piece below may overwrite.
-template <class Iterator, class Out, class Op> struct difference_piece {
-  using value = std::iter_value_t<Iterator>;
-  Iterator in;
-  Out out;
-  body_of<Op, value const&, value const&> op;
-  std::optional<value> before{};  // empty in front of the whole range
-
-  void run(std::size_t first, std::size_t last) {
-    Iterator const end = detail::iterator_after(in, last);
-    Iterator i = detail::iterator_after(in, first);
-    Out to = detail::iterator_after(out, first);
-    if (!before) {
-      before.emplace(*i);
-      *to = detail::assigned_to<std::iter_reference_t<Out>>(*before);
-      ++i;
-      ++to;
-    }
-    for (; i != end; ++i, static_cast<void>(++to)) {
-      value here = *i;
-      *to =
-          detail::result_for<number_at<std::iter_reference_t<Out>>>(op, std::as_const(here), std::as_const(*before));
-      *before = std::move(here);
-    }
-  }
-  difference_piece split(std::size_t middle, std::size_t) const {
-    using reference = std::iter_reference_t<Iterator>;
-    return {in, out, op,
-            std::optional<value>(detail::read_again_later<reference>(*detail::iterator_after(in, middle - 1)))};
-  }
-  void merge(difference_piece&) const noexcept {}
-};
-
-/// Writes n values.
-template <class Sched, class Stop, class Iterator, class Out, class Op>
-void difference(Stop& stop, Iterator const& first, std::size_t n, Out const& out, Op& op) {
-  difference_piece<Iterator, Out, Op> piece{first, out, {op}};
-  detail::run_pieces<Sched>(0, n, piece, stop);
-}
-
-}  // namespace detail
-
-/// Writes x0, op(x1, x0), op(x2, x1)... of the elements of [first, last) to `out` and its successors. Returns the end
-/// of what was written. `out` may be `first`. The results are those of std::adjacent_difference.
-///
-/// Exceptions, pool and thread: as in `for_index`. Complexity: n - 1 calls of op. Allocates nothing. Cost: that of
-/// `for_index`, and a copy of an element for each piece given away.
-template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          std::random_access_iterator Out, class Op = std::minus<>>
-Out adjacent_difference(Iterator first, Sentinel last, Out out, Op op = {}) {
-  std::size_t const n = detail::length_of(first, last);
-  detail::never_stopped never;
-  detail::difference<Sched>(never, first, n, out, op);
-  return detail::iterator_after(out, n);
-}
-/// The same for ranges. Ends at the end of the shorter one, and returns both ends.
-template <scheduler Sched = default_scheduler, sized_random_access_range In, sized_random_access_range Out,
-          class Op = std::minus<>>
-auto adjacent_difference(In&& in, Out&& out, Op op = {}) {
-  std::size_t const n = detail::shorter_of(in, out);
-  auto const first = std::ranges::begin(in);
-  filch::adjacent_difference<Sched>(first, detail::iterator_after(first, n), std::ranges::begin(out), std::move(op));
-  return detail::ends_of<In, Out>(in, out, n);
-}
-/// The same with a stop token.
-template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class First, class Arg1,
-          class Arg2 = detail::absent, class Arg3 = detail::absent, class Arg4 = detail::absent>
-  requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4>
-bool adjacent_difference(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::minus<>>>(
-      token,
-      [](auto& stop, auto const& in, auto const& out, auto op) {
-        detail::difference<Sched>(stop, in.first, std::min(in.length, out.length), out.first, op);
-      },
-      std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c),
-      std::forward<Arg4>(d));
 }
 
 }  // namespace filch::inline FILCH_ABI

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filch/detail/platform.hpp>
+#if defined(FILCH_RACES)
+#include <filch/detail/race_hooks.hpp>
+#endif
 
 #include <array>
 #include <atomic>
@@ -57,9 +60,16 @@ template <class Value> class worker_local {
   /// task may have changed the Value. Throws what making a Value throws, and std::bad_alloc. Cost: a call and a few
   /// loads.
   Value& local() {
+#if defined(FILCH_RACES)
+    // All sections are on one worker here: what they do to its value is not parallel.
+    detail::race_has_local(nullptr, 0);
+#endif
     node*& place = place_of_caller();
+#if defined(FILCH_RACES)
+    detail::race_has_local(std::addressof(place), sizeof(place));
+#endif
     if (place) [[likely]]
-      return place->value;
+      return own(*place);
     return make_local();
   }
 
@@ -97,6 +107,13 @@ template <class Value> class worker_local {
   // Chunk c has the places of 2^c thread numbers. Numbers are given out from zero on.
   static constexpr std::size_t k_chunks = std::bit_width(detail::k_thread_numbers);
 
+  static Value& own(node& mine) noexcept {
+#if defined(FILCH_RACES)
+    detail::race_has_local(std::addressof(mine.value), sizeof(mine.value));
+#endif
+    return mine.value;
+  }
+
   node*& place_of_caller() {
     std::size_t const n = std::size_t{detail::thread_number()} + 1;
     auto const c = static_cast<std::size_t>(std::bit_width(n)) - 1;
@@ -121,7 +138,7 @@ template <class Value> class worker_local {
     // make() may have joined and changed threads, or have called local() itself.
     node*& place = place_of_caller();
     if (!place) place = made.release();
-    return place->value;
+    return own(*place);
   }
 
   template <class Fn> void for_each_node(Fn&& f) {

@@ -33,7 +33,10 @@ void team::enter(void (*call)(void*), void* argument) {
   unsigned const place = places_.enter();
   if (place != places::k_none && has_memory(place)) {
     check("caller's place", [&] { return team_checks::of_worker(places_, place); });
+    open_trace(place);
+    note(place, trace::kind::enters, 0, reinterpret_cast<void const*>(call));
     be_worker(place, call, argument);
+    if (alive()) note(place, trace::kind::leaves);
   } else {
     enter_in_order(call, argument);
   }

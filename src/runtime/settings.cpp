@@ -5,6 +5,7 @@
 #include "os/linux/processors.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/profile/profile.hpp"
+#include "runtime/trace/recorder.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -129,9 +130,7 @@ settings resolve(pool_options const& options) {
   s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true);
   s.stats = switch_from_environment("FILCH_STATS");
   s.profile = profile::is_asked_for() && fork_generation() == 0;
-  if (auto const* const text = environment("FILCH_TRACE", room)) {
-    refuse("FILCH_TRACE", *text, "nothing: this version of Filch writes no traces; unset it");
-  }
+  s.trace = trace::is_asked_for() && fork_generation() == 0;
   return s;
 }
 

@@ -15,6 +15,7 @@ struct settings {
   bool pin;
   bool stats;
   bool profile;                 // FILCH_PROFILE; never in a child of fork()
+  bool trace;                   // FILCH_TRACE; the same
   give_back_policy give_back;   // never from_environment
   bool interrupts;              // may workers be interrupted by signals?
   std::size_t available;        // processors that the affinity mask and the container's quota leave

@@ -8,6 +8,7 @@
 #include "runtime/checks.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/pools.hpp"
+#include "runtime/profile/measured_worker.hpp"
 #include "runtime/profile/profile.hpp"
 #include "runtime/statistics.hpp"
 
@@ -35,6 +36,7 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
   counters_ = std::make_unique<counters[]>(places_.all());
   wake_paces_ = std::make_unique<wake_pace[]>(places_.all());
   spare_stacks_.reserve(places::k_callers);
+  if (settings_.profile) profiles_.resize(places_.all());
   page_faults_before_ = os::page_faults();
   os::install_overflow_handler();
   reserve_spaces(beside);
@@ -66,8 +68,17 @@ void team::reserve_spaces(bytes_beside const& beside) {
 /// The scheduler's part, which grows with nested forks, has as much room as the stack.
 worker_space team::reserve_space() const noexcept { return {stack_size_, stack_size_ + k_most_member_bytes}; }
 
+void team::begin_trace() {
+  trace_ = &trace::record_pool({.scheduler = scheduler_name(),
+                                .workers = workers(),
+                                .threads = places_.threads(),
+                                .callers = places::k_callers,
+                                .places = all_places()});
+}
+
 void team::start() {
   places_.make(0);
+  if (settings_.trace) begin_trace();
   if (settings_.profile && !is_measured()) profile::say_not_measured(scheduler_name());
   unsigned const workers_to_start = is_measured() ? 1 : settings_.workers;
   try {

@@ -19,6 +19,7 @@
 #include "runtime/settings.hpp"
 #include "runtime/spin.hpp"
 #include "runtime/stop_flag.hpp"
+#include "runtime/trace/recorder.hpp"
 #include "runtime/wake_pace.hpp"
 #include "runtime/worker_space.hpp"
 
@@ -36,6 +37,9 @@
 
 namespace filch::runtime {
 
+namespace profile {
+class measured_worker;
+}
 struct stand_ins;
 struct unasked_offers;
 
@@ -97,6 +101,9 @@ class team {
   void start();
   /// The first step of its destructor: ends the threads. After wait_for_callers().
   void stop() noexcept;
+
+  /// For the scheduler, where FILCH_PROFILE measures: the measuring part of the worker at this place, or none yet.
+  std::unique_ptr<profile::measured_worker>& profile_at(unsigned place) noexcept { return profiles_[place]; }
 
   // Hooks.
   /// The place has its memory: makes the scheduler's part in it.
@@ -175,6 +182,11 @@ class team {
     return ::new (static_cast<void*>(space(place).middle())) Member;
   }
   places const& all() const noexcept { return places_; }
+  /// FILCH_TRACE: an event of worker `me`. In a signal handler, too; then it may be lost.
+  void note(unsigned me, trace::kind what, unsigned peer = 0, void const* at = nullptr) noexcept {
+    if (trace_) [[unlikely]]
+      trace_->note(me, what, peer, at);
+  }
   /// For a worker without tasks: gives back the pages below `stack_in_use`, and those above the scheduler's part, if
   /// it was deep. Returns the time to wait if it is too early now, else 0.
   std::chrono::nanoseconds give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept;
@@ -204,6 +216,11 @@ class team {
   worker_space reserve_space() const noexcept;
   void enter_in_order(void (*call)(void*), void* argument);
   void stand_in(unsigned number) noexcept;
+  void open_trace(unsigned place) noexcept {
+    if (trace_) [[unlikely]]
+      trace_->open(place);
+  }
+  void begin_trace();
 
   void reserve_spaces(bytes_beside const& beside);
   bool start_thread(unsigned i);
@@ -218,8 +235,10 @@ class team {
   std::vector<std::thread> threads_;
   std::unique_ptr<counters[]> counters_;
   std::unique_ptr<wake_pace[]> wake_paces_;
+  trace::recorder* trace_ = nullptr;  // null: no trace
 
   places places_;
+  std::vector<std::unique_ptr<profile::measured_worker>> profiles_;  // of each place; empty unless it is measured
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
   stop_flag stopping_;

@@ -42,6 +42,8 @@ void team::thread_main(unsigned me) {
 
 void team::work_as(unsigned me, stop_flag const& stop) {
   check("worker's place", [&] { return team_checks::of_worker(places_, me); });
+  open_trace(me);
+  note(me, trace::kind::searches);
   struct work {
     team& of;
     unsigned me;
@@ -54,6 +56,7 @@ void team::work_as(unsigned me, stop_flag const& stop) {
         mine.of.work_until(mine.me, mine.stop);
       },
       &w);
+  note(me, trace::kind::leaves);
 }
 
 void team::work_until(unsigned me, stop_flag const& stop) {
@@ -137,10 +140,12 @@ bool team::sleep_until_work(unsigned me, stop_flag const& stop) {
   bool const is_owed = at_most != k_until_woken;
   if (comes_again || stop.is_set_before_sleep() || sees_work(me)) return !idle_.retract(me) || is_owed;
   counted(me).sleeps.bump();
+  note(me, trace::kind::sleeps);
   auto const limit = again_in > again_in.zero() ? std::min(again_in, at_most) : at_most;
-  if (limit != k_until_woken) return idle_.sleep_for(me, limit) || is_owed;
-  idle_.sleep(me);
-  return true;
+  bool const was_woken = limit == k_until_woken || idle_.sleep_for(me, limit);
+  if (limit == k_until_woken) idle_.sleep(me);
+  note(me, trace::kind::wakes_up);
+  return was_woken || is_owed;
 }
 
 std::chrono::nanoseconds team::give_back_pages(unsigned me, void* stack_in_use, worker_space::when now) noexcept {

@@ -68,6 +68,28 @@ TYPED_TEST(by_key, group_by_keeps_the_order_of_keys_and_elements) {
   });
 }
 
+/// A key without std::hash and ==.
+struct remainder_key {
+  int of;
+};
+TYPED_TEST(by_key, take_a_hash_and_an_equality) {
+  using S = TypeParam;
+  auto const key_of = [](int x) { return remainder_key{x}; };
+  auto const hash = [](remainder_key const& k) { return static_cast<std::size_t>(k.of % 3); };
+  auto const equal = [](remainder_key const& a, remainder_key const& b) { return a.of % 3 == b.of % 3; };
+  std::vector<int> const v{1, 2, 4, 3, 5, 6, 7};
+  auto const one = [](int) { return 1; };
+  std::plus<> const plus;
+  auto const check = [](auto const& counts, auto const& groups) {
+    ASSERT_TRUE(counts.size() == 3 && groups.size() == 3);
+    EXPECT_TRUE(counts[0].second == 3 && counts[1].second == 2 && counts[2].second == 2);
+    EXPECT_EQ(groups[1].second, (std::vector<int>{2, 5}));
+  };
+  check(filch::reduce_by_key<S>(v, key_of, one, plus, hash, equal), filch::group_by<S>(v, key_of, hash, equal));
+  check(filch::reduce_by_key<S>(v.begin(), v.end(), key_of, one, plus, hash, equal),
+        filch::group_by<S>(v.begin(), v.end(), key_of, hash, equal));
+}
+
 /// As after an exception. Runs no threads. The upper piece has bins of positions in memory, or calls bin_of late.
 TYPED_TEST(by_key, histogram_adds_no_position_that_did_not_run) {
   using namespace filch::detail;

@@ -3,6 +3,7 @@
 #if defined(__cpp_lib_jthread)
 #include "stoppable_forms.hpp"
 
+#include <chrono>
 #include <list>
 #include <memory>
 #include <ranges>
@@ -169,6 +170,39 @@ TYPED_TEST(cancellation, ends_a_loop_within_a_stretch_when_another_thread_reques
   }
 }
 
+/// The machine may stop a thread in a round, but not in all of them.
+TYPED_TEST(cancellation, ends_a_search_of_a_hundred_million_within_100_us) {
+  if constexpr (is_emulated) GTEST_SKIP() << "the emulator takes longer";
+  if constexpr (steals<TypeParam>) {
+    using clock = std::chrono::steady_clock;
+    std::vector<char> const v(100'000'000);
+    typename TypeParam::pool pool({.workers = 2});
+    auto least = clock::duration::max();
+    for (int round = 0; round < 50 && least > std::chrono::microseconds(100); ++round) {
+      std::stop_source source;
+      gate begun;
+      clock::time_point requested;
+      std::jthread const other([&] {
+        EXPECT_TRUE(begun.pass());
+        requested = clock::now();
+        source.request_stop();
+      });
+      clock::time_point ended;
+      bool const is_whole = pool.run([&] {
+        wait_for_thief<TypeParam>();
+        auto const found = filch::find_if<TypeParam>(source.get_token(), v, [&](char const& c) {
+          if (std::addressof(c) == v.data() + v.size() / 2) begun.open();  // on the other worker
+          return c != 0;
+        });
+        ended = clock::now();
+        return found.has_value();
+      });
+      if (!is_whole) least = std::min(least, ended - requested);
+    }
+    EXPECT_LE(least, std::chrono::microseconds(100));
+  }
+}
+
 /// Strings that are too long to be stored in place: one whose value was moved away shows.
 std::vector<std::string> strings(std::size_t n) {
   std::vector<std::string> all;
@@ -309,6 +343,12 @@ TYPED_TEST(cancellation, takes_braces_for_the_function_before_a_projection) {
   EXPECT_EQ(filch::search<S>(token, first, last, first + 1, first + 2, {}, minus, minus), first + 1);
   EXPECT_EQ(filch::find_end<S>(token, first, last, first + 1, first + 2, {}, minus, minus), first + 2);
   std::vector<int> to(4);
+  EXPECT_TRUE(filch::inclusive_scan<S>(token, v, to, {}));
+  EXPECT_EQ(to, (std::vector<int>{3, 4, 5, 7}));
+  EXPECT_TRUE(filch::inclusive_scan<S>(token, first, last, to.begin(), {}, 1));
+  EXPECT_EQ(to, (std::vector<int>{4, 5, 6, 8}));
+  EXPECT_TRUE(filch::inclusive_scan<S>(token, v, to, {}, 2));
+  EXPECT_EQ(to, (std::vector<int>{5, 6, 7, 9}));
   EXPECT_TRUE(filch::exclusive_scan<S>(token, v, to, 0, {}));
   EXPECT_TRUE(filch::exclusive_scan<S>(token, first, last, to.begin(), 0, {}));
   EXPECT_EQ(to, (std::vector<int>{0, 3, 4, 5}));

@@ -18,14 +18,14 @@ TYPED_TEST(loop_exceptions, end_a_loop_whose_first_iteration_throws) {
   typename TypeParam::pool pool({.workers = 2});
   std::atomic<int> ran{0};
   EXPECT_THROW(pool.run([&] {
-    filch::for_index<TypeParam>(0, 100'000, [&](int i) {
+    filch::for_index<TypeParam>(0, 400, [&](int i) {
       ++ran;
       if (i == 0) throw std::runtime_error("first");
       work_for(std::chrono::milliseconds(1));
     });
   }),
                std::runtime_error);
-  EXPECT_LT(ran, 1'000);
+  EXPECT_LT(ran, 40) << "it takes milliseconds";
 }
 
 TYPED_TEST(loop_exceptions, end_pieces_that_another_worker_runs) {

@@ -43,6 +43,14 @@ TYPED_TEST(filters, copy_if_ends_when_the_output_is_full) {
       auto const rest = std::find_if(in_end, v.end(), is_taken);
       EXPECT_EQ(in_end, rest);
       EXPECT_EQ(std::count_if(v.begin(), in_end, is_taken), static_cast<std::ptrdiff_t>(room));
+      std::vector<int> again(room);
+      auto const ends = filch::copy_if<TypeParam>(v.begin(), v.end(), again.begin(), again.end(), is_taken);
+      EXPECT_EQ(ends.in, in_end);
+      EXPECT_EQ(ends.out, again.end());
+      EXPECT_EQ(again, out);
+      std::vector<std::size_t> at(room);
+      EXPECT_EQ(filch::pack_index<TypeParam>(v.begin(), v.end(), at.begin(), at.end(), is_taken), at.end());
+      for (std::size_t i = 0; i < room; ++i) EXPECT_EQ(v[at[i]], out[i]);
     }
   });
 }
@@ -62,6 +70,51 @@ TYPED_TEST(filters, partition_copy_is_std_s) {
   });
 }
 
+/// The serial loop of partition_copy with two bounds.
+struct bounded_parts {
+  std::vector<int> taken, others;
+  std::size_t end = 0;
+  bounded_parts(std::vector<int> const& v, std::size_t room, std::size_t room_for_others) {
+    for (; end != v.size(); ++end) {
+      auto& to = is_taken(v[end]) ? taken : others;
+      if (to.size() == (is_taken(v[end]) ? room : room_for_others)) break;
+      to.push_back(v[end]);
+    }
+    taken.resize(room, -1);
+    others.resize(room_for_others, -1);
+  }
+};
+
+TYPED_TEST(filters, partition_copy_ends_at_the_first_element_without_room) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    auto const v = numbers(n);
+    auto const all = static_cast<std::size_t>(std::count_if(v.begin(), v.end(), is_taken));
+    std::size_t const others = n - all;
+    using rooms = std::pair<std::size_t, std::size_t>;
+    for (auto [room, room_for_others] : {rooms(all, others), rooms(all / 2, others), rooms(all, others / 2),
+                                         rooms(0, n), rooms(n, others - others / 8), rooms(all + 1, others + 1)}) {
+      bounded_parts const expected(v, room, room_for_others);
+      std::vector<int> t(room, -1), f(room_for_others, -1);
+      auto const ends = filch::partition_copy<TypeParam>(v, t, f, is_taken);
+      EXPECT_EQ(ends.in, v.begin() + static_cast<std::ptrdiff_t>(expected.end));
+      EXPECT_EQ(ends.out1 - t.begin(), std::count_if(v.begin(), ends.in, is_taken));
+      EXPECT_EQ(ends.out1 - t.begin() + (ends.out2 - f.begin()), static_cast<std::ptrdiff_t>(expected.end));
+      EXPECT_TRUE(t == expected.taken && f == expected.others) << room << ' ' << room_for_others;
+      std::vector<int> t2(room, -1), f2(room_for_others, -1);
+      auto const same =
+          filch::partition_copy<TypeParam>(v.begin(), v.end(), t2.begin(), t2.end(), f2.begin(), f2.end(), is_taken);
+      EXPECT_EQ(same.in, ends.in);
+      EXPECT_TRUE(t2 == t && f2 == f);
+      stop_token const token;
+      auto const stoppable = filch::partition_copy<TypeParam>(token, v, t2, f2, is_taken);
+      EXPECT_EQ(stoppable->in, ends.in);
+      auto const iterators = filch::partition_copy<TypeParam>(token, v.begin(), v.end(), t2.begin(), t2.end(),
+                                                              f2.begin(), f2.end(), is_taken);
+      EXPECT_EQ(iterators->out2 - f2.begin(), ends.out2 - f.begin());
+    }
+  });
+}
+
 TYPED_TEST(filters, copy_if_ends_when_a_stop_is_requested) {
   stop_source source;
   auto const v = numbers(1'000);
@@ -74,6 +127,11 @@ TYPED_TEST(filters, copy_if_ends_when_a_stop_is_requested) {
     EXPECT_LE(calls, 564u);
     calls = 1'000;
     EXPECT_TRUE(filch::copy_if<TypeParam>(stop_token(), v.begin(), v.end(), out.begin(), pred));
+    auto const half = out.begin() + 500;
+    auto const ends = filch::copy_if<TypeParam>(stop_token(), v.begin(), v.end(), out.begin(), half, pred);
+    EXPECT_TRUE(ends && ends->in == v.begin() + 500 && ends->out == half);
+    std::vector<std::size_t> at(7);
+    EXPECT_EQ(filch::pack_index<TypeParam>(stop_token(), v.begin(), v.end(), at.begin(), at.end(), pred), at.end());
   });
   EXPECT_EQ(out, v);
 }
@@ -93,7 +151,7 @@ TYPED_TEST(filters, are_right_without_memory_for_marks) {
   };
   for (std::size_t ahead : {0u, 100u, 500u}) {
     std::identity const all{};
-    no_marks w({v.begin(), {is_taken}, {all}}, {v.begin(), out.begin()}, n, n);
+    no_marks w({v.begin(), {is_taken}, {all}}, {v.begin(), out.begin()}, n);
     never_stopped never;
     carrying_piece<TypeParam, never_stopped, no_marks> low(w, never, n, 0);
     auto high = low.split(middle, n);
@@ -115,7 +173,7 @@ TYPED_TEST(filters, take_no_count_of_a_piece_that_ran_in_part) {
   using out = std::vector<int>::iterator;
   std::identity const all{};
   filter_work<selection<iterator, decltype(is_taken), std::identity const>, both_out<iterator, out, out>> w(
-      {v.begin(), {is_taken}, {all}}, {v.begin(), out_true.begin(), out_false.begin()}, 24, 24);
+      {v.begin(), {is_taken}, {all}}, {v.begin(), out_true.begin(), out_false.begin()}, 24);
   never_stopped never;
   carrying_piece<TypeParam, never_stopped, decltype(w)> low(w, never, 24, 0);
   auto top = low.split(16, 24);

@@ -166,6 +166,8 @@ TEST(tiles, of_all_shapes_have_each_index_once) {
   visits_each_once<serial>(1, 100'000, 1);
   visits_each_once<serial>(100'000, 1, 1);
   visits_each_once<serial>(200, 200, 3);
+  visits_each_once<serial>(3, 20, 4'097);
+  visits_each_once<serial>(1, 17, 9'000);
 }
 
 TYPED_TEST(loops, run_grids_with_one_long_side) {
@@ -210,25 +212,39 @@ TEST(tiles, of_narrow_indices_end_at_the_greatest_one) {
 }
 
 TEST(tiles, are_compact) {
-  // Any 1024 positions that follow each other lie in few rows and few columns of a large grid.
-  std::size_t least = 4096;
-  std::size_t greatest = 0;
-  std::size_t last = 4096;
-  std::size_t rightmost = 0;
+  // The first positions of a large grid lie in few rows and few columns.
+  std::size_t last_row = 0;
+  std::size_t last_column = 0;
   int calls = 0;
   try {
-    filch::for_index<filch::serial>(filch::extents{std::size_t{4096}, std::size_t{4096}},
+    filch::for_index<filch::serial>(filch::extents{std::size_t{32'768}, std::size_t{32'768}},
                                     [&](std::size_t r, std::size_t c) {
-                                      if (++calls > 64 * 1024) throw calls;
-                                      least = std::min(least, r);
-                                      greatest = std::max(greatest, r);
-                                      last = std::min(last, c);
-                                      rightmost = std::max(rightmost, c);
+                                      if (++calls > 1024 * 1024) throw calls;
+                                      last_row = std::max(last_row, r);
+                                      last_column = std::max(last_column, c);
                                     });
   } catch (int) {
   }
-  EXPECT_LE(greatest - least, 512u);
-  EXPECT_LE(rightmost - last, 512u);
+  EXPECT_LT(last_row, 512u);
+  EXPECT_LT(last_column, 4096u);
+}
+
+TEST(tiles, are_halved_along_the_longer_side) {
+  // The upper half of the positions, which is given away, is the upper half of the longer side.
+  struct shape {
+    std::size_t planes, rows, columns, longer;
+  };
+  for (auto [planes, rows, columns, longer] :
+       {shape{1, 6'000, 5'000, 1}, shape{1, 5'000, 12'288, 2}, shape{600, 500, 500, 0}, shape{100, 300, 4'096, 1}}) {
+    auto const grid = filch::detail::grid_of(planes, rows, columns);
+    for (bool is_upper : {false, true}) {
+      auto half = grid;
+      half.halve(is_upper ? grid.last - 1 : 0);
+      EXPECT_EQ((half.last - half.first) * 2, grid.last) << rows << " times " << columns;
+      EXPECT_EQ(half.size(longer) * 2, grid.size(longer));
+      EXPECT_EQ(half.begin[longer] != 0, is_upper);
+    }
+  }
 }
 
 }  // namespace

@@ -231,6 +231,58 @@ TYPED_TEST(no_memory, of_algorithms_by_key) {
   });
 }
 
+TYPED_TEST(no_memory, of_sorts_and_merges) {
+  using S = TypeParam;
+  single_pieces const all;
+  auto const data = numbers(k_n, 0, 60);
+  auto sorted = data;
+  std::sort(sorted.begin(), sorted.end());
+  auto const middle = static_cast<std::ptrdiff_t>(k_n / 3);
+  auto halves = data;
+  std::sort(halves.begin(), halves.begin() + middle);
+  std::sort(halves.begin() + middle, halves.end());
+  sweep<S>(may::end_only, [&](auto run) {
+    auto v = data;
+    run([&] { filch::sort<S>(v); });
+    EXPECT_EQ(v, sorted);
+    v = data;
+    run([&] { filch::stable_sort<S>(v); });
+    EXPECT_EQ(v, sorted);
+    v = data;
+    run([&] { filch::integer_sort<S>(v); });
+    EXPECT_EQ(v, sorted);
+    v = halves;
+    run([&] { filch::inplace_merge<S>(v, v.begin() + middle); });
+    EXPECT_EQ(v, sorted);
+    std::vector<int> least(k_n / 4);
+    run([&] { filch::partial_sort_copy<S>(data, least); });
+    EXPECT_TRUE(std::equal(least.begin(), least.end(), sorted.begin()));
+  });
+  std::vector<int> in = numbers(k_n / 2, 0, 60), both, either;
+  std::sort(in.begin(), in.end());
+  std::set_intersection(in.begin(), in.end(), sorted.begin(), sorted.end(), std::back_inserter(both));
+  std::set_union(in.begin(), in.end(), sorted.begin(), sorted.end(), std::back_inserter(either));
+  sweep<S>(may::end_only, [&](auto run) {
+    std::vector<int> out(2 * k_n);
+    run([&] {
+      out.erase(filch::set_union<S>(in.begin(), in.end(), sorted.begin(), sorted.end(), out.begin()), out.end());
+    });
+    EXPECT_EQ(out, either);
+    out.assign(both.size(), -1);
+    run([&] { filch::set_intersection<S>(in, sorted, out); });
+    EXPECT_EQ(out, both);
+  });
+  std::vector<int> long_one(20'000), shuffled;
+  std::iota(long_one.begin(), long_one.end(), 0);
+  shuffled = long_one;
+  filch::random_shuffle<filch::serial>(shuffled, 3);
+  sweep<S>(may::throw_bad_alloc, [&](auto run) {
+    auto v = long_one;
+    bool const ended = run([&] { filch::random_shuffle<S>(v, 3); });
+    EXPECT_EQ(v, ended ? shuffled : long_one);
+  });
+}
+
 TYPED_TEST(no_memory, of_all_others) {
   single_pieces const all;
   auto const data = numbers(k_n);

@@ -1,5 +1,6 @@
 // Reductions, compared with the standard's serial ones.
 #include "pieces.hpp"
+#include "stop_source.hpp"
 
 #include <filch/reduce.hpp>
 
@@ -53,8 +54,31 @@ TYPED_TEST(reductions, find_the_extremes_of_the_standard) {
     if (n != 0) {
       EXPECT_EQ(filch::min<TypeParam>(v), *expected.second);
       EXPECT_EQ(filch::max<TypeParam>(v), *expected.first);
+      auto const [least, greatest] = filch::minmax<TypeParam>(v);
+      EXPECT_TRUE(least == *expected.second && greatest == *expected.first);
+      EXPECT_EQ(filch::minmax<TypeParam>(v, std::ranges::less{}, std::negate<>{}).min, greatest);
     }
   });
+}
+
+TYPED_TEST(reductions, find_the_extremes_of_a_list) {
+  using S = TypeParam;
+  using text = std::string;
+  EXPECT_EQ(filch::min<S>({3, 1, 2}), 1);
+  EXPECT_EQ(filch::max<S>({3, 1, 2}, {}, std::negate<>{}), 1);
+  EXPECT_EQ(filch::min<S>({text("b"), text("a")}, std::greater<>{}), "b");
+  auto const [least, greatest] = filch::minmax<S>({text("bb"), text("a"), text("cc")}, {}, &text::size);
+  EXPECT_TRUE(least == "a" && greatest == "cc") << "the first least one, and the last greatest one";
+  std::initializer_list<int> const list{4, 6, 5};
+  EXPECT_TRUE(filch::min<S>(list) == 4 && filch::max<S>(list) == 6 && filch::minmax<S>(list).max == 6);
+  stop_token const token;
+  EXPECT_EQ(filch::min<S>(token, {3, 1, 2}), 1);
+  EXPECT_EQ(filch::max<S>(token, {3, 1, 2}), 3);
+  EXPECT_EQ(filch::minmax<S>(token, {3, 1, 2})->max, 3);
+  stop_source source;
+  source.request_stop();
+  EXPECT_FALSE(filch::min<S>(source.get_token(), {3, 1, 2}));
+  EXPECT_FALSE(filch::minmax<S>(source.get_token(), {3, 1, 2}));
 }
 
 TYPED_TEST(reductions, find_both_extremes_with_three_comparisons_of_two_elements) {

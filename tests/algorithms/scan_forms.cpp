@@ -5,6 +5,7 @@
 #include <filch/scan.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <numeric>
 #include <string>
@@ -96,6 +97,56 @@ TYPED_TEST(scan_forms, end_at_the_end_of_the_shorter_range) {
   EXPECT_EQ(out.back(), 60);
 }
 
+/// form(first, last, out, out_last) is a scan with a bounded output; the results of v are sums.
+template <class Form> void expect_bounded(std::vector<int> const& v, std::vector<int> const& sums, Form form) {
+  for (std::size_t room : {v.size() / 2, v.size(), v.size() + 1}) {
+    std::size_t const n = std::min(room, v.size());
+    std::vector<int> out(room + 1, -1);
+    auto const at = static_cast<std::ptrdiff_t>(n);
+    bool const is_right = form(v.begin(), v.end(), out.begin(), out.end() - 1, v.begin() + at, out.begin() + at);
+    EXPECT_TRUE(is_right && std::equal(sums.begin(), sums.begin() + at, out.begin()));
+    EXPECT_EQ(std::count(out.begin() + at, out.end(), -1), out.end() - out.begin() - at) << "no other is written";
+  }
+}
+TYPED_TEST(scan_forms, end_at_the_end_of_the_shorter_pair_of_iterators) {
+  using S = TypeParam;
+  in_every_pool<S>([](std::size_t n) {
+    auto const v = numbers(n, 1, 9);
+    std::plus<> const plus;
+    std::negate<> const minus;
+    std::vector<int> sums(n), from_2(n), before(n), negative(n), negative_from_2(n), negative_before(n), steps(n);
+    std::inclusive_scan(v.begin(), v.end(), sums.begin());
+    std::inclusive_scan(v.begin(), v.end(), from_2.begin(), plus, 2);
+    std::exclusive_scan(v.begin(), v.end(), before.begin(), 2);
+    std::transform_inclusive_scan(v.begin(), v.end(), negative.begin(), plus, minus);
+    std::transform_inclusive_scan(v.begin(), v.end(), negative_from_2.begin(), plus, minus, 2);
+    std::transform_exclusive_scan(v.begin(), v.end(), negative_before.begin(), 2, plus, minus);
+    std::adjacent_difference(v.begin(), v.end(), steps.begin());
+    stop_token const token;
+    // Each form, also with a token, with its functions and initial value.
+    auto const bounded = [&](std::vector<int> const& expected, auto scan, auto... fn) {
+      expect_bounded(v, expected, [&](auto i, auto end, auto out, auto out_end, auto i_end, auto o_end) {
+        auto const ends = scan(i, end, out, out_end, fn...);
+        return ends.in == i_end && ends.out == o_end;
+      });
+      expect_bounded(v, expected, [&](auto i, auto end, auto out, auto out_end, auto, auto) {
+        return scan(token, i, end, out, out_end, fn...);
+      });
+    };
+    bounded(sums, [](auto const&... a) { return filch::inclusive_scan<S>(a...); });
+    bounded(from_2, [](auto const&... a) { return filch::inclusive_scan<S>(a...); }, plus, 2);
+    bounded(before, [](auto const&... a) { return filch::exclusive_scan<S>(a...); }, 2);
+    bounded(before, [](auto const&... a) { return filch::exclusive_scan<S>(a...); }, 2, plus);
+    bounded(negative, [](auto const&... a) { return filch::transform_inclusive_scan<S>(a...); }, plus, minus);
+    bounded(
+        negative_from_2, [](auto const&... a) { return filch::transform_inclusive_scan<S>(a...); }, plus, minus, 2);
+    bounded(
+        negative_before, [](auto const&... a) { return filch::transform_exclusive_scan<S>(a...); }, 2, plus, minus);
+    bounded(steps, [](auto const&... a) { return filch::adjacent_difference<S>(a...); });
+    bounded(steps, [](auto const&... a) { return filch::adjacent_difference<S>(a...); }, std::minus<>());
+  });
+}
+
 TYPED_TEST(scan_forms, take_one_pass_on_one_worker) {
   typename TypeParam::pool pool({.workers = 1});
   std::vector<int> v(10'000, 1);
@@ -103,6 +154,37 @@ TYPED_TEST(scan_forms, take_one_pass_on_one_worker) {
   auto const op = [&calls](int a, int b) { return ++calls, a + b; };
   pool.run([&] { filch::inclusive_scan<TypeParam>(v, v, op); });
   EXPECT_EQ(calls, 9'999);
+}
+
+/// Counts the copies that are made, not those that are assigned.
+struct copied_number {
+  static inline std::atomic<int> copies{0};
+  long x = 0;
+  explicit copied_number(long value) : x(value) {}
+  copied_number(copied_number const& other) : x(other.x) { ++copies; }
+  copied_number(copied_number&&) = default;
+  copied_number& operator=(copied_number const&) = default;
+  copied_number& operator=(copied_number&&) = default;
+};
+TYPED_TEST(scan_forms, copy_no_element_that_op_takes_in_place) {
+  using S = TypeParam;
+  typename S::pool pool({.workers = 1});
+  std::vector<copied_number> v(1'000, copied_number(1)), out(v);
+  auto const copies_of = [&](auto scan) {
+    copied_number::copies = 0;
+    pool.run(scan);
+    return copied_number::copies.load();
+  };
+  auto const op = [](copied_number a, copied_number const& b) { return copied_number(a.x + b.x); };
+  EXPECT_LE(copies_of([&] { filch::inclusive_scan<S>(v, out, op); }), 5);
+  EXPECT_EQ(out.back().x, 1'000);
+  // The sum below an element is written, and op gets a copy of it.
+  EXPECT_LE(copies_of([&] { filch::exclusive_scan<S>(v, out, copied_number(0), op); }), 1'005);
+  EXPECT_EQ(out.back().x, 999);
+  // An operation that takes values only.
+  auto const of_values = [](copied_number&& a, copied_number&& b) { return copied_number(a.x + b.x); };
+  filch::inclusive_scan<S>(v, out, of_values);
+  EXPECT_EQ(out.back().x, 1'000);
 }
 
 TYPED_TEST(scan_forms, take_one_pass_where_pieces_come_back_unstolen) {

@@ -116,6 +116,39 @@ TYPED_TEST(searches, end_within_a_stretch_after_a_hit) {
   EXPECT_EQ(calls, k_length / 2 + 1);
 }
 
+/// A search of two workers whose lower one hits. The calls that begin after the hit.
+template <class S> int calls_after_a_hit_below() {
+  constexpr int k_length = 1'000'000;
+  std::vector<int> v(k_length);
+  std::iota(v.begin(), v.end(), 0);
+  std::atomic<int> calls{0};
+  gate above_begun, hit;
+  typename S::pool pool({.workers = 2});
+  pool.run([&] {
+    wait_for_thief<S>();
+    auto const found = filch::find_if<S>(v, [&](int i) {
+      if (hit.is_open()) ++calls;
+      if (i >= k_length / 2) above_begun.open();
+      if (i != 1'000) return false;
+      EXPECT_TRUE(above_begun.pass()) << "the loop was not split";
+      hit.open();
+      return true;
+    });
+    EXPECT_EQ(found - v.begin(), 1'000);
+  });
+  return calls;
+}
+TYPED_TEST(searches, end_within_a_stretch_on_each_worker_after_a_hit) {
+  if constexpr (steals<TypeParam>) {
+    // The machine may stop a worker between its hit and its report of it: one round of many is without.
+    int least = std::numeric_limits<int>::max();
+    for (int round = 0; round < 50 && least > 64; ++round) {
+      least = std::min(least, calls_after_a_hit_below<TypeParam>());
+    }
+    EXPECT_LE(least, 64);
+  }
+}
+
 /// A search of two workers whose upper one hits at once. Calls search(f), which calls f for each position and must
 /// get true for it, but at the hit. The calls below the hit after it.
 template <class S, class Search> int calls_after_a_hit_above(int n, Search search) {

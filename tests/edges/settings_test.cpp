@@ -47,7 +47,7 @@ std::vector<setting> bad_values() {
       {"FILCH_STATS", {"yes", "2", ""}},
       {"FILCH_STACK_GIVE_BACK", {"", "yes", "MADVISE", "madvise,mmap"}},
       {"FILCH_PROFILE", {""}},
-      {"FILCH_TRACE", {"trace.json", ""}},
+      {"FILCH_TRACE", {""}},
   };
   std::vector<setting> result;
   for (auto const& [name, bad] : all) {

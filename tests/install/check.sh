@@ -81,7 +81,7 @@ install(TARGETS consumer)
 CODE
 
 what="building a shared library"
-cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON -DFILCH_WITH_MPI=OFF >/dev/null
+cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON -DFILCH_WITH_MPI=OFF -DFILCH_RACES=OFF >/dev/null
 cmake --build "$work/shared" >/dev/null
 
 for shared in OFF ON; do
@@ -102,6 +102,22 @@ for shared in OFF ON; do
     -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config-$shared"
   "$work/by-pkg-config-$shared"
 done
+
+if [ -n "$(find "$work/prefix-OFF" -name filch-races.pc)" ]; then
+  what="the check for races, by pkg-config and by find_package"
+  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-OFF" -name filch-races.pc)")
+  export PKG_CONFIG_PATH
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -O1 $(pkg-config --cflags filch-races) "$work/consumer/main.cpp" $(pkg-config --libs filch-races) -o "$work/checked"
+  "$work/checked" 2>&1 | grep -q '^filch: 0 races in [1-9]'
+  sed 's/filch::filch/filch::races/' "$work/consumer/CMakeLists.txt" >"$work/consumer/races.txt"
+  mkdir -p "$work/races-consumer"
+  mv "$work/consumer/races.txt" "$work/races-consumer/CMakeLists.txt"
+  cp "$work/consumer/main.cpp" "$work/races-consumer"
+  cmake -S "$work/races-consumer" -B "$work/found-races" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-OFF" >/dev/null
+  cmake --build "$work/found-races" >/dev/null
+  "$work/found-races/consumer" 2>&1 | grep -q '^filch: 0 races in [1-9]'
+fi
 
 what="add_subdirectory, in a tree without run-time types and with unity builds"
 cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=FALSE \
@@ -126,7 +142,7 @@ cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INS
 [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
 
 what="a program that is linked statically, over a package without hwloc"
-cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF >/dev/null
+cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF -DFILCH_RACES=OFF >/dev/null
 cmake --build "$work/static" >/dev/null
 cmake --install "$work/static" --prefix "$work/prefix-static" >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-static" -name filch.pc)")
@@ -209,9 +225,91 @@ if [ -f "$work/prefix-OFF/include/filch/mpi_transport.hpp" ]; then
   cluster_by_pkg_config OFF filch-cluster-mpi mpi
 fi
 
+# std_par: a program of C++17 and C.
+mkdir -p "$work/std_par"
+cat >"$work/std_par/main.cpp" <<'CODE'
+#include <algorithm>
+#include <execution>
+#include <numeric>
+#include <vector>
+
+extern "C" int of_c();
+#ifdef WITH_PLAIN
+void plain(std::vector<long>& v);
+#endif
+
+int main() {
+  std::vector<long> v(100000);
+  std::iota(v.begin(), v.end(), 0L);
+  std::for_each(std::execution::par, v.begin(), v.end(), [](long& x) { x = x * 7919 % 100003; });
+#ifdef WITH_PLAIN
+  plain(v);
+#endif
+  std::sort(std::execution::par_unseq, v.begin(), v.end());
+  bool const is_sorted = std::is_sorted(std::execution::par, v.begin(), v.end());
+  return is_sorted && std::reduce(std::execution::par, v.begin(), v.end()) == 4999997508L + of_c() ? 0 : 1;
+}
+CODE
+cat >"$work/std_par/plain.cpp" <<'CODE'
+#include <algorithm>
+#include <execution>
+#include <vector>
+
+void plain(std::vector<long>& v);
+void plain(std::vector<long>& v) { std::sort(std::execution::par, v.begin(), v.end()); }
+void with_policy(std::execution::parallel_policy) {}
+CODE
+echo 'int of_c(void) { int class = 0; return class; }' >"$work/std_par/of_c.c"
+cat >"$work/std_par/CMakeLists.txt" <<'CODE'
+cmake_minimum_required(VERSION 3.25)
+project(consumer C CXX)
+find_package(filch REQUIRED)
+set(CMAKE_CXX_STANDARD 17)
+add_executable(program main.cpp of_c.c)
+target_link_libraries(program PRIVATE filch::std_par)
+CODE
+gcc -c "$work/std_par/of_c.c" -o "$work/std_par/of_c.o"
+for shared in OFF ON; do
+  what="find_package, std_par, shared $shared"
+  cmake -S "$work/std_par" -B "$work/std_par-$shared" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-$shared" \
+    -DCMAKE_CXX_FLAGS=-fvisibility=hidden >/dev/null
+  cmake --build "$work/std_par-$shared" >/dev/null
+  "$work/std_par-$shared/program"
+done
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-OFF" -name filch.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+std_par() {  # std_par COMPILER [OPTION...]
+  "$1" $(pkg-config --cflags filch-std-par) "${@:2}" "$work/std_par/main.cpp" "$work/std_par/of_c.o" \
+    $(pkg-config --libs filch-std-par) -o "$work/std_par/program" && "$work/std_par/program"
+}
+for with in 'g++ 17 direct' 'g++ 20 serial' 'g++ 23 channel' 'clang++-14 17 direct' 'clang++-19 20 direct'; do
+  read -r compiler standard scheduler <<<"$with"
+  command -v "$compiler" >/dev/null || continue
+  what="pkg-config, std_par, $with"
+  std_par "$compiler" "-std=c++$standard" "-DFILCH_STD_PAR_SCHEDULER=$scheduler"
+done
+what="std_par beside a file without it"
+g++ -std=c++17 -D_GLIBCXX_USE_TBB_PAR_BACKEND=0 -c "$work/std_par/plain.cpp" -o "$work/std_par/plain.o"
+std_par g++ -std=c++17 -DWITH_PLAIN "$work/std_par/plain.o"
+what="a policy from a file without std_par"
+printf '%s\n' '#include <execution>' 'void with_policy(std::execution::parallel_policy);' \
+  'int main() { with_policy(std::execution::par); }' >"$work/std_par/passes.cpp"
+# shellcheck disable=SC2046
+if g++ -std=c++17 $(pkg-config --cflags filch-std-par) "$work/std_par/passes.cpp" "$work/std_par/plain.o" \
+  $(pkg-config --libs filch-std-par) -o /dev/null 2>"$work/std_par/log"; then false; fi
+grep -q 'undefined reference to .with_policy' "$work/std_par/log"
+what="the first error of std_par after another header"
+printf '%s\n' '#include <algorithm>' '#include <filch/std_par.hpp>' >"$work/std_par/late.cpp"
+{ g++ -std=c++17 $(pkg-config --cflags filch) -fsyntax-only "$work/std_par/late.cpp" 2>&1 || true; } |
+  grep -m 1 error: | grep -q 'filch/std_par.hpp must come before'
+
 strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
 compilations() {
-  for header in "$work"/prefix-OFF/include/filch/*.hpp; do echo "g++ -fsyntax-only -include $header -x c++ /dev/null"; done
+  for header in "$work"/prefix-OFF/include/filch/*.hpp; do
+    [ "${header##*/}" != parlay.hpp ] || continue  # it includes Parlay
+    echo "g++ -fsyntax-only -include $header -x c++ /dev/null"
+  done
   for compiler in g++ clang++-14 clang++-19; do
     command -v "$compiler" >/dev/null || continue
     levels=-O2

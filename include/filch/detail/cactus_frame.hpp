@@ -56,6 +56,7 @@ class cactus_frame : public fiber_frame<cactus_frame> {
   FILCH_API void drain() noexcept;
   FILCH_API static join_counter& run_oldest(fiber_task& ticket) noexcept;
   bool forget_stolen() noexcept;
+  template <class How> void run_measured(cactus_member& w, How const& how) noexcept;
   bool has_place_for_next() noexcept;
   waiting*& place_of(unsigned number) noexcept;
   unsigned next_number(cactus_member const&) noexcept;

@@ -81,7 +81,7 @@ struct FILCH_API channel_stack {
   /// Runs call(argument) as a worker of the default pool. `call` must not throw.
   static void enter_default(void (*call)(void*), void* argument);
   static constexpr bool k_gets_several_back = true;
-  static void begins_sync(worker&) noexcept {}  // a thief's request stands until it is answered
+  static void begins_sync(worker&) noexcept;
   static channel_run take_slow(worker&, task&) noexcept;
   FILCH_INLINE static void emptied(task& t) noexcept {
     // take_slow() has emptied it already, if thieves were served there. A store would race with a thief then.

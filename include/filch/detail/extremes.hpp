@@ -201,6 +201,12 @@ std::ranges::minmax_element_result<Iterator> find_both_extremes(Stop& stop, inpu
   }
 }
 
+/// Copies of both extreme elements.
+template <class Value, class Iterator>
+std::ranges::minmax_result<Value> values_of(std::ranges::minmax_element_result<Iterator> const& both) {
+  return {static_cast<Value>(*both.min), static_cast<Value>(*both.max)};
+}
+
 /// The value of the extreme element that a filter takes, of which there is one.
 template <class Sched, extreme Which, class Range, class Comp, class Proj>
 std::ranges::range_value_t<Range> find_sifted_extreme(Range&& range, Comp& comp, Proj& proj) {
@@ -218,6 +224,52 @@ std::ranges::range_value_t<Range> find_sifted_extreme(Range&& range, Comp& comp,
   reducing_piece<value, elements, decltype(better)> piece{elements(s, all), {better}, std::nullopt};
   detail::run_pieces<Sched>(0, s.in().length, piece);
   return std::move(*piece.value);
+}
+
+/// The least and the greatest value so far. One element is both.
+template <class Value> struct both_values {
+  Value min;
+  Value max;
+  template <std::convertible_to<Value> Element>
+    requires(!std::same_as<std::remove_cvref_t<Element>, both_values>)
+  both_values(Element&& x) : min(detail::converted_to<Value>(static_cast<Element&&>(x))), max(min) {}
+};
+/// Adds an element, or the values of the piece above.
+template <class Value, class Less> struct keeping_both {
+  Less less;
+  template <class Element>
+  FILCH_INLINE both_values<Value> operator()(both_values<Value> low, Element const& x) const {
+    if constexpr (std::same_as<Element, both_values<Value>>) {
+      add(low, x.min, x.max);
+    } else {
+      add(low, x, x);
+    }
+    return low;
+  }
+
+ private:
+  template <class Element>
+  FILCH_INLINE void add(both_values<Value>& low, Element const& lesser, Element const& greater) const {
+    if (detail::is_better<extreme::first_least>(less, std::as_const(low.min), lesser)) low.min = lesser;
+    if (detail::is_better<extreme::last_greatest>(less, std::as_const(low.max), greater)) low.max = greater;
+  }
+};
+
+/// The values of the least and the greatest element that a filter takes, of which there is one.
+template <class Sched, class Range, class Comp, class Proj>
+std::ranges::minmax_result<std::ranges::range_value_t<Range>> find_sifted_extremes(Range&& range, Comp& comp,
+                                                                                   Proj& proj) {
+  using value = std::ranges::range_value_t<Range>;
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const less = [&comp, &proj](auto const& a, auto const& b) {
+    return static_cast<bool>(std::invoke(comp, std::invoke(proj, a), std::invoke(proj, b)));
+  };
+  keeping_both<value, decltype(less)> better{less};
+  std::identity all;
+  using elements = decltype(sifted_elements(s, all));
+  reducing_piece<both_values<value>, elements, decltype(better)> piece{elements(s, all), {{better}}, std::nullopt};
+  detail::run_pieces<Sched>(0, s.in().length, piece);
+  return {std::move(piece.value->min), std::move(piece.value->max)};
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

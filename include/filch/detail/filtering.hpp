@@ -6,6 +6,7 @@
 #include <filch/detail/scan_engine.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -49,6 +50,7 @@ template <class Iterator, class Pred, class Proj> struct selection {
 
 /// Elements that were taken.
 template <class Iterator, class Out> struct elements_out {
+  static constexpr bool k_writes_others = false;
   Iterator begin;
   Out out;
   struct cursor {
@@ -62,6 +64,7 @@ template <class Iterator, class Out> struct elements_out {
 };
 /// Their positions.
 template <class Out> struct positions_out {
+  static constexpr bool k_writes_others = false;
   Out out;
   struct cursor {
     Out to;
@@ -78,6 +81,7 @@ template <class Out> struct positions_out {
 };
 /// Elements that were taken, and elements that were not.
 template <class Iterator, class Out, class Out2> struct both_out {
+  static constexpr bool k_writes_others = true;
   Iterator begin;
   Out out;
   Out2 out2;
@@ -96,13 +100,43 @@ template <class Iterator, class Out, class Out2> struct both_out {
   }
 };
 
-/// The serial loop of a filter to another range.
+/// Where a filter ends because an output is full.
+class full_output {
+ public:
+  explicit full_output(std::size_t n) noexcept : at_(n) {}
+  /// Position `at` has no room. `taken` positions below it were taken. Only one position of a loop is such.
+  void set(std::size_t at, std::size_t taken) noexcept {
+    at_ = at;
+    taken_ = taken;
+    is_full_ = true;
+  }
+  /// The position that has no room, else the number of positions.
+  std::size_t at() const noexcept { return at_; }
+  /// The positions below it that were taken, of all that were.
+  std::size_t taken_of(std::size_t all) const noexcept { return is_full_ ? taken_ : all; }
+
+ private:
+  // The worker that finds it; read after the loop.
+  std::size_t at_;
+  std::size_t taken_ = 0;
+  bool is_full_ = false;
+};
+
+/// The room in the outputs of a filter: for elements that it takes, and for others.
+struct filter_room {
+  static constexpr std::size_t k_unbounded = std::numeric_limits<std::size_t>::max();
+  std::size_t taken = k_unbounded;
+  std::size_t others = k_unbounded;
+};
+
+/// The serial loop of a filter to another range. Its carry is the number of elements taken, or more than there is
+/// room for behind the position at which an output was full.
 template <class Selection, class Output> struct serial_filter {
   using iterator = typename Selection::iterator;
   Selection in;
   Output out;
-  std::size_t limit;      // room in the output
-  lowest_position* full;  // the lowest position at which the output was full
+  filter_room room;
+  full_output* full;
 
   FILCH_INLINE bool direct(std::size_t first, std::size_t last, std::size_t& taken) const {
     return write(first, last, taken, [this](auto& i) { return in.takes(i); });
@@ -110,12 +144,8 @@ template <class Selection, class Output> struct serial_filter {
   /// Writes positions. `taken` positions below were taken.
   template <class Takes>
   FILCH_INLINE bool write(std::size_t first, std::size_t last, std::size_t& taken, Takes takes) const {
-    if (limit - taken < last - first) [[unlikely]] {
-      std::size_t const all = bounded(first, last, taken, takes);
-      bool const has_room = all <= limit;
-      taken = std::min(all, limit);
-      return has_room;
-    }
+    if (!has_room_for(first, last, taken)) [[unlikely]]
+      return write_bounded(first, last, taken, takes);
     auto cursor = out.from(first, taken);
     auto const start = cursor.to;
     iterator i = in.at(first);
@@ -133,24 +163,37 @@ template <class Selection, class Output> struct serial_filter {
   }
 
  private:
-  /// The same where not all positions may have room. Returns more than the limit if one had none.
+  static bool has_room(std::size_t room, std::size_t used, std::size_t more) noexcept {
+    return used <= room && more <= room - used;
+  }
+  FILCH_INLINE bool has_room_for(std::size_t first, std::size_t last, std::size_t taken) const noexcept {
+    if constexpr (Output::k_writes_others) {
+      if (!has_room(room.others, first - taken, last - first)) return false;
+    }
+    return has_room(room.taken, taken, last - first);
+  }
+  /// The same where not all positions may have room. Nothing is written behind the first one that has none.
   template <class Takes>
-  FILCH_OUTLINE std::size_t bounded(std::size_t first, std::size_t last, std::size_t taken, Takes takes) const {
+  FILCH_OUTLINE bool write_bounded(std::size_t first, std::size_t last, std::size_t& taken, Takes takes) const {
+    if (taken > room.taken || first - taken > room.others) return false;
     auto cursor = out.from(first, taken);
     iterator i = in.at(first);
     for (; first != last; ++first, static_cast<void>(++i)) {
       place_of<iterator> place{i};
-      if (!takes(place)) {
-        cursor.leave(place);
-      } else if (taken == limit) {
-        full->lower_to(first);
-        return limit + 1;
-      } else {
+      bool const is_taken = takes(place);
+      if (is_taken ? taken == room.taken : Output::k_writes_others && first - taken == room.others) {
+        full->set(first, taken);
+        taken = room.taken + 1;
+        return false;
+      }
+      if (is_taken) {
         cursor.take(place);
         ++taken;
+      } else {
+        cursor.leave(place);
       }
     }
-    return taken;
+    return true;
   }
 };
 
@@ -162,8 +205,10 @@ template <class Selection, class Output> class filter_work {
   using sum = std::size_t;
   using iterator = typename Selection::iterator;
 
-  filter_work(Selection const& in, Output const& out, std::size_t n, std::size_t limit)
-      : n_(n), full_(n), serial_{in, out, limit, &full_} {}
+  filter_work(Selection const& in, Output const& out, std::size_t n, filter_room room = {})
+      : n_(n),
+        full_(n),
+        serial_{in, out, {std::min(room.taken, n), std::min(room.others, n)}, std::addressof(full_)} {}
   filter_work(filter_work const&) = delete;
   filter_work& operator=(filter_work const&) = delete;
 
@@ -189,17 +234,15 @@ template <class Selection, class Output> class filter_work {
   void again(std::size_t first, std::size_t last, std::size_t& taken) {
     serial_.write(first, last, taken, [mark = marks_.get() + first](auto&) mutable { return *mark++ != 0; });
   }
-  std::size_t after(std::size_t taken, std::size_t more) const noexcept {
-    return std::min(taken + more, serial_.limit);
-  }
+  std::size_t after(std::size_t taken, std::size_t more) const noexcept { return taken + more; }
   std::size_t both(std::size_t low, std::size_t high) const noexcept { return low + high; }
 
-  /// The first position that was taken and has no room, else n.
-  std::size_t end() const noexcept { return full_.at(); }
+  /// Where the filter has ended.
+  full_output const& full() const noexcept { return full_; }
 
  private:
   std::size_t const n_;
-  lowest_position full_;
+  full_output full_;
   serial_filter<Selection, Output> const serial_;
   // The first split.
   bool was_split_ = false;
@@ -207,19 +250,18 @@ template <class Selection, class Output> class filter_work {
 };
 
 struct selected {
-  std::size_t count;  // elements written
-  std::size_t end;    // first position that was taken and has no room, else n
+  std::size_t count;  // elements taken and written
+  std::size_t end;    // first position that has no room, else n
 };
 
 /// Writes what `in` takes of n positions.
 template <class Sched, class Stop, class Selection, class Output>
-selected copy_selected(Stop& stop, std::size_t n, Selection const& in, Output const& out,
-                       std::size_t limit = std::numeric_limits<std::size_t>::max()) {
+selected copy_selected(Stop& stop, std::size_t n, Selection const& in, Output const& out, filter_room room = {}) {
   using work = filter_work<Selection, Output>;
-  work w(in, out, n, limit);
+  work w(in, out, n, room);
   carrying_piece<Sched, Stop, work> piece(w, stop, n, 0);
   detail::run_pieces<Sched>(0, n, piece, stop);
-  return {piece.last_carry(), w.end()};
+  return {w.full().taken_of(piece.last_carry()), w.full().at()};
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -158,6 +158,15 @@ FILCH_COLD inline void piece_ends(piece_observer const& observer, std::size_t fi
   if (observer.ends != nullptr) observer.ends(first, last);
 }
 
+/// The costs of earlier loops: those of the piece's type, unless it has a `history()`.
+template <class Piece> loop_history& history_for([[maybe_unused]] Piece const& piece) noexcept {
+  if constexpr (requires { piece.history(); }) {
+    return piece.history();
+  } else {
+    return history_of<Piece>;
+  }
+}
+
 /// Runs one stretch. False: the piece ends.
 template <class Piece>
 FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_of<Piece> last) {
@@ -226,7 +235,7 @@ enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
 /// The same before the first position, by what earlier loops cost.
 template <class Sched, class Piece>
 whole_loop is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t all) noexcept {
-  loop_history const& history = history_of<Piece>;
+  loop_history const& history = detail::history_for(piece);
   bool is_worth = false;
   if constexpr (piece_dear_to_split<Piece>) {
     is_worth = history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
@@ -242,6 +251,9 @@ whole_loop is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::si
   return whole_loop::is_split;
 }
 
+/// Does the scheduler ask for pieces of one iteration? It checks programs for races.
+template <class Sched> inline constexpr bool splits_all_pieces = requires { Sched::k_is_checked; };
+
 /// Runs stretches until a worker waits for work and the rest, of two or more positions, is worth splitting. Returns
 /// the first position that has not run; `last` if the piece has ended. A function of its own without joins, so that
 /// the compiler has all registers for the piece. `end` is null if the loop has not been split.
@@ -252,7 +264,15 @@ template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
                                                       Piece& piece, Stop& stop, loop_end* const end,
                                                       bool const runs_alone) {
-  loop_history& history = history_of<Piece>;
+  if constexpr (splits_all_pieces<Sched>) {
+    if ((end != nullptr && end->is_before(begin)) || stop.is_requested()) return last;
+    auto&& only = detail::runner_of(piece, begin);
+    bool const goes_on = detail::run_stretch(only, begin, last);
+    if (!goes_on && end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? position_of<Piece>{0} : begin);
+    detail::keep_runner(piece, only, last);
+    return last;
+  }
+  loop_history& history = detail::history_for(piece);
   loop_pace pace(history, detail::positions_of_turn<Piece>(), runs_alone);
   auto&& runner = detail::runner_of(piece, begin);
   position_of<Piece> first = begin;
@@ -342,7 +362,7 @@ void run_piece(position_of<Piece> const first, position_of<Piece> const last, Pi
   piece_observer const* const observer = observer_of_pieces.load(std::memory_order_acquire);
   if (observer != nullptr) [[unlikely]]
     detail::piece_begins(*observer, detail::in_word(first), detail::in_word(last));
-  bool const splits_all = observer != nullptr && observer->splits_all;
+  bool const splits_all = splits_all_pieces<Sched> || (observer != nullptr && observer->splits_all);
   try {
     detail::run_piece_alone<Sched>(first, last, piece, stop, end, splits_all);
   } catch (...) {

@@ -10,11 +10,26 @@
 
 #include <filch/config.hpp>
 
+// The check for races: docs/races.md. FILCH_RACES_LIBRARY is for the library itself.
+#if defined(FILCH_RACES) && !defined(FILCH_RACES_LIBRARY) && !defined(__SANITIZE_THREAD__)
+#if !defined(__has_feature)
+#error "filch: FILCH_RACES needs -fsanitize=thread"
+#elif !__has_feature(thread_sanitizer)
+#error "filch: FILCH_RACES needs -fsanitize=thread"
+#endif
+#endif
+
 #define FILCH_API __attribute__((visibility("default")))
 
 namespace filch::inline FILCH_ABI::detail {
 inline constexpr unsigned k_no_worker = ~0u;
-}
+/// Is the program compiled for the check for races?
+#if defined(FILCH_RACES)
+inline constexpr bool k_checks_races = true;
+#else
+inline constexpr bool k_checks_races = false;
+#endif
+}  // namespace filch::inline FILCH_ABI::detail
 
 // Always part of the caller: a thin wrapper whose own frame would cost more than its work.
 // Nor may -finstrument-functions call anything in it.

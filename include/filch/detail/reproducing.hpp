@@ -5,6 +5,8 @@
 // the nodes whose children it has, at most two on each level. `merge` makes the nodes that the cut went through. A
 // piece without memory for its nodes runs when it is merged, on the worker of the piece below. If there is no memory
 // for the lowest piece, the calling worker makes the tree by recursion.
+//
+// A block of a filter may have no element. So a node of a filter is a value or nothing.
 #pragma once
 
 #include <filch/detail/converting.hpp>
@@ -52,7 +54,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
   }
   /// op over init and all nodes.
   Value over_all(Value init) {
-    for (std::size_t i = 0; i < count_; ++i) init = op_(std::move(init), std::move(nodes_[i].value));
+    for (std::size_t i = 0; i < count_; ++i) init = over(std::move(init), std::move(nodes_[i].value));
     return init;
   }
 
@@ -60,19 +62,22 @@ template <class Value, class Source, class Op> class reproducing_piece {
   template <class Stop> Value over_all_by_recursion(Stop& stop, Value init) const {
     for (std::size_t i = 0; i != last_;) {
       auto const level = static_cast<std::size_t>(std::bit_width(last_ - i) - 1);
-      std::optional<Value> next = by_recursion(stop, level, i >> level);
+      std::optional<node_value> next = by_recursion(stop, level, i >> level);
       if (!next) break;
-      init = op_(std::move(init), std::move(*next));
+      init = over(std::move(init), std::move(*next));
       i += std::size_t{1} << level;
     }
     return init;
   }
 
  private:
+  static constexpr bool is_sifted =
+      requires(Source const& in, std::optional<Value>& first) { in.begin_with(first, std::size_t{}, std::size_t{}); };
+  using node_value = std::conditional_t<is_sifted, std::optional<Value>, Value>;
   struct node {
     std::size_t level;
     std::size_t index;
-    Value value;
+    node_value value;
   };
   static_assert(detail::check_conversion<typename Source::value, Value>());
 
@@ -85,26 +90,45 @@ template <class Value, class Source, class Op> class reproducing_piece {
         last_(last),
         nodes_(2 * static_cast<std::size_t>(std::bit_width(last - begin))) {}
 
-  Value leaf(std::size_t block) const {
+  node_value leaf(std::size_t block) const {
     std::size_t const begin = block * k_reproducible_block;
     std::size_t const end = length_ - begin < k_reproducible_block ? length_ : begin + k_reproducible_block;
-    Value sum = detail::converted_to<Value>(in_.at(begin));
-    in_.each(begin + 1, end, [&](auto&& x) { sum = op_(std::move(sum), static_cast<decltype(x)>(x)); });
-    return sum;
+    if constexpr (is_sifted) {
+      std::optional<Value> sum;
+      std::size_t const next = in_.begin_with(sum, begin, end);
+      in_.each(next, end, [&](auto&& x) { *sum = op_(std::move(*sum), static_cast<decltype(x)>(x)); });
+      return sum;
+    } else {
+      Value sum = detail::converted_to<Value>(in_.at(begin));
+      in_.each(begin + 1, end, [&](auto&& x) { sum = op_(std::move(sum), static_cast<decltype(x)>(x)); });
+      return sum;
+    }
+  }
+  /// op over two neighbours.
+  Value over(Value&& low, Value&& high) const { return op_(std::move(low), std::move(high)); }
+  Value over(Value&& low, std::optional<Value>&& high) const {
+    return high ? over(std::move(low), std::move(*high)) : std::move(low);
+  }
+  std::optional<Value> over(std::optional<Value>&& low, std::optional<Value>&& high) const {
+    return low ? std::optional<Value>(over(std::move(*low), std::move(high))) : std::move(high);
   }
   /// A node. None if the loop is stopped.
-  template <class Stop> std::optional<Value> by_recursion(Stop& stop, std::size_t level, std::size_t index) const {
-    if (level == 0) return stop.is_requested() ? std::nullopt : std::optional<Value>(leaf(index));
-    std::optional<Value> low = by_recursion(stop, level - 1, 2 * index);
+  template <class Stop>
+  std::optional<node_value> by_recursion(Stop& stop, std::size_t level, std::size_t index) const {
+    if (level == 0) {
+      if (stop.is_requested()) return std::nullopt;
+      return std::optional<node_value>(std::in_place, leaf(index));
+    }
+    std::optional<node_value> low = by_recursion(stop, level - 1, 2 * index);
     if (!low) return std::nullopt;
-    std::optional<Value> high = by_recursion(stop, level - 1, 2 * index + 1);
+    std::optional<node_value> high = by_recursion(stop, level - 1, 2 * index + 1);
     if (!high) return std::nullopt;
-    return op_(std::move(*low), std::move(*high));
+    return std::optional<node_value>(std::in_place, over(std::move(*low), std::move(*high)));
   }
   /// Appends a node. Makes its parent if it is the second child, and so on.
   void append(node&& n) {
     while (n.index % 2 != 0 && count_ != 0 && nodes_[count_ - 1].level == n.level) {
-      n.value = op_(std::move(nodes_[count_ - 1].value), std::move(n.value));
+      n.value = over(std::move(nodes_[count_ - 1].value), std::move(n.value));
       n.index /= 2;
       ++n.level;
       nodes_.destroy(--count_);

@@ -54,7 +54,13 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
       in.each(first, last, [&](auto&& x) { value = op(std::move(value), copy_of(static_cast<decltype(x)>(x))); });
       *total = value;
     } else {
-      in.each(first, last, [&](auto&& x) { *total = op(std::move(*total), copy_of(static_cast<decltype(x)>(x))); });
+      in.each(first, last, [&](auto&& x) {
+        if constexpr (is_operand<decltype(x)>) {
+          *total = op(std::move(*total), std::as_const(x));
+        } else {
+          *total = op(std::move(*total), copy_of(static_cast<decltype(x)>(x)));
+        }
+      });
     }
   }
   static bool can_run_ahead() noexcept { return true; }
@@ -66,6 +72,19 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   Value both(Value&& low, Value&& high) const { return op(std::move(low), std::move(high)); }
 
  private:
+  using called = decltype((std::declval<body_of<Op, Value, Value> const&>().f));
+  /// Does op take an element in memory in place of a copy, which may allocate?
+  template <class Element>
+  static constexpr bool is_operand =
+      !std::is_trivially_copyable_v<Value> && std::is_lvalue_reference_v<Element> &&
+      std::is_same_v<std::remove_cvref_t<Element>, Value> && std::is_invocable_v<called, Value, Value const&>;
+  template <class Element> FILCH_INLINE static decltype(auto) operand(Element&& x) {
+    if constexpr (is_operand<Element>) {
+      return std::as_const(x);
+    } else {
+      return detail::converted_to<Value>(static_cast<Element&&>(x));
+    }
+  }
   template <class Element> FILCH_INLINE static Value copy_of(Element&& x) {
     return detail::converted_to<Value>(detail::read_again_later<typename Source::value>(static_cast<Element&&>(x)));
   }
@@ -80,10 +99,10 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   FILCH_INLINE void each(std::size_t first, std::size_t last, Out to, Value& value) const {
     in.each(first, last, [&](auto&& x) {
       if constexpr (Kind == scan_kind::inclusive) {
-        value = op(std::move(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
+        value = op(std::move(value), operand(static_cast<decltype(x)>(x)));
         *to = detail::assigned_to<reference>(value);
       } else {
-        Value next = op(Value(value), detail::converted_to<Value>(static_cast<decltype(x)>(x)));
+        Value next = op(Value(value), operand(static_cast<decltype(x)>(x)));
         *to = detail::assigned_to<reference>(std::move(value));
         value = std::move(next);
       }

@@ -1,6 +1,8 @@
 // Loops over grids of two and three dimensions. The grid is halved along its longer side until a tile has at most
-// 1024 indices. A row is cut only at multiples of 64. The positions of the loop run through one row of a tile, one
-// tile and one half after the other, so a part of them is a compact part of the grid.
+// 32768 indices. A row is cut only if it is longer than 4096, and at multiples of 64: after each jump to another row
+// the processor must begin again to read ahead, and to look for pages (docs/decisions/0011-loops.md). The positions
+// of the loop run through one row of a tile, one tile and one half after the other, so a part of them is a compact
+// part of the grid.
 #pragma once
 
 #include <filch/detail/body.hpp>
@@ -15,7 +17,8 @@
 namespace filch::inline FILCH_ABI::detail {
 
 inline constexpr std::size_t k_segment = 64;          // a row is cut at multiples of it
-inline constexpr std::size_t k_tile = 1024;           // most indices of a tile
+inline constexpr std::size_t k_row = 4096;            // a row that is no longer is not cut
+inline constexpr std::size_t k_tile = 8 * k_row;      // most indices of a tile
 inline constexpr std::size_t k_region = 32 * k_tile;  // most indices of a region, in which the next tile is searched
 
 /// Planes, rows and columns from `begin` on to below `end`. Its positions are [first, last).
@@ -28,7 +31,7 @@ struct grid_part {
   std::size_t size(std::size_t dimension) const noexcept { return end[dimension] - begin[dimension]; }
   /// Becomes the half that has this position.
   void halve(std::size_t position) noexcept {
-    std::size_t longest = size(2) > k_segment ? 2 : size(1) > 1 ? 1 : 0;
+    std::size_t longest = size(2) > k_row ? 2 : size(1) > 1 ? 1 : 0;
     if (size(1) > size(longest)) longest = 1;
     if (size(0) > size(longest)) longest = 0;
     std::size_t const half =

@@ -6,6 +6,7 @@
 
 #include "runtime/fiber/team.hpp"
 #include "runtime/fork_generation.hpp"
+#include "runtime/profile/record.hpp"
 
 #include <memory>
 #include <new>
@@ -51,6 +52,10 @@ void leave_forks() noexcept {
   if (!m) return;
   m->team->keep_interrupts_away(*m);
   m->team->serve_thieves(*m);
+}
+bool is_measured(fiber_worker* w) noexcept {
+  fiber_member const* const m = member_or_null(w);
+  return m && m->team->is_measured();
 }
 /// It is over. Thieves that requested meanwhile got no answer, and may sleep.
 void come_back() noexcept {
@@ -176,7 +181,7 @@ void fiber_poll_slow() noexcept { runtime::serve_own_thieves(); }
 
 bool fiber_pays_to_wake(std::uint64_t ticks) noexcept {
   runtime::fiber_member const& w = runtime::this_member();
-  return w.team->pays_to_wake(w.index, ticks);
+  return w.team->is_measured() || w.team->pays_to_wake(w.index, ticks);
 }
 
 void fiber_ran_alone(std::uint64_t ticks) noexcept {
@@ -187,12 +192,16 @@ void fiber_ran_alone(std::uint64_t ticks) noexcept {
 fiber_staying::fiber_staying() noexcept : fiber_worker(fiber_kind::staying, 1, fiber_requested()) {
   outer = within = &fiber_self();
   runtime::leave_forks();
+  if (runtime::is_measured(outer)) [[unlikely]]
+    runtime::profile::of_this_thread().stay_begins();
   runtime::become(this);
 }
 
 fiber_staying::~fiber_staying() {
   // A child that was forked meanwhile is outside all pools.
   if (&fiber_self() != this) return;
+  if (runtime::is_measured(outer)) [[unlikely]]
+    runtime::profile::of_this_thread().stay_ends();
   runtime::become(outer);
   runtime::come_back();
 }

@@ -73,6 +73,7 @@ void fiber_team::wait_for_parts(detail::join_counter& m, unsigned stolen) noexce
 void fiber_team::run_fiber(fiber_member& w) noexcept {
   while (w.stack) {
     check("fiber", [&w] { return fiber_checks::of_fiber(w); });
+    note(w.index, trace::kind::runs, 0, w.stack);
     begins_task(w.unasked);
     takes_up(w);
     // Its caller may have begun to sleep when this worker was at another root's fiber, and did not ask here.
@@ -87,6 +88,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     } else if (p.what == fiber_parting::suspends) {
       fiber_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
+      note(w.index, trace::kind::suspends, 0, suspended);
       if (!p.counter->may_be_last(p.stolen)) trim_waiting(w, *suspended);
       if (p.counter->add_stolen(p.stolen)) go_on(w, *suspended, *p.counter);
     } else {
@@ -101,6 +103,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     }
   }
   is_free(w);
+  note(w.index, trace::kind::searches);
 }
 
 /// After the switch away from the stack, and before another worker can come to it.

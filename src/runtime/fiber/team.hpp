@@ -115,6 +115,10 @@ class fiber_team : public team {
   /// may be the thief.
   virtual detail::fiber_task* steal_from(fiber_member& victim, fiber_member& me, std::uint16_t& root) noexcept = 0;
   virtual void ask(fiber_member& victim) noexcept = 0;
+  /// Code of the program that the stolen task will run, for traces.
+  virtual void const* code_of(detail::fiber_task const& task) const noexcept {
+    return reinterpret_cast<void const*>(task.run);
+  }
   /// The worker requests an offer of itself in place of searching workers that have not requested one here. If it is
   /// too early for a request, one of them is woken, and requests later.
   virtual void request_for_sleepers(fiber_member& w) noexcept { ask(w); }

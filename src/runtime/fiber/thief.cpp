@@ -7,6 +7,7 @@
 namespace filch::runtime {
 
 void fiber_team::has_offered(fiber_member& w, bool was_asked) noexcept {
+  if (was_asked) note(w.index, trace::kind::gives);
   if (offers_next(w.index, was_asked, w.unasked, [&] { return offers_of(w).untaken; }, w.stack->root)) ask(w);
 }
 
@@ -22,14 +23,17 @@ bool fiber_team::steal_and_run(unsigned index) {
     return run_handed_over(me);
   }
   std::uint16_t root = k_any_root;
+  unsigned from = 0;
   auto const steals = [&](unsigned victim) {
     if (victim == index) return false;
+    from = victim;
     me.next_task = steal_from(*members_[victim], me, root);
     return me.next_task != nullptr;
   };
   if (all().any_in_use(me.random.next(), steals)) {
     counted(index).steals.bump();
     has_work(index);
+    note(index, trace::kind::takes, from, code_of(*me.next_task));
     if (anybody_sleeps(root)) pass_it_on();
     me.stack = std::exchange(me.spare, nullptr);
     me.stack->root = root;

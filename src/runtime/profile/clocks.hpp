@@ -12,13 +12,15 @@ namespace filch::runtime::profile {
 enum class segment : unsigned { of_run, of_f, of_g, after_join, of_task, after_sync };
 inline constexpr unsigned k_segments = 6;
 
+/// Cycles of an empty segment of each kind, under one scheduler.
+using own_costs = std::array<cycles, k_segments>;
+
 /// Burdens, in cycles: this machine's own cost of a steal, Wool's, and Cilkscale's.
 inline constexpr unsigned k_burdens = 3;
 
 /// Written before the first measured run; then fixed.
 struct calibration {
   double cycles_per_ns = 1;
-  std::array<cycles, k_segments> own_cost{};  // cycles of an empty segment
   std::array<cycles, k_burdens> burdens{2'500, 2'000, 15'000};
   bool steal_is_measured = false;      // else the first burden is an assumption
   double uncertain = 6;                // cycles of each segment

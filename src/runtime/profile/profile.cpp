@@ -3,6 +3,7 @@
 
 #include "runtime/fork_generation.hpp"
 #include "runtime/profile/report.hpp"
+#include "runtime/profile/summary.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +13,12 @@
 #include <utility>
 
 namespace filch::runtime::profile {
+namespace {
+
+unsigned seconds_of_patience = 5;
+steal_rule rule_of_steals = steal_rule::leapfrog;
+
+}  // namespace
 
 bool is_asked_for() {
   char const* const value = std::getenv("FILCH_PROFILE");
@@ -19,6 +26,8 @@ bool is_asked_for() {
   if (*value == '\0') refuse("FILCH_PROFILE", value, "1, or the name of a file");
   static std::once_flag once;
   std::call_once(once, [value] {
+    if (char const* const seconds = std::getenv("FILCH_PROFILE_TIMEOUT"))
+      seconds_of_patience = static_cast<unsigned>(parse_number("FILCH_PROFILE_TIMEOUT", seconds, 0, 1'000'000));
     report_goes_to(value);
     std::atexit(report);
   });
@@ -49,16 +58,36 @@ void calibrated_by(std::function<void()> const& calibrate) {
   double const before = process_time();
   calibrate();
   not_of_the_program(process_time() - before);
+  static std::once_flag once;
+  std::call_once(once, [] { watch_progress(seconds_of_patience); });
 }
 
-void set_cost_of_steal(cycles cost) noexcept {
+void set_steals(steal_rule rule, cycles cost) noexcept {
+  rule_of_steals = rule;
   if (cost == 0) return;
   calibrated.burdens[0] = cost;
   calibrated.steal_is_measured = true;
 }
 
+double predicted_speedup(fork_tree const& tree, unsigned workers) {
+  double const steal = calibrated.ns(calibrated.burdens[0]);
+  // The measured cost is that of a whole join: the steal, the task's way back to its owner, and the owner's notice.
+  steal_costs const costs{.fork = 2,
+                          .probe = 50,
+                          .steal = 0.6 * steal,
+                          .victim = 0.1 * steal,
+                          .joined = 0.4 * steal,
+                          .wakeup = 10'000,
+                          .searches = 20'000,
+                          .growth = 0.2};
+  double work = 0;
+  for (auto const& r : tree.runs) work += static_cast<double>(r.times) * tree.work_ns(r.task);
+  double const took = predict(tree, costs, rule_of_steals, workers).ns;
+  return took > 0 ? work / took : 1;
+}
+
 void set_uncertainty(double cycles_of_segment) noexcept {
-  constexpr double k_least_ns = 2;
+  constexpr double k_least_ns = 2;  // calls and returns of a program's own code cost more or less than empty ones
   calibrated.uncertain = std::max(cycles_of_segment, k_least_ns * calibrated.cycles_per_ns);
 }
 

@@ -1,6 +1,7 @@
 // FILCH_PROFILE, for the rest of the library: is it asked for, and what is said. record.hpp measures.
 #pragma once
 
+#include "runtime/profile/prediction.hpp"
 #include "runtime/profile/record.hpp"
 #include "runtime/settings.hpp"
 
@@ -10,6 +11,8 @@ namespace filch::runtime::profile {
 
 /// Reads FILCH_PROFILE. If so, there will be a report when the process ends. Throws setup_error.
 bool is_asked_for();
+/// From now on, says once on stderr if a measured thread comes through no hook for so long; 0: never.
+void watch_progress(unsigned seconds);
 /// One line on stderr, once for each scheduler.
 void say_not_measured(char const* scheduler);
 /// The settings of a pool that can be measured. Calls take more of a stack through hooks, so it is larger. In a child
@@ -19,7 +22,9 @@ settings for_measuring(settings s);
 void calibrated_by(std::function<void()> const& calibrate);
 /// In cycles, of the own cost of a segment.
 void set_uncertainty(double cycles_of_segment) noexcept;
-/// 0: it could not be measured.
-void set_cost_of_steal(cycles cost) noexcept;
+/// For the report's prediction. Cost 0: it could not be measured.
+void set_steals(steal_rule rule, cycles cost) noexcept;
+/// The speed-up that the scheduler would have on so many workers, by simulation.
+double predicted_speedup(fork_tree const& tree, unsigned workers);
 
 }  // namespace filch::runtime::profile

@@ -9,21 +9,27 @@ namespace filch::runtime::profile {
 
 // ---- runs ----------------------------------------------------------------------------------------
 
-void record::run_begins() noexcept {
-  if (inside_++ != 0) return;
+own_costs const* record::run_begins(own_costs const& costs) noexcept {
+  own_costs const* const before = std::exchange(costs_, &costs);
+  if (inside_++ != 0) return before;
   mutex.lock();
   ++runs_;
   static_cast<void>(look_at_own_time());
   run_began_ = own_time_;
+  last_hook_.note(entered_);
   begins(segment::of_run);
+  return before;
 }
 
-void record::run_ends() noexcept {
+void record::run_ends(own_costs const* before) noexcept {
   if (inside_ != 1) {
     --inside_;
+    costs_ = before;
     return;
   }
   segment_ends();
+  last_hook_.run_ended();
+  tree_.run_ended();
   inside_ = 0;
   in_runs_ += own_time() - run_began_;
   mutex.unlock();
@@ -52,6 +58,7 @@ void record::forked(open_task& t, code task) noexcept {
   t.work = work_;
   t.of = &p;
   t.outer = innermost_;
+  t.fork = tree_.forked(p.number);
   t.is_open = innermost_ != &p;
   if (t.is_open) ++p.open;
   if (!p.is_spawn) ++p.depth;
@@ -60,6 +67,7 @@ void record::forked(open_task& t, code task) noexcept {
 
 void record::f_ended(open_task& t) noexcept {
   segment_ends();
+  tree_.f_ended(t.fork);
   t.work_of_f = work_ - t.work;
   std::swap(path_, t.path);  // g begins where f began
   path_.task_begins();
@@ -70,6 +78,7 @@ void record::g_ended(open_task& t) noexcept {
   segment_ends();
   path_.join(t.path);
   place& p = *t.of;
+  tree_.joined(t.fork);
   auto const [smaller, larger] = std::minmax({t.work_of_f, work_ - t.work - t.work_of_f});
   if (calibrated.ns(smaller) < 1000) ++p.small;
   p.note_sides(calibrated.ns(larger));
@@ -97,6 +106,7 @@ void record::sync_begins() noexcept {
 void record::task_of_scope_begins(open_task& t) noexcept {
   // Its spawns were taken for a join's forks at first, of which each is in the one before.
   if (!std::exchange(t.of->is_spawn, true)) t.of->depth = 0;
+  tree_.task_begins();
   path_ = t.path;
   path_.task_begins();
   t.work_of_f = work_;
@@ -105,6 +115,7 @@ void record::task_of_scope_begins(open_task& t) noexcept {
 }
 
 void record::task_of_scope_ends(open_task& t) noexcept {
+  tree_.task_ended(t.fork);
   place& p = *t.of;
   --p.depth;
   if (calibrated.ns(work_ - t.work_of_f) < 1000) ++p.small;
@@ -127,7 +138,12 @@ void record::sync_ends(open_task& first, open_task const* end) noexcept {
   task_of_scope_ends(*s.running);
   path_.join(s.path);
   auto const is_in_scope = [&](open_task const* t) { return &first <= t && t < end; };
-  for (; !early_.empty() && is_in_scope(early_.back().lowest); early_.pop_back()) path_.join(early_.back().path);
+  folding::fork oldest = first.fork;
+  for (; !early_.empty() && is_in_scope(early_.back().lowest); early_.pop_back()) {
+    path_.join(early_.back().path);
+    oldest = std::min(oldest, early_.back().oldest);
+  }
+  tree_.scope_ended(oldest);
   syncs_.pop_back();
   close(first, path_.span, path_.burdened.back());
 }
@@ -150,9 +166,10 @@ void record::early_ends(open_task& t, spans const& body) noexcept {
   task_of_scope_ends(t);
   bool const is_next = !early_.empty() && early_.back().lowest == &t + 1;
   if (!is_next) {
-    early_.push_back({&t, path_});
+    early_.push_back({&t, path_, t.fork});
   } else {
     early_.back().lowest = &t;
+    early_.back().oldest = t.fork;
     early_.back().path.join(path_);
   }
   if (early_.size() > 1 && early_[early_.size() - 2].lowest == &t) {
@@ -192,27 +209,34 @@ void record::early_ends(open_task& t, spans const& body) noexcept {
 // ---- calibration ---------------------------------------------------------------------------------
 
 void record::samples_begin() {
-  samples_ = new std::vector<cycles>[k_segments];
-  for (unsigned i = 0; i < k_segments; ++i) samples_[i].reserve(100'000);
+  samples_ = std::make_unique<samples>();
+  for (auto& of_kind : *samples_) of_kind.reserve(100'000);
 }
 
 void record::note_sample(cycles ran) {
-  auto& of = samples_[static_cast<unsigned>(kind_)];
+  auto& of = (*samples_)[static_cast<unsigned>(kind_)];
   if (of.size() < of.capacity()) of.push_back(ran);
 }
 
-cycles record::samples_end(std::initializer_list<segment> kinds) {
+cycles record::samples_end(std::initializer_list<segment> kinds, own_costs& costs) {
   cycles sum = 0;
   for (segment const kind : kinds) {
-    auto& of = samples_[static_cast<unsigned>(kind)];
+    auto& of = (*samples_)[static_cast<unsigned>(kind)];
     if (of.empty()) continue;
     auto const middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
     std::nth_element(of.begin(), middle, of.end());
-    calibrated.own_cost[static_cast<unsigned>(kind)] = *middle;
+    costs[static_cast<unsigned>(kind)] = *middle;
     sum += *middle;
   }
-  delete[] std::exchange(samples_, nullptr);
+  samples_.reset();
   return sum;
+}
+
+bool record::should_check_costs() noexcept {
+  constexpr cycles k_between = 200'000'000;
+  if (inside_ != 1 || (checked_at_ != 0 && entered_ - checked_at_ < k_between)) return false;
+  checked_at_ = entered_;
+  return true;
 }
 
 record::figures record::so_far() const noexcept {
@@ -227,6 +251,7 @@ record::figures record::so_far() const noexcept {
   f.segments = segments_;
   f.no_room = no_room_;
   f.stays = stays_;
+  f.off_by = off_by_;
   return f;
 }
 

@@ -5,10 +5,15 @@
 // clock reads is in no figure.
 #pragma once
 
+#include "runtime/profile/folding.hpp"
 #include "runtime/profile/place.hpp"
+#include "runtime/profile/regions.hpp"
+#include "runtime/profile/words.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -23,14 +28,15 @@ struct open_task {
   cycles span = 0;         // at the fork
   cycles burdened = 0;     // the same with Cilkscale's burden
   bool is_open = false;    // counted in place::open
+  folding::fork fork = 0;  // in the fork tree
   spans path;              // at the fork; from the end of f on, that of f
 };
 
 class record {
  public:
-  /// A call into a pool, by the thread: the outermost one is a run.
-  void run_begins() noexcept;
-  void run_ends() noexcept;
+  /// A call into a pool, by the thread: the outermost one is a run. Returns the costs that held before, for its end.
+  own_costs const* run_begins(own_costs const& costs) noexcept;
+  void run_ends(own_costs const* before) noexcept;
 
   /// The next segment begins.
   void begins(segment kind) noexcept {
@@ -70,14 +76,18 @@ class record {
   void stay_begins() noexcept;
   void stay_ends() noexcept;
   bool is_running() const noexcept { return inside_ != 0; }
+  /// At the end of the outermost call: is the last check some time ago?
+  bool should_check_costs() noexcept;
+  /// A check found that a segment costs so many cycles more, or fewer.
+  void costs_are_off_by(double cycles_of_segment) noexcept { off_by_ = std::max(off_by_, cycles_of_segment); }
   /// In a child of fork() nothing is measured any more, and what is open ends unseen.
   void orphan() noexcept { is_orphan_ = true; }
   bool is_orphan() const noexcept { return is_orphan_; }
 
   /// For the calibration: keeps the length of each segment.
   void samples_begin();
-  /// The median length of each of these kinds becomes its own_cost. Returns their sum.
-  cycles samples_end(std::initializer_list<segment> kinds);
+  /// Sets the cost of each of these kinds to the median length. Returns their sum.
+  cycles samples_end(std::initializer_list<segment> kinds, own_costs& costs);
 
   // For the report, under `mutex`, or on the record's own thread.
   std::mutex mutex;  // held while a run lasts
@@ -88,11 +98,20 @@ class record {
     cycles in_stays = 0;
     double seconds_in_runs = 0;  // processor time, hooks included
     std::uint64_t runs = 0, forks = 0, segments = 0, no_room = 0, stays = 0;
+    double off_by = 0;  // the most that checks found, in cycles of a segment
   };
   figures so_far() const noexcept;
   place_table const& places() const noexcept { return places_; }
+  /// Any thread.
+  last_hook const& hooks() const noexcept { return last_hook_; }
+  folding const& tree() const noexcept { return tree_; }
+  regions& parts() noexcept { return parts_; }
+  regions const& parts() const noexcept { return parts_; }
+  /// Up to the last hook.
+  part_figures part_so_far() const noexcept { return {work_, path_.span, path_.burdened[0], forks_, runs_}; }
 
  private:
+  using samples = std::array<std::vector<cycles>, k_segments>;
   struct sync {
     spans path;  // the longest so far
     open_task* running = nullptr;
@@ -100,20 +119,23 @@ class record {
   struct early {
     open_task* lowest;
     spans path;
+    folding::fork oldest;
   };
 
   void segment_ends() noexcept {
     cycles const now = time_stamp();
     entered_ = now;
+    last_hook_.note(now);
     cycles ran = now - began_;
     if (ran > calibrated.looks_after) [[unlikely]]
       ran -= std::min(ran, preempted_since());
     if (samples_) [[unlikely]]
       note_sample(ran);
     // It may be negative: noise must cancel out.
-    ran -= calibrated.own_cost[static_cast<unsigned>(kind_)];
+    ran -= (*costs_)[static_cast<unsigned>(kind_)];
     work_ += ran;
     ++segments_;
+    tree_.ran(ran);
     if (innermost_) innermost_->own += ran;
     path_.run(ran, innermost_ ? innermost_->number : k_own_paths);
   }
@@ -126,17 +148,23 @@ class record {
 
   cycles began_ = 0;    // the segment
   cycles entered_ = 0;  // the last hook
+  last_hook last_hook_;
   segment kind_ = segment::of_run;
+  own_costs const* costs_ = nullptr;
   cycles work_ = 0;
   spans path_;
   place* innermost_ = nullptr;  // whose code runs
   std::uint64_t segments_ = 0;
-  std::vector<cycles>* samples_ = nullptr;  // while it is calibrated: by kind
+  double off_by_ = 0;
+  cycles checked_at_ = 0;
+  std::unique_ptr<samples> samples_;  // while it is calibrated
 
   // The last look at the thread's processor time.
   cycles looked_at_ = 0;
   cycles own_time_ = 0;
 
+  folding tree_;
+  regions parts_;
   std::vector<sync> syncs_;
   std::vector<early> early_;
 
@@ -160,5 +188,7 @@ record& of_this_thread();
 /// Calls see(record, argument) for each record that no other thread is measuring into. Returns the number of the
 /// others.
 unsigned each_record(void (*see)(record const&, void* argument), void* argument);
+/// Any thread: when each record's thread was last in a hook.
+void each_last_hook(std::function<void(record const&, cycles at)> const& see);
 
 }  // namespace filch::runtime::profile

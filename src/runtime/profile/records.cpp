@@ -3,6 +3,7 @@
 
 #include "runtime/fork_generation.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -76,6 +77,34 @@ unsigned each_record(void (*see)(record const&, void* argument), void* argument)
     }
   }
   return missing;
+}
+
+void each_last_hook(std::function<void(record const&, cycles at)> const& see) {
+  registry& r = the_registry();
+  std::lock_guard const lock(r.mutex);
+  for (auto const& each : r.all) see(*each, each->hooks().look());
+}
+
+fork_tree recorded_fork_tree() {
+  struct {
+    fork_tree all;
+    unsigned thread = 0;
+  } sum;
+  static_cast<void>(each_record(
+      [](record const& r, void* p) {
+        auto& to = *static_cast<decltype(sum)*>(p);
+        std::vector<unsigned> places;
+        for (unsigned i = 0; i <= r.places().number(); ++i) {
+          code const task = i < r.places().number() ? r.places()[i].task : nullptr;
+          auto const known = std::find(to.all.places.begin(), to.all.places.end(), task);
+          places.push_back(static_cast<unsigned>(known - to.all.places.begin()));
+          if (known == to.all.places.end()) to.all.places.push_back(task);
+        }
+        places.resize(place_table::k_most + 1, places.back());  // the others
+        r.tree().add_to(to.all, to.thread++, calibrated.cycles_per_ns, places);
+      },
+      &sum));
+  return std::move(sum.all);
 }
 
 }  // namespace filch::runtime::profile

@@ -3,10 +3,9 @@
 
 namespace filch::runtime::profile {
 
-/// "1" and "-": a table on stderr. A name that ends in .csv: a table for programs. Else the table goes to that file.
+/// "1" and "-": a table on stderr. Else a file: a name that ends in .csv is a table for programs, .html a page for a
+/// browser.
 void report_goes_to(char const* target);
-/// So many seconds of the process were the measuring itself.
-void not_of_the_program(double seconds) noexcept;
 /// Sums the records of all threads up, and writes the report. For std::atexit.
 void report();
 

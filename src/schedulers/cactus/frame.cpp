@@ -2,6 +2,7 @@
 // cactus_frame.hpp. Protocol: protocol.md, cactus-5.
 #include "runtime/pools.hpp"
 #include "schedulers/cactus/checks.hpp"
+#include "schedulers/cactus/profile.hpp"
 
 #include <bit>
 #include <new>
@@ -27,7 +28,9 @@ cactus_frame::where cactus_frame::place_for_next() noexcept {
   if (m.stack != fiber_) return where::foreign;
   if (open_forks(m) != forks_) return where::here;
   if (pushed_ == k_pending_most && !forget_stolen()) return where::here;
-  return team_of(m).has_room(m) && has_place_for_next() ? where::for_others : where::here;
+  if (team_of(m).has_room(m) && has_place_for_next()) return where::for_others;
+  if (m.profile) m.profile->of_thread().no_room();
+  return where::here;
 }
 
 /// The place of a task by its number: the first few, then twice as many in each array of more_tasks_.
@@ -74,6 +77,10 @@ join_counter& cactus_frame::run_oldest(fiber_task& t) noexcept {
 /// the next one runs in place.
 bool cactus_frame::forget_stolen() noexcept {
   auto& w = static_cast<cactus_member&>(fiber_self());
+  if (w.profile) [[unlikely]] {
+    run_measured(w, [&](std::uint32_t first, auto const& run) { w.profile->run_early(w, first, run); });
+    return true;
+  }
   if (runtime::fiber_team::have_arrived(counter_, pending_)) {
     close_forks(w, pending_);
     forks_ -= std::exchange(pending_, 0);
@@ -91,7 +98,24 @@ void cactus_frame::push(waiting& task) noexcept {
   *w.head++ = &ticket_;
   ++pending_;
   ++forks_;
+  if (auto* const p = static_cast<cactus_member&>(w).profile) [[unlikely]]
+    return p->pushed(static_cast<cactus_member&>(w), reinterpret_cast<void const*>(task.run));
   if (cactus_split(w).is_above(w.head - 1)) cactus_pushed_slow();
+}
+
+/// Where FILCH_PROFILE measures: how(first, run) runs all tasks. Their tickets stay where they lie, so what the tasks
+/// spawn into this frame runs in place.
+template <class How> void cactus_frame::run_measured(cactus_member& w, How const& how) noexcept {
+  constexpr std::uint64_t k_never = ~std::uint64_t{0};
+  std::uint32_t const first = w.index_of_head() - pending_;
+  std::uint64_t const forks = std::exchange(forks_, k_never);
+  how(first, [this](std::uint32_t number) {
+    waiting& task = *place_of(number);
+    task.run(task);
+  });
+  w.head = w.base + first;
+  forks_ = forks - std::exchange(pending_, 0);
+  begin_anew();
 }
 
 void cactus_frame::drain() noexcept {
@@ -102,6 +126,8 @@ void cactus_frame::drain() noexcept {
     check(w);
     // All newer forks have ended, so the newest is the frame's; else this is f of a join.
     if (open_forks(w) != forks_) runtime::not_the_scope_s_owner();
+    if (w.profile) [[unlikely]]
+      return run_measured(w, [&](std::uint32_t first, auto const& run) { w.profile->sync(w, first, run); });
     if (team_of(w).take_back(w)) {
       --pending_;
       --forks_;

@@ -1,6 +1,7 @@
 // The owner: the slow paths of fork and join. It publishes tasks, takes them back, or waits on another stack. User
 // code calls it through cactus_join.hpp. Protocol: protocol.md, "Steps" and cactus-4.
 #include "schedulers/cactus/checks.hpp"
+#include "schedulers/cactus/profile.hpp"
 
 #include <algorithm>
 
@@ -17,12 +18,16 @@ cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_memb
 
 void cactus_pushed_slow() noexcept {
   cactus_member& w = member(fiber_self());
+  if (w.profile) [[unlikely]]
+    return w.profile->pushed(w, reinterpret_cast<void const*>(w.head[-1]->run));
   check(w);
   team_of(w).publish(w, w.index_of_head());
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
   cactus_member& w = static_cast<cactus_member&>(runtime::this_member());  // a fork() may have hidden it
+  if (w.profile) [[unlikely]]
+    return w.profile->join(w);
   check(w);
   if (team_of(w).take_back(w)) return cactus_outcome::run_it;
   team_of(w).wait_for_thieves(counter, 1);

@@ -2,6 +2,7 @@
 // src/runtime/idle.md for callers, default-1 for the default pool.
 #include "runtime/pool_of.hpp"
 #include "schedulers/cactus/checks.hpp"
+#include "schedulers/cactus/profile.hpp"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace filch::inline FILCH_ABI {
 namespace detail {
 
 cactus_team::cactus_team(runtime::settings s, bool tolerate_missing_threads)
-    : fiber_team(std::move(s), tolerate_missing_threads, nullptr) {
+    : fiber_team(runtime::profile::for_measuring(std::move(s)), tolerate_missing_threads, nullptr) {
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   start();
 }
@@ -31,6 +32,8 @@ cactus_team::~cactus_team() { stop(); }
 /// Tasks that were forked here would wait until this worker comes back, so thieves that request get some now.
 void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<cactus_member&>(m);
+  if (w.profile) [[unlikely]]
+    return;
   check(w);
   if (w.requests().is_requested() && w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }
@@ -38,6 +41,8 @@ void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
 void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
   if (!alive()) return;
   auto& w = static_cast<cactus_member&>(m);
+  if (w.profile) [[unlikely]]
+    return;
   check(w);
   while (w.index_of_head() > w.open.peek().end) publish(w, w.index_of_head());
 }

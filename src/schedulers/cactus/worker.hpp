@@ -12,6 +12,7 @@
 namespace filch::inline FILCH_ABI::detail {
 
 class cactus_team;
+class cactus_profile;
 
 struct alignas(64) cactus_member : runtime::fiber_member {
   // A request stands until so many tasks in a row were taken back. Then forks are private again.
@@ -22,6 +23,7 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   // fixed after start
   fiber_task** base = nullptr;
   std::uint32_t places = 0;
+  cactus_profile* profile = nullptr;  // if FILCH_PROFILE measures this worker; set before its first task
 
   // owner
   alignas(64) unsigned taken_back_in_a_row =
@@ -63,9 +65,12 @@ class cactus_team final : public runtime::fiber_team {
   void offer_all(runtime::fiber_member& w) noexcept override;
 
   char const* scheduler_name() const noexcept override { return "cactus"; }
+  bool is_measured() const noexcept override { return asked_for().profile; }
 
  private:
   void make_place(unsigned place) noexcept override;
+  void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  void begin_profile(cactus_member& m);
   /// One more task was taken back while a request was answered. True: forks stay public.
   static bool goes_on_being_public(cactus_member& w) noexcept;
   /// Nothing is offered for the request any more. While a worker sleeps, or is on its way, it is made anew.

@@ -34,6 +34,7 @@ void channel_team::detach(channel_member& w, channel_detached& t) noexcept {
 void channel_team::barrier(channel_member& w) noexcept {
   runtime::exceptions_set_aside const from_what_runs_on_top;
   auto const is_over = [&] { return channels_.to(w.root.place()).is_over(w.root, w.is_counted ? 1 : 0); };
+  note(w.index, runtime::trace::kind::waits);
   for (unsigned searches = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();
     if (run_received(w) || run_detached(w)) {
@@ -56,10 +57,13 @@ void channel_team::barrier(channel_member& w) noexcept {
       sleepers().retract(w.index);
     } else {
       counted(w.index).sleeps.bump();
+      note(w.index, runtime::trace::kind::sleeps);
       sleepers().sleep(w.index);
+      note(w.index, runtime::trace::kind::wakes_up);
     }
   }
   has_work(w.index);
+  note(w.index, runtime::trace::kind::joined);
   give_back_received(w);
 }
 
@@ -72,7 +76,9 @@ bool channel_team::run_detached(channel_member& w) noexcept {
   channel_detached& t = w.detached.pop();
   ++w.detached_running;
   share_rest(w);
+  note(w.index, runtime::trace::kind::takes, w.index, reinterpret_cast<void const*>(t.run));
   t.run(t);
+  note(w.index, runtime::trace::kind::returns);
   --w.detached_running;
   subtract_if_last(w);
   return true;

@@ -1,6 +1,7 @@
 // The owner: many forks on one frame. task_frame.hpp calls it. Protocol: protocol.md, "Scope".
 #include "runtime/task_frame_sync.hpp"
 #include "schedulers/channel/checks.hpp"
+#include "schedulers/channel/profile.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,8 +10,18 @@ namespace filch::inline FILCH_ABI::detail {
 
 bool channel_run_nothing(channel_task&, void*) noexcept { return true; }
 
+/// A thief's request stands until it is answered.
+void channel_stack::begins_sync(channel_worker& owner) noexcept {
+  if (auto* const p = member(owner).profile) [[unlikely]]
+    p->sync_begins();
+}
+
 channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]] {
+    w.profile->task_begins(w, t);
+    return t.run;
+  }
   check(w);
   if (&t < w.bottom) return nullptr;
   // Emptied before it serves: a thief that gets this task with others has nothing to run.
@@ -21,6 +32,10 @@ channel_run channel_stack::take_slow(channel_worker& owner, channel_task& t) noe
 
 channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* base) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]] {
+    w.profile->sync_ends(w, base);
+    return w.top = base;
+  }
   check(w);
   // Tasks that were sent away and came back declined are not dropped.
   channel_task* const least = std::max(base, w.bottom);
@@ -35,6 +50,10 @@ channel_task* channel_stack::drop_emptied(channel_worker& owner, channel_task* b
 }
 
 bool channel_stack::is_done(task const& t) noexcept {
+  if (auto* const p = member(*channel_self).profile) [[unlikely]] {
+    p->takes_early(t);
+    return true;
+  }
   future_state const state = t.future.peek();
   return state == future_state::returned || state == future_state::threw;
 }

@@ -3,16 +3,21 @@
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pools.hpp"
 #include "schedulers/channel/checks.hpp"
+#include "schedulers/channel/profile.hpp"
 
 namespace filch::inline FILCH_ABI::detail {
 
-void channel_stack::pushed_slow(channel_worker& owner, channel_task&) noexcept {
+void channel_stack::pushed_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->pushed(w, t);
   w.team->serve(w);
 }
 
 join_outcome channel_stack::join_slow(channel_worker& owner, channel_task& t) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->join(w, t);
   check(w);
   if (&t < w.bottom) return w.team->wait_for_outcome(w, t);
   // t is off the stack: no thief gets it.
@@ -24,6 +29,8 @@ bool channel_stack::is_orphan(channel_worker& owner) noexcept { return !member(o
 
 void channel_stack::answer(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->of_thread().no_room();
   w.team->serve_thieves(w);
 }
 
@@ -55,6 +62,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   w.top = &t + 1;  // the descriptor is in use until there is a message
   channel_task* const floor_before = std::exchange(w.floor, w.top);
   runtime::exceptions_set_aside const from_what_runs_on_top;
+  note(w.index, runtime::trace::kind::waits);
   for (unsigned searches = 0; t.future.peek() == future_state::pending;) {
     if (!alive()) runtime::child_can_t_go_on();  // forked by a task on top of this wait
     bool const has_room = may_run_others(w);
@@ -84,6 +92,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
     }
   }
   has_work(w.index);
+  note(w.index, runtime::trace::kind::joined);
   give_back_received(w);
   future_state const state = t.future.peek();
   w.top = w.bottom = &t;
@@ -121,7 +130,9 @@ void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexc
     return;
   }
   counted(w.index).sleeps.bump();
+  note(w.index, runtime::trace::kind::sleeps);
   sleepers().sleep(w.index);
+  note(w.index, runtime::trace::kind::wakes_up);
 }
 
 /// Tasks right below `bottom` that came back declined are private again. The caller clears or moves the doorbell.

@@ -2,8 +2,10 @@
 // protocol.md, "First requests".
 #include "runtime/exceptions_in_flight.hpp"
 #include "runtime/pool_of.hpp"
+#include "runtime/profile/measured_runs.hpp"
 #include "runtime/stack.hpp"
 #include "schedulers/channel/checks.hpp"
+#include "schedulers/channel/profile.hpp"
 
 #include <memory>
 #include <utility>
@@ -13,18 +15,36 @@ namespace detail {
 
 constinit thread_local channel_worker* channel_self = &channel_places::outside;
 
+namespace {
+channel_profile* profile_of_caller() noexcept {
+  channel_member const* const m = channel_places::member_or_null(channel_self);
+  return m ? m->profile : nullptr;
+}
+}  // namespace
+
 template <> task_staying<channel_stack>::task_staying() : channel_worker(nullptr) {
   channel_places::begin_stay(*this);
+  if (auto* const p = profile_of_caller()) [[unlikely]]
+    p->of_thread().stay_begins();
 }
-template <> task_staying<channel_stack>::~task_staying() { channel_places::end_stay(*this); }
+template <> task_staying<channel_stack>::~task_staying() {
+  if (auto* const p = profile_of_caller()) [[unlikely]]
+    p->of_thread().stay_ends();
+  channel_places::end_stay(*this);
+}
 
-bool channel_pays_to_wake(std::uint64_t ticks) noexcept { return channel_places::pays_to_wake(ticks); }
+bool channel_pays_to_wake(std::uint64_t ticks) noexcept {
+  return profile_of_caller() || channel_places::pays_to_wake(ticks);
+}
 void channel_ran_alone(std::uint64_t ticks) noexcept { channel_places::ran_alone(ticks); }
 
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 
 channel_team::channel_team(runtime::settings s, channel_options const& own, bool tolerate_missing_threads)
-    : team(std::move(s), tolerate_missing_threads), own_(own), members_(all_places()), channels_(all_places()) {
+    : team(runtime::profile::for_measuring(std::move(s)), tolerate_missing_threads),
+      own_(own),
+      members_(all_places()),
+      channels_(all_places()) {
   runtime::named("channel_options::amount", own.amount, steal_amount::half);
   runtime::named("channel_options::victims", own.victims, victim_order::nearest);
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
@@ -76,13 +96,7 @@ void channel_team::enter_or_nest(void (*call)(void*), void* argument) {
 }
 
 void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
-  struct {
-    void (*call)(void*);
-    void* argument;
-    channel_team& team;
-    channel_member& w;
-  } run{call, argument, *this, self(me)};
-  channel_member& w = run.w;
+  channel_member& w = self(me);
   if (all().is_callers(me)) {
     set_root(w, task_root::of_call(me, ++w.calls));
     w.own->calls.begin(w.root);
@@ -90,15 +104,9 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   }
   w.own->requests.reopen();
   channel_places::as_worker(w, [&] {
-    runtime::call_on(
-        space(me), me,
-        [](void* p) {
-          auto& mine = *static_cast<decltype(run)*>(p);
-          mine.call(mine.argument);
-          mine.team.give_back_received(mine.w);
-          mine.team.leave_detached(mine.w);
-        },
-        &run);
+    if (is_measured()) [[unlikely]]
+      return run_measured(w, call, argument);
+    run_at(w, call, argument);
   });
   if (!alive()) return;
   check(w);
@@ -106,8 +114,28 @@ void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   w.own->requests.close();
 }
 
+void channel_team::run_at(channel_member& w, void (*call)(void*), void* argument) {
+  struct {
+    void (*call)(void*);
+    void* argument;
+    channel_team& team;
+    channel_member& w;
+  } run{call, argument, *this, w};
+  runtime::call_on(
+      space(w.index), w.index,
+      [](void* p) {
+        auto& mine = *static_cast<decltype(run)*>(p);
+        mine.call(mine.argument);
+        mine.team.give_back_received(mine.w);
+        mine.team.leave_detached(mine.w);
+      },
+      &run);
+}
+
 void channel_team::run_in_order(void (*call)(void*), void* argument) {
   channel_staying const here;
+  if (is_measured()) [[unlikely]]
+    return runtime::profile::run_measured_in_order<channel>([&] { call(argument); });
   call(argument);
 }
 

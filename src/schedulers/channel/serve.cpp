@@ -1,6 +1,7 @@
 // The victim: answers steal requests with tasks, passes them on, or holds them. The owner's slow paths and the loops
 // of idle and waiting workers call serve(). Protocol: protocol.md, "Serve".
 #include "schedulers/channel/checks.hpp"
+#include "schedulers/channel/profile.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,12 +27,14 @@ void channel_poll_slow(channel_worker& owner) noexcept {
 
 bool channel_wanted_slow(channel_worker& owner) noexcept {
   channel_member& w = member(owner);
+  if (w.profile) [[unlikely]]
+    return w.profile->loops_split();
   return w.team->is_requested(w);
 }
 
 /// Answers requests, passes on those that it has nothing for, and puts broadcast ones back.
 void channel_team::serve(channel_member& w) noexcept {
-  if (!alive()) return;  // a child of fork() has no thieves
+  if (!alive() || w.profile) return;  // a child of fork() has no thieves, nor has a measured worker
   check(w);
   reclaim_declined(w);
   if (w.doorbell.has_only_seen() && w.has_no_task()) return;
@@ -74,6 +77,7 @@ channel_team::answer_result channel_team::answer(channel_member& w, request r) n
   thief.send(b);
   subtract_if_last(w);
   counted(w.index).publications.bump();
+  note(w.index, runtime::trace::kind::gives);
   if (sleepers().wake(r.thief)) counted(w.index).wakeups.bump();
   return answer_result::given;
 }

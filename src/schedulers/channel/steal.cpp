@@ -165,7 +165,10 @@ bool channel_team::run_received(channel_member& w) noexcept {
     static_cast<void>(request_from_one(w, w.last_victim));
   }
   counted(w.index).steals.bump();
-  finish(w, t, owner, t.run(t, t.payload) ? future_state::returned : future_state::threw);
+  note(w.index, runtime::trace::kind::takes, owner, reinterpret_cast<void const*>(t.run));
+  bool const returned = t.run(t, t.payload);
+  note(w.index, runtime::trace::kind::returns);
+  finish(w, t, owner, returned ? future_state::returned : future_state::threw);
   return true;
 }
 

@@ -13,10 +13,12 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace filch::inline FILCH_ABI::detail {
 
 class channel_team;
+class channel_profile;
 
 inline constexpr unsigned k_no_victim = ~0u;
 
@@ -45,7 +47,8 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   channel_team* team = nullptr;
   place_channels* own = nullptr;  // the receiver's end of its channels
   unsigned index = 0;
-  channel_worker* outer = nullptr;  // the thread's worker before this one
+  channel_worker* outer = nullptr;     // the thread's worker before this one
+  channel_profile* profile = nullptr;  // if FILCH_PROFILE measures this worker; set before its first task
 
   // tasks: those in [bottom, top) are private, those below bottom are sent away and not joined
   channel_task* bottom = nullptr;
@@ -74,6 +77,7 @@ struct alignas(k_cache_line) channel_member : channel_worker {
 
   alignas(k_cache_line) channel_counters counts;  // apart: stats() reads them
 
+  channel_task* first_task() noexcept { return reinterpret_cast<channel_task*>(this + 1); }
   channel_task const* tasks_begin() const noexcept { return reinterpret_cast<channel_task const*>(this + 1); }
   bool has_no_task() const noexcept { return received.is_empty() && top <= bottom && detached.is_empty(); }
 };
@@ -103,6 +107,7 @@ class channel_team final : public runtime::team {
   char const* scheduler_name() const noexcept override { return "channel"; }
   void add_to(channel_stats& all) const noexcept;
   std::string own_figures() const override;
+  bool is_measured() const noexcept override { return asked_for().profile; }
 
  private:
   enum class [[nodiscard]] answer_result { given, not_wanted, nothing_to_give, other_root };
@@ -116,6 +121,12 @@ class channel_team final : public runtime::team {
   bool sees_work(unsigned me) const noexcept override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
   std::byte* unused_above(unsigned me) noexcept override;
+
+  /// Runs the call on the place's stack, and then what it has left.
+  void run_at(channel_member& w, void (*call)(void*), void* argument);
+  /// The same where FILCH_PROFILE measures.
+  void run_measured(channel_member& w, void (*call)(void*), void* argument);
+  void begin_profile(channel_member& w);
 
   /// For the hooks above, which the thread of worker `me` calls. No other worker can be reached.
   channel_member& self(unsigned me) noexcept { return *members_[me]; }

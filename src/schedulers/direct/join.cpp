@@ -68,6 +68,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
   runtime::exceptions_set_aside const from_what_runs_on_top;
+  note(w.index, runtime::trace::kind::waits);
   for (unsigned looks = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();  // forked before this wait, or in a task on top of it
     check_waiting(w, t, thief);
@@ -75,6 +76,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
     if (is_done(state)) {
       // This worker may have been woken for an offer while it was about to sleep: then it wakes another one.
       has_work(w.index);
+      note(w.index, runtime::trace::kind::joined);
       begins_task(w.unasked);
       if (sleepers().anybody()) pass_on(w);
       return state;
@@ -101,7 +103,9 @@ void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned th
     return;
   }
   counted(w.index).sleeps.bump();
+  note(w.index, runtime::trace::kind::sleeps);
   sleepers().sleep(w.index);
+  note(w.index, runtime::trace::kind::wakes_up);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

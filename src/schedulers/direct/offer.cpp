@@ -31,7 +31,10 @@ void direct_stack::pushed_slow(direct_worker& owner, direct_task& t) noexcept {
 void direct_team::offer_in_place(direct_member& w, direct_task& t) noexcept {
   t.state.offer();
   bool const was_requested = w.split.is_requested();
-  if (was_requested) w.split.answer(w.public_end.get());
+  if (was_requested) {
+    w.split.answer(w.public_end.get());
+    note(w.index, runtime::trace::kind::gives);
+  }
   has_offered(w, was_requested, &t + 1);
 }
 
@@ -55,6 +58,7 @@ void direct_team::publish(direct_member& w, direct_task* below) noexcept {
   w.split.answer(end);
   w.inlined_in_a_row = 0;
   counted(w.index).publications.bump();
+  note(w.index, runtime::trace::kind::gives);
   has_offered(w, true, end);
 }
 

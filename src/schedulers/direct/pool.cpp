@@ -45,7 +45,6 @@ unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(
 direct_team::direct_team(runtime::settings s, bool tolerate_missing_threads)
     : team(runtime::profile::for_measuring(std::move(s)), tolerate_missing_threads) {
   members_.resize(all_places());
-  if (is_measured()) profiles_.resize(all_places());
   for (unsigned i = 0; i < workers(); ++i) make_place(i);
   direct_places::watch();
   start();

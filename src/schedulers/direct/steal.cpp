@@ -40,6 +40,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   if (!victim.public_end.may_be_above(t + 1)) victim.split.request();
   counted(me.index).steals.bump();
   has_work(me.index);
+  note(me.index, runtime::trace::kind::takes, victim.index, reinterpret_cast<void const*>(t->run));
   if (sleepers().anybody()) pass_on(me);
   // If the task forks, its first fork is public at once: a searching worker would wait for a later one.
   begins_task(me.unasked);
@@ -49,6 +50,7 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   // The owner may wait for this task alone, and run long code next: the request comes before that.
   victim.split.request();
   check_stolen(*t, me.index);
+  note(me.index, runtime::trace::kind::returns);
   is_about_to_search(me.index);
   if (t->state.finish(returned) == direct_finish::owner_sleeps && sleepers().wake(victim.index)) {
     counted(me.index).wakeups.bump();

@@ -95,8 +95,6 @@ class direct_team final : public runtime::team {
   void pass_on(direct_member const& me) noexcept;
 
   std::vector<direct_member*> members_;  // the member of each place, at the start of its space
-  std::vector<std::unique_ptr<direct_profile>>
-      profiles_;  // of each place that was entered, where FILCH_PROFILE measures
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

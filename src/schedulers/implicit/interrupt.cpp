@@ -101,7 +101,7 @@ std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
     if (i == me || !may_take_from(thief, member(i))) return;
     auto& victim = static_cast<implicit_member&>(member(i));
     runtime::cycles in = request_if_due(victim);
-    if (in == 0) in = interrupt(victim);
+    if (in == 0) in = interrupt(me, victim);
     if (in != 0) soonest = std::min(soonest, in);
   });
   // The clock's rate need not be known exactly: processors run at some cycles a nanosecond.
@@ -109,7 +109,7 @@ std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
   return soonest == k_never ? k_until_woken : std::chrono::nanoseconds(soonest / k_cycles_per_nanosecond);
 }
 
-runtime::cycles implicit_team::interrupt(implicit_member& victim) noexcept {
+runtime::cycles implicit_team::interrupt(unsigned me, implicit_member& victim) noexcept {
   if (!interrupts_) return 0;
   if (victim.thread.get() == 0 || offers_task(victim)) return 0;
   // The request may not be older than that.
@@ -119,7 +119,10 @@ runtime::cycles implicit_team::interrupt(implicit_member& victim) noexcept {
   // Once until the victim has answered.
   if (!victim.interrupted.claim()) return 0;
   // After the claim: a worker that takes up a fiber says which thread it is, and then takes the mark away.
-  if (pid_t const thread = victim.thread.get()) victim.interrupted.send([thread] { os::interrupt(thread); });
+  if (pid_t const thread = victim.thread.get()) {
+    victim.interrupted.send([thread] { os::interrupt(thread); });
+    note(me, runtime::trace::kind::interrupts, victim.index);
+  }
   return 0;
 }
 

@@ -83,6 +83,13 @@ fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_m
   return &r;
 }
 
+void const* implicit_team::code_of(fiber_task const& task) const noexcept {
+  auto const& r = static_cast<implicit_record const&>(static_cast<implicit_offer const&>(task));
+  return reinterpret_cast<void const*>(r.is_join()                                ? r.run_g
+                                       : r.what == implicit_record::kind::spawned ? r.task->run
+                                                                                  : r.run);
+}
+
 /// The thief took the publisher's last offer.
 void implicit_team::request_more(implicit_record const& r, implicit_member const& me, implicit_member& publisher,
                                  std::uint16_t root) noexcept {
@@ -104,7 +111,7 @@ void implicit_team::request_and_interrupt(implicit_member const& me, implicit_me
   }
   constexpr unsigned k_looks = 32;  // a microsecond or two: victims that fork have answered by then
   for (unsigned i = 0; i < k_looks && victim.request().is_requested(); ++i) runtime::relax();
-  if (interrupt(victim) != 0) task_is_public(me.index, root);  // a sleeper has to come again
+  if (interrupt(me.index, victim) != 0) task_is_public(me.index, root);  // a sleeper has to come again
 }
 
 /// The thief continues the publisher's account, with the steal added.

@@ -100,6 +100,7 @@ class implicit_team final : public runtime::fiber_team {
   // The thief.
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
                          std::uint16_t& root) noexcept override;
+  void const* code_of(fiber_task const& task) const noexcept override;
   void request_more(implicit_record const& r, implicit_member const& me, implicit_member& publisher,
                     std::uint16_t root) noexcept;
   void take_over_account(implicit_record& r, implicit_member& me, implicit_member& publisher) noexcept;
@@ -113,7 +114,7 @@ class implicit_team final : public runtime::fiber_team {
   static join_counter& run_nothing(fiber_task& task) noexcept;
   std::chrono::nanoseconds insist(unsigned me) noexcept override;
   /// Sends the victim an interrupt if it does not answer. Zero, or in how many cycles to come again.
-  runtime::cycles interrupt(implicit_member& victim) noexcept;
+  runtime::cycles interrupt(unsigned me, implicit_member& victim) noexcept;
   bool is_owed(unsigned worker) const noexcept override;
 
   // The victim: what an answer costs, answer.cpp.

@@ -2,6 +2,9 @@
 // own figures: "name value", times in milliseconds.
 #include "programs/scenario.hpp"
 
+#include <filch/profile.hpp>
+
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +21,7 @@
 namespace filch_test {
 namespace {
 
-using S = filch::direct;
+using filch::direct;
 
 double own_ms() {
   timespec t{};
@@ -75,28 +78,28 @@ figures leaf(long n) {
   return {ms, ms, 0};
 }
 
-figures tree(int depth, long n) {
+template <class S> figures tree(int depth, long n) {
   if (depth == 0) return leaf(n);
-  auto const [a, b] = filch::join<S>([=] { return tree(depth - 1, n); }, [=] { return tree(depth - 1, n); });
+  auto const [a, b] = filch::join<S>([=] { return tree<S>(depth - 1, n); }, [=] { return tree<S>(depth - 1, n); });
   return both(a, b);
 }
 /// One side is long, and there is code before and after the join.
-figures uneven_tree(int depth, long n) {
+template <class S> figures uneven_tree(int depth, long n) {
   figures all = leaf(n / 2);
   if (depth == 0) return all;
-  auto const [a, b] = filch::join<S>([=] { return leaf(depth * n); }, [=] { return uneven_tree(depth - 1, n); });
+  auto const [a, b] = filch::join<S>([=] { return leaf(depth * n); }, [=] { return uneven_tree<S>(depth - 1, n); });
   all.then(both(a, b));
   all.then(leaf(n));
   return all;
 }
-figures nested_invoke(int depth, long n) {
+template <class S> figures nested_invoke(int depth, long n) {
   if (depth == 0) return leaf(n);
-  auto const [a, b, c] = filch::invoke<S>([=] { return nested_invoke(depth - 1, n); }, [=] { return leaf(3 * n); },
-                                          [=] { return nested_invoke(depth - 1, 2 * n); });
+  auto const [a, b, c] = filch::invoke<S>([=] { return nested_invoke<S>(depth - 1, n); }, [=] { return leaf(3 * n); },
+                                          [=] { return nested_invoke<S>(depth - 1, 2 * n); });
   return both(both(a, b), c);
 }
 /// Tasks of several lengths, while the body runs on.
-figures tasks_of_scope(int tasks, long n) {
+template <class S> figures tasks_of_scope(int tasks, long n) {
   std::vector<figures> of(static_cast<std::size_t>(tasks));
   figures body;
   double longest = 0;
@@ -105,7 +108,7 @@ figures tasks_of_scope(int tasks, long n) {
     for (int i = 0; i < tasks; ++i) {
       body.then(leaf(n / 4));
       spawned.push_back(body.span);
-      s.spawn([&of, i, n] { of[static_cast<std::size_t>(i)] = i % 3 == 0 ? tree(2, n) : leaf((1 + i % 5) * n); });
+      s.spawn([&of, i, n] { of[static_cast<std::size_t>(i)] = i % 3 == 0 ? tree<S>(2, n) : leaf((1 + i % 5) * n); });
     }
     body.then(leaf(n));
   });
@@ -117,59 +120,60 @@ figures tasks_of_scope(int tasks, long n) {
   return {body.work, longest, body.forks + of.size()};
 }
 
-template <class Body> void run_and_print(Body body) {
-  S::pool pool;
+template <class S, class Body> void run_and_print(Body body) {
+  typename S::pool pool;
   print(pool.run(body));
 }
 
 scenario const of_tree("profiled-tree", [](int) {
   long const n = rounds_of(0.5);
-  run_and_print([=] { return tree(5, n); });
+  run_and_print<direct>([=] { return tree<direct>(5, n); });
 });
 scenario const of_uneven_tree("profiled-uneven-tree", [](int) {
   long const n = rounds_of(0.5);
-  run_and_print([=] { return uneven_tree(6, n); });
+  run_and_print<direct>([=] { return uneven_tree<direct>(6, n); });
 });
 scenario const of_invoke("profiled-invoke", [](int) {
   long const n = rounds_of(0.3);
-  run_and_print([=] { return nested_invoke(3, n); });
+  run_and_print<direct>([=] { return nested_invoke<direct>(3, n); });
 });
 scenario const of_scope("profiled-scope", [](int) {
   long const n = rounds_of(0.3);
-  run_and_print([=] { return tasks_of_scope(20, n); });
+  run_and_print<direct>([=] { return tasks_of_scope<direct>(20, n); });
 });
 scenario const of_two_pools("profiled-nested-pools", [](int) {
   long const n = rounds_of(0.5);
-  S::pool inner({.workers = 3});
-  run_and_print([&] {
-    auto const [a, b] =
-        filch::join<S>([&] { return inner.run([=] { return tree(2, n); }); }, [=] { return uneven_tree(3, n); });
+  direct::pool inner({.workers = 3});
+  run_and_print<direct>([&] {
+    auto const [a, b] = filch::join<direct>([&] { return inner.run([=] { return tree<direct>(2, n); }); },
+                                            [=] { return uneven_tree<direct>(3, n); });
     return both(a, b);
   });
 });
 scenario const of_two_threads("profiled-threads", [](int) {
   long const n = rounds_of(0.5);
-  S::pool pool;
+  direct::pool pool;
   figures a;
   figures b;
-  std::thread other([&] { b = pool.run([=] { return tree(4, n); }); });
-  a = pool.run([=] { return uneven_tree(4, n); });
+  std::thread other([&] { b = pool.run([=] { return tree<direct>(4, n); }); });
+  a = pool.run([=] { return uneven_tree<direct>(4, n); });
   other.join();
   a.then(b);
   print(a);
 });
 scenario const of_stay("profiled-stay", [](int) {
   long const n = rounds_of(0.5);
-  run_and_print([=] {
+  run_and_print<direct>([=] {
     figures inside;
     auto const [a, b] =
-        filch::join<S>([=] { return leaf(n); }, [&] { return filch::stay([=] { return tree(3, n); }); });
+        filch::join<direct>([=] { return leaf(n); }, [&] { return filch::stay([=] { return tree<direct>(3, n); }); });
     // All of the stay is one after the other, and its forks are not seen.
     return both(a, {b.work, b.work, 0});
   });
 });
-scenario const of_small_bodies("profiled-small-bodies", [](int) {
-  long const n = rounds_of(0.0012);
+/// A tree whose leaves take so many nanoseconds.
+scenario const of_small_bodies("profiled-small-bodies", [](int ns) {
+  long const n = rounds_of(ns / 1e6);
   constexpr int k_depth = 12;
   constexpr int k_leaves = 1 << k_depth;
   struct small {
@@ -178,44 +182,52 @@ scenario const of_small_bodies("profiled-small-bodies", [](int) {
         asm volatile("" ::"r"(rounds(1, n)));
         return;
       }
-      filch::join<S>([=] { tree(depth - 1, n); }, [=] { tree(depth - 1, n); });
+      filch::join<direct>([=] { tree(depth - 1, n); }, [=] { tree(depth - 1, n); });
+    }
+    [[gnu::noinline]] static void without_forks(int depth, long n) {
+      if (depth == 0) {
+        asm volatile("" ::"r"(rounds(1, n)));
+        return;
+      }
+      without_forks(depth - 1, n);
+      without_forks(depth - 1, n);
     }
     static double in_order(long n) {
       double const begin = own_ms();
-      for (int i = 0; i < k_leaves; ++i) asm volatile("" ::"r"(rounds(1, n)));
+      without_forks(k_depth, n);
       return own_ms() - begin;
     }
   };
   double const before = small::in_order(n);
-  S::pool pool;
+  direct::pool pool;
   pool.run([=] { small::tree(k_depth, n); });
   print("work", std::min(before, small::in_order(n)));
   print("forks", std::uint64_t{k_leaves - 1});
 });
 
 long fib_forks(long n) { return n < 2 ? 0 : 1 + fib_forks(n - 1) + fib_forks(n - 2); }
-long fib_of(long n) {
+template <class S> long fib_of(long n) {
   if (n < 2) return n;
-  auto const [a, b] = filch::join<S>([=] { return fib_of(n - 1); }, [=] { return fib_of(n - 2); });
+  auto const [a, b] = filch::join<S>([=] { return fib_of<S>(n - 1); }, [=] { return fib_of<S>(n - 2); });
   return a + b;
 }
-int throwing_tree(int depth) {
+template <class S> int throwing_tree(int depth) {
   if (depth == 0) throw std::runtime_error("leaf");
   auto const [a, b] =
-      filch::join<S>([=] { return throwing_tree(depth - 1); }, [=] { return throwing_tree(depth - 1); });
+      filch::join<S>([=] { return throwing_tree<S>(depth - 1); }, [=] { return throwing_tree<S>(depth - 1); });
   return a + b;
 }
 std::atomic<std::uint64_t> pieces{0};
 
-scenario const of_forks("profiled-forks", [](int) {
+template <class S> void print_forks() {
   constexpr int k_tasks = 10'000;
   constexpr int k_iterations = 3'000;
-  S::pool pool;
+  typename S::pool pool;
   std::uint64_t forks = 0;
-  print("fib", static_cast<std::uint64_t>(pool.run([] { return fib_of(20); })));
+  print("fib", static_cast<std::uint64_t>(pool.run([] { return fib_of<S>(20); })));
   forks += static_cast<std::uint64_t>(fib_forks(20));
   try {
-    static_cast<void>(pool.run([] { return throwing_tree(8); }));
+    static_cast<void>(pool.run([] { return throwing_tree<S>(8); }));
   } catch (std::runtime_error const& e) {
     std::printf("threw %s\n", e.what());
   }
@@ -244,7 +256,12 @@ scenario const of_forks("profiled-forks", [](int) {
   print("pieces", pieces.load());
   forks += pieces.load() / 2;  // a split piece has two inside
   print("forks", forks);
-});
+}
+scenario const of_forks("profiled-forks", [](int) { print_forks<direct>(); });
+scenario const of_forks_of_channel("profiled-forks-of-channel", [](int) { print_forks<filch::channel>(); });
+#if FILCH_HAS_CACTUS
+scenario const of_forks_of_cactus("profiled-forks-of-cactus", [](int) { print_forks<filch::cactus>(); });
+#endif
 
 struct filling {
   std::uint64_t spawned = 0;
@@ -254,10 +271,10 @@ struct filling {
 /// Opens scopes and spawns into them until not even the first task of a new one finds room. Then it joins.
 void fill(filling& f, int depth) {
   bool at_once = false;
-  filch::scope<S>([&](auto& s) {
+  filch::scope<direct>([&](auto& s) {
     s.spawn([&at_once] { at_once = true; });
     if (at_once || depth == 0) {
-      f.fib = static_cast<std::uint64_t>(fib_of(10));
+      f.fib = static_cast<std::uint64_t>(fib_of<direct>(10));
       return;
     }
     for (int i = 0; i < 997; ++i) s.spawn([&f] { ++f.ran; });
@@ -266,7 +283,7 @@ void fill(filling& f, int depth) {
   });
 }
 scenario const of_full_array("profiled-full-array", [](int) {
-  S::pool pool({.stack_size = std::size_t{64} << 10});
+  direct::pool pool({.stack_size = std::size_t{64} << 10});
   filling f;
   pool.run([&] { fill(f, 200); });
   print("spawned", f.spawned);
@@ -275,31 +292,31 @@ scenario const of_full_array("profiled-full-array", [](int) {
 });
 
 scenario const of_workers("profiled-workers", [](int workers) {
-  S::pool pool({.workers = static_cast<unsigned>(workers)});
+  direct::pool pool({.workers = static_cast<unsigned>(workers)});
   print("workers", std::uint64_t{pool.workers()});
   pool.run([] {
-    static_cast<void>(fib_of(10));
+    static_cast<void>(fib_of<direct>(10));
     auto const threads = std::filesystem::directory_iterator("/proc/self/task");
     print("threads", static_cast<std::uint64_t>(std::distance(begin(threads), end(threads))));
   });
 });
 
 scenario const of_exit("profiled-exit", [](int code) {
-  S::pool pool;
+  direct::pool pool;
   pool.run([code] {
-    static_cast<void>(fib_of(10));
+    static_cast<void>(fib_of<direct>(10));
     std::exit(code);
   });
 });
 
 /// The child's runs are not in the report, and it writes none.
 scenario const of_fork("profiled-fork", [](int) {
-  S::pool pool({.workers = 2});
-  print("parent", static_cast<std::uint64_t>(pool.run([] { return fib_of(10); })));
+  direct::pool pool({.workers = 2});
+  print("parent", static_cast<std::uint64_t>(pool.run([] { return fib_of<direct>(10); })));
   std::fflush(stdout);
   pid_t const child = fork();
   if (child == 0) {
-    print("child", static_cast<std::uint64_t>(pool.run([] { return fib_of(11); })));
+    print("child", static_cast<std::uint64_t>(pool.run([] { return fib_of<direct>(11); })));
     std::exit(0);
   }
   int status = -1;
@@ -307,16 +324,114 @@ scenario const of_fork("profiled-fork", [](int) {
   print("status", static_cast<std::uint64_t>(status));
 });
 
+/// All kinds of forks in a row, some of them in others.
+template <class S> void print_mixture() {
+  long const n = rounds_of(0.3);
+  run_and_print<S>([=] {
+    figures all = tree<S>(4, n);
+    all.then(uneven_tree<S>(4, n));
+    auto const [a, b] =
+        filch::join<S>([=] { return tasks_of_scope<S>(12, n); }, [=] { return nested_invoke<S>(2, n); });
+    all.then(both(a, b));
+    return all;
+  });
+}
+scenario const of_channel("profiled-channel", [](int) { print_mixture<filch::channel>(); });
+#if FILCH_HAS_CACTUS
+scenario const of_cactus("profiled-cactus", [](int) { print_mixture<filch::cactus>(); });
+#endif
+
+/// A call of a channel's or a cactus's pool in a task of direct's, which counts as code of that task.
+template <class S> void print_nested() {
+  long const n = rounds_of(0.5);
+  typename S::pool inner({.workers = 3});
+  run_and_print<direct>([&] {
+    auto const [a, b] = filch::join<direct>([&] { return inner.run([=] { return tree<S>(2, n); }); },
+                                            [=] { return uneven_tree<direct>(3, n); });
+    return both(a, b);
+  });
+}
+scenario const of_channel_in_direct("profiled-channel-in-direct", [](int) { print_nested<filch::channel>(); });
+#if FILCH_HAS_CACTUS
+scenario const of_cactus_in_direct("profiled-cactus-in-direct", [](int) { print_nested<filch::cactus>(); });
+#endif
+
+/// The figures of its parts, as filch::profile tells them, and as the program itself measures.
+scenario const of_regions("profiled-regions", [](int) {
+  long const n = rounds_of(0.5);
+  direct::pool pool;
+  figures inside;
+  filch::work_and_span told;
+  auto const whole = filch::profile([&] {
+    pool.run([&] {
+      figures const before = leaf(4 * n);
+      static_cast<void>(before);
+      told = filch::profile([&] {
+        inside = filch::profiled("inner part", [&] { return tree<direct>(3, n); });
+        inside.then(uneven_tree<direct>(3, n));
+      });
+      // A recursion counts once.
+      struct recursion {
+        static figures run(int depth, long n) {
+          return filch::profiled("recursion", [&] { return depth == 0 ? tree<direct>(2, n) : run(depth - 1, n); });
+        }
+      };
+      figures const again = recursion::run(3, n);
+      print("recursion", again.work);
+      try {
+        filch::profiled("throws", [&] {
+          static_cast<void>(leaf(n));
+          throw std::runtime_error("out of a region");
+        });
+      } catch (std::runtime_error const&) {
+      }
+    });
+  });
+  print(inside);
+  print("measured", std::uint64_t{told.is_measured});
+  print("told work", told.work.count() * 1e3);
+  print("told span", told.span.count() * 1e3);
+  print("told burdened span", told.burdened_span.count() * 1e3);
+  print("told forks", told.forks);
+  print("told parallelism", told.parallelism());
+  print("whole measured", std::uint64_t{whole.is_measured});
+  print("whole work", whole.work.count() * 1e3);
+  print("whole forks", whole.forks);
+  auto const nothing = filch::profile([] {});
+  print("nothing measured", std::uint64_t{nothing.is_measured});
+  print("nothing work", nothing.work.count());
+});
+
+/// Tasks that wait for each other. On one thread they never meet, so f gives up when stderr has something.
+scenario const of_waiting("profiled-waiting", [](int) {
+  std::atomic<bool> met{false};
+  direct::pool pool({.workers = 2});
+  auto const is_told = [] {
+    struct stat its{};
+    return fstat(STDERR_FILENO, &its) == 0 && its.st_size != 0;
+  };
+  pool.run([&] {
+    filch::join<direct>(
+        [&] {
+          while (!met.load() && !is_told()) std::this_thread::yield();
+        },
+        [&] { met.store(true); });
+  });
+  print("met", std::uint64_t{met.load()});
+});
+
+#if FILCH_HAS_CACTUS
 scenario const of_another_scheduler("unprofiled-scheduler", [](int) {
   for (int i = 0; i < 2; ++i) {
-    filch::channel::pool pool;
+    filch::implicit::pool pool;
     auto const sum = pool.run([] {
-      auto const [a, b] = filch::join<filch::channel>([] { return 1; }, [] { return 2; });
+      auto const [a, b] = filch::join<filch::implicit>([] { return 1; }, [] { return 2; });
       return a + b;
     });
     std::printf("sum %d\n", sum);
   }
 });
+#endif
 
 }  // namespace
 }  // namespace filch_test

@@ -1,0 +1,17 @@
+# The plug-in that gives OpenCV's parallel loops to Filch. OpenCV finds it by its name, without "-4.6" and the like.
+find_package(OpenCV QUIET COMPONENTS core)
+if(NOT OpenCV_FOUND)
+  if(FILCH_OPENCV)
+    message(FATAL_ERROR "FILCH_OPENCV=${FILCH_OPENCV}: OpenCV was not found; install it, or set OpenCV_DIR")
+  endif()
+  return()
+endif()
+add_library(filch_opencv MODULE src/opencv/plugin.cpp)
+filch_library_properties(filch_opencv)
+set_target_properties(filch_opencv PROPERTIES OUTPUT_NAME opencv_core_parallel_filch
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/opencv" VERSION "" SOVERSION "")
+target_include_directories(filch_opencv SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
+target_link_libraries(filch_opencv PRIVATE filch opencv_core $<BUILD_INTERFACE:filch_warnings>)
+if(FILCH_OPENCV AND FILCH_INSTALL)
+  install(TARGETS filch_opencv LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()

@@ -1,0 +1,136 @@
+// Merge sort between the range and a buffer, or by rotations where there is no memory.
+#pragma once
+
+#include <filch/detail/merging.hpp>
+#include <filch/detail/quicksort.hpp>
+
+#include <bit>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Halves of halves, down to parts of few elements. All parts have one depth, which is odd: a part is sorted in the
+/// range and moved to the buffer, so each later move assigns to an element that is there.
+template <class Sched, class Stop, class Iterator, class Comp, class Proj> class mergesort {
+ public:
+  using value = std::iter_value_t<Iterator>;
+  static constexpr std::size_t k_few = 32;
+  static constexpr std::size_t k_forked = 512;
+
+  mergesort(Stop& stop, Iterator const& begin, raw_buffer<value> const& buffer, Comp& comp, Proj& proj)
+      : stop_(stop),
+        begin_(begin),
+        buffer_(buffer),
+        comp_(comp),
+        proj_(proj),
+        less_(detail::order_of<Iterator>(comp, proj)),
+        splits_all_(detail::splits_all()) {}
+
+  void sort(std::size_t n) const {
+    unsigned depth = 1;
+    while ((n >> depth) > k_few) depth += 2;
+    sort_half(0, n, depth);
+  }
+
+ private:
+  Iterator at(std::size_t position) const { return detail::iterator_after(begin_, position); }
+  value* in_buffer(std::size_t position) const { return std::addressof(buffer_[position]); }
+
+  /// The result is in the range if `depth` is odd, and in the buffer if it is even.
+  FILCH_OUTLINE void sort_half(std::size_t first, std::size_t last, unsigned depth) const {
+    if (stop_.is_requested()) return;
+    if (depth == 0) return sort_part(first, last);
+    std::size_t const middle = first + (last - first) / 2;
+    if (last - first >= k_forked || splits_all_) {
+      Sched::join([&] { sort_half(first, middle, depth - 1); }, [&] { sort_half(middle, last, depth - 1); });
+    } else {
+      sort_half(first, middle, depth - 1);
+      sort_half(middle, last, depth - 1);
+    }
+    if (stop_.was_seen()) return;
+    if (depth % 2 != 0) {
+      merge(in_buffer(first), middle - first, last - middle, at(first));
+    } else {
+      merge(at(first), middle - first, last - middle, in_buffer(first));
+    }
+  }
+  void sort_part(std::size_t first, std::size_t last) const {
+    detail::insertion_sort(at(first), at(last), less_);
+    making_piece<Iterator, value>{begin_, std::addressof(buffer_)}.run(first, last);
+  }
+  template <class From, class To>
+  FILCH_OUTLINE void merge(From const& from, std::size_t n, std::size_t n2, To const& to) const {
+    order_of_two<From, From, Comp, Proj, Proj> const less{{comp_}, {proj_}, {proj_}};
+    From const from2 = detail::iterator_after(from, n);
+    if (n == 0 || n2 == 0 || !less.second_is_less(from2 - 1, from2)) {  // in order already
+      return detail::merge_to<Sched, true>(stop_, input<From>{from, n + n2}, input<From>{from, 0}, to, n + n2, less);
+    }
+    detail::merge_to<Sched, true>(stop_, input<From>{from, n}, input<From>{from2, n2}, to, n + n2, less);
+  }
+
+  Stop& stop_;
+  Iterator begin_;
+  raw_buffer<value> const& buffer_;
+  Comp& comp_;
+  Proj& proj_;
+  order<Iterator, Comp, Proj> less_;
+  bool splits_all_;
+};
+
+template <class Sched, class Stop, class Iterator, class Less>
+void sort_by_rotations(Stop& stop, Iterator const& first, std::size_t n, Less const& less) {
+  if (n <= 32) return detail::insertion_sort(first, detail::iterator_after(first, n), less);
+  std::size_t const half = n / 2;
+  auto const lower = [&] { detail::sort_by_rotations<Sched>(stop, first, half, less); };
+  auto const upper = [&] {
+    detail::sort_by_rotations<Sched>(stop, detail::iterator_after(first, half), n - half, less);
+  };
+  if (n < 512) {
+    lower();
+    upper();
+  } else {
+    Sched::join(lower, upper);
+  }
+  detail::merge_by_rotations<Sched>(stop, first, half, n - half, less);
+}
+
+template <class Sched, class Stop, class Iterator, class Comp, class Proj>
+void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
+  using less_type = order<Iterator, Comp, Proj>;
+  less_type const less{{comp}, {proj}};
+  using sorting = mergesort<Sched, Stop, Iterator, Comp, Proj>;
+  detail::sort_in_pool<Sched>(in.length, sorting::k_forked, [&] {
+    if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
+    if (one_run<Sched, Stop, Iterator, less_type>(stop, in, less).sort()) return;
+    raw_buffer<std::iter_value_t<Iterator>> const buffer(in.length);
+    if (!static_cast<bool>(buffer)) return detail::sort_by_rotations<Sched>(stop, in.first, in.length, less);
+    sorting(stop, in.first, buffer, comp, proj).sort(in.length);
+  });
+}
+template <class Sched, class Stop, class Iterator, class Comp, class Proj>
+void stable_sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
+  if (in.length < 2 || stop.is_requested()) return;
+  detail::stable_sort_in_memory<Sched>(stop, detail::in_memory(in), comp, proj);
+}
+
+template <class Sched, class Stop, class Iterator, class Comp, class Proj>
+void inplace_merge(Stop& stop, input<Iterator> const& in, std::size_t middle, Comp& comp, Proj& proj) {
+  std::size_t const n = in.length;
+  if (middle == 0 || middle >= n || stop.is_requested()) return;
+  using value = std::iter_value_t<Iterator>;
+  auto const less = detail::order_of<Iterator>(comp, proj);
+  detail::inside_pool<Sched>([&] {
+    if (!less(*in.at(middle), *in.at(middle - 1))) return;
+    raw_buffer<value> const buffer(n);
+    if (!static_cast<bool>(buffer))
+      return detail::merge_by_rotations<Sched>(stop, in.first, middle, n - middle, less);
+    making_piece<Iterator, value> moves{in.first, std::addressof(buffer)};
+    never_stopped never;
+    detail::run_pieces<Sched>(0, n, moves, never);
+    value* const from = std::addressof(buffer[0]);
+    order_of_two<value*, value*, Comp, Proj, Proj> const order{{comp}, {proj}, {proj}};
+    detail::merge_to<Sched, true>(never, input<value*>{from, middle}, input<value*>{from + middle, n - middle},
+                                  in.first, n, order);
+  });
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,250 @@
+// Set operations on sorted ranges: a merge that leaves elements out. Positions are elements read of both inputs.
+#pragma once
+
+#include <filch/detail/merging.hpp>
+#include <filch/detail/moving.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace filch::inline FILCH_ABI::detail {
+
+// Which elements an operation writes: those of the first input only, of the second only, of both.
+struct union_rule {
+  static constexpr bool of_first = true, of_second = true, of_both = true;
+};
+struct intersection_rule {
+  static constexpr bool of_first = false, of_second = false, of_both = true;
+};
+struct difference_rule {
+  static constexpr bool of_first = true, of_second = false, of_both = false;
+};
+struct symmetric_difference_rule {
+  static constexpr bool of_first = true, of_second = true, of_both = false;
+};
+
+/// How far an operation is in its inputs, and how many elements it has written.
+struct set_place {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  std::size_t count = 0;
+};
+
+template <class Rule, class Iterator, class Iterator2, class Less> struct set_operation {
+  Iterator begin;
+  Iterator2 begin2;
+  [[no_unique_address]] Less less;
+
+  /// Goes on from `at` until so many elements have been read, or one more, or until both inputs or the output end.
+  /// write(n, from) writes element n.
+  template <class Write>
+  FILCH_INLINE set_place run(set_place at, set_place const& ends, std::size_t most_read, Write const& write) const {
+    Iterator from = detail::iterator_after(begin, at.i);
+    Iterator2 from2 = detail::iterator_after(begin2, at.j);
+    while (at.i + at.j < most_read) {
+      bool const has_first = at.i < ends.i;
+      bool const has_second = at.j < ends.j;
+      if (!has_first && (!has_second || !Rule::of_second)) return {at.i, ends.j, at.count};
+      if (!has_second && !Rule::of_first) return {ends.i, at.j, at.count};
+      bool const is_first = has_first && (!has_second || less(from, from2));
+      bool const is_second = !is_first && (!has_first || less.second_is_less(from, from2));
+      if (is_first ? Rule::of_first : is_second ? Rule::of_second : Rule::of_both) {
+        if (at.count == ends.count) return at;
+        if (is_second) {
+          write(at.count++, from2);
+        } else {
+          write(at.count++, from);
+        }
+      }
+      if (!is_second) ++at.i, static_cast<void>(++from);
+      if (!is_first) ++at.j, static_cast<void>(++from2);
+    }
+    return at;
+  }
+
+  /// A place between `at` and `ends` at which about `read` elements have been read. All elements that equal the next
+  /// one are behind it.
+  set_place place_of(std::size_t read, set_place const& at, set_place const& ends) const {
+    // A piece below may have left less than its positions are.
+    std::size_t const left = ends.i - at.i + (ends.j - at.j);
+    std::size_t const k = read > at.i + at.j ? std::min(read - at.i - at.j, left) : 0;
+    std::size_t const n = detail::elements_of_first(k, detail::iterator_after(begin, at.i), ends.i - at.i,
+                                                    detail::iterator_after(begin2, at.j), ends.j - at.j, less);
+    std::size_t const i = at.i + n;
+    std::size_t const j = at.j + (k - n);
+    Iterator const from = detail::iterator_after(begin, i);
+    Iterator2 const from2 = detail::iterator_after(begin2, j);
+    if (i == ends.i && j == ends.j) return {i, j};
+    if (j == ends.j || (i != ends.i && !less.second_is_less(from, from2))) {
+      return {
+          lowest_where(at.i, i, [&](std::size_t p) { return !less.is_less(detail::iterator_after(begin, p), from); }),
+          lowest_where(at.j, j,
+                       [&](std::size_t p) { return !less.second_is_less(from, detail::iterator_after(begin2, p)); })};
+    }
+    return {lowest_where(at.i, i, [&](std::size_t p) { return !less(detail::iterator_after(begin, p), from2); }),
+            lowest_where(at.j, j,
+                         [&](std::size_t p) { return !less.both_second(detail::iterator_after(begin2, p), from2); })};
+  }
+
+ private:
+  /// The lowest position of [low, high) that pred takes, and all above it; else high.
+  template <class Pred> static std::size_t lowest_where(std::size_t low, std::size_t high, Pred const& pred) {
+    while (low < high) {
+      std::size_t const middle = low + (high - low) / 2;
+      if (pred(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+};
+
+/// The lowest piece writes to the output. Any other piece writes to memory, which is moved to the output when its
+/// place there is known. What a piece without memory has not done is done then.
+template <class Sched, class Operation, class Out> class set_piece {
+ public:
+  set_piece(Operation const& operation, std::size_t n, std::size_t n2, input<Out> const& out)
+      : operation_(operation), out_(out), ends_{n, n2, out.length}, is_lowest_(true) {}
+  set_piece(set_piece const&) = delete;
+  set_piece& operator=(set_piece const&) = delete;
+
+  bool run(std::size_t, std::size_t last) {
+    if (is_lowest_) {
+      run_to_output(last);
+      return !is_full_;
+    }
+    if (parts_ != nullptr) {
+      part& mine = *parts_;  // one: nothing was merged yet
+      mine.at = operation_.run(mine.at, mine.ends, last,
+                               [&mine](std::size_t n, auto const& from) { mine.memory.make(n, *from); });
+    }
+    return true;
+  }
+  set_piece split(std::size_t middle, std::size_t) { return set_piece(*this, middle); }
+  void merge(set_piece& upper) {
+    if (is_lowest_) return append(upper);
+    ends_ = upper.ends_;
+    if (parts_ == nullptr) return;
+    part* last = parts_.get();
+    while (last->next != nullptr) last = last->next.get();
+    if (upper.parts_ != nullptr) {
+      last->next = std::move(upper.parts_);
+    } else {
+      last->ends = upper.ends_;
+    }
+  }
+  set_place const& at() const noexcept { return at_; }
+
+ private:
+  using value = std::iter_value_t<Out>;
+  /// Elements in memory: of a part of the inputs from `begin` to `at`. The inputs from there to `ends` are left.
+  struct part {
+    part(set_place const& from, set_place const& to)
+        : begin(from), at(from), ends(to), memory(to.i - from.i + (to.j - from.j)) {}
+    set_place begin;
+    set_place at;
+    set_place ends;
+    raw_buffer<value> memory;
+    std::unique_ptr<part> next;
+  };
+
+  set_piece(set_piece& lower, std::size_t middle) : operation_(lower.operation_), out_(lower.out_) {
+    set_place& lower_ends = lower.parts_ != nullptr ? lower.parts_->ends : lower.ends_;
+    begin_ = operation_.place_of(middle,
+                                 lower.is_lowest_          ? lower.at_
+                                 : lower.parts_ != nullptr ? lower.parts_->at
+                                                           : lower.begin_,
+                                 lower_ends);
+    ends_ = lower_ends;
+    ends_.count = k_greatest_position;
+    lower.ends_.i = lower_ends.i = begin_.i;
+    lower.ends_.j = lower_ends.j = begin_.j;
+    if (begin_.i == ends_.i && begin_.j == ends_.j) return;
+    parts_.reset(new (std::nothrow) part(begin_, ends_));
+    if (parts_ != nullptr && !static_cast<bool>(parts_->memory)) parts_.reset();
+  }
+
+  void run_to_output(std::size_t last) {
+    at_ = operation_.run(at_, ends_, last, [this](std::size_t n, auto const& from) { *out_.at(n) = *from; });
+    is_full_ = at_.i + at_.j < std::min(last, ends_.i + ends_.j);
+  }
+  void append(set_piece& upper) {
+    if (upper.parts_ == nullptr) return run_rest(upper.ends_);
+    for (part* p = upper.parts_.get(); p != nullptr && !is_full_; p = p->next.get()) {
+      std::size_t const n = p->at.count;
+      if (n <= ends_.count - at_.count) {
+        never_stopped never;
+        if (n != 0) detail::move<Sched>(never, std::addressof(p->memory[0]), n, out_.at(at_.count));
+        at_ = {p->at.i, p->at.j, at_.count + n};
+      }  // else again, up to the end of the output
+      run_rest(p->ends);
+    }
+  }
+  void run_rest(set_place const& ends) {
+    ends_.i = ends.i;
+    ends_.j = ends.j;
+    if (!is_full_) run_to_output(k_greatest_position);
+  }
+
+  Operation operation_;
+  input<Out> out_;
+  set_place begin_;
+  set_place at_;  // of the lowest piece
+  set_place ends_;
+  bool is_lowest_ = false;
+  bool is_full_ = false;  // is there an element without room?
+  std::unique_ptr<part> parts_;
+};
+
+template <class Rule, class Sched, class Stop, class Iterator, class Iterator2, class Out, class Comp, class Proj,
+          class Proj2>
+set_place set_operate(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, input<Out> const& out,
+                      Comp& comp, Proj& proj, Proj2& proj2) {
+  using less = order_of_two<Iterator, Iterator2, Comp, Proj, Proj2>;
+  using operation = set_operation<Rule, Iterator, Iterator2, less>;
+  set_piece<Sched, operation, Out> piece(operation{in.first, in2.first, less{{comp}, {proj}, {proj2}}}, in.length,
+                                         in2.length, out);
+  detail::run_pieces<Sched>(0, in.length + in2.length, piece, stop);
+  return piece.at();
+}
+
+/// Is there an element that only the first input has?
+template <class Operation> struct lacking_piece {
+  static constexpr bool k_ends_all = true;
+  Operation operation;
+  set_place at;
+  set_place ends;
+  bool lacks = false;
+
+  bool run(std::size_t, std::size_t last) {
+    at = operation.run(at, ends, last, [this](std::size_t, auto const&) { lacks = true; });
+    return !lacks;
+  }
+  lacking_piece split(std::size_t middle, std::size_t) {
+    set_place from = operation.place_of(middle, at, ends);
+    lacking_piece upper{operation, from, ends};
+    ends.i = from.i;
+    ends.j = from.j;
+    return upper;
+  }
+  void merge(lacking_piece const& upper) noexcept { lacks = lacks || upper.lacks; }
+  void abandon(lacking_piece const& upper) noexcept { merge(upper); }
+};
+
+/// Are all elements of in2 in `in`?
+template <class Sched, class Stop, class Iterator, class Iterator2, class Comp, class Proj, class Proj2>
+bool includes(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Comp& comp, Proj& proj,
+              Proj2& proj2) {
+  using less = order_of_two<Iterator2, Iterator, Comp, Proj2, Proj>;
+  using operation = set_operation<difference_rule, Iterator2, Iterator, less>;
+  lacking_piece<operation> piece{
+      operation{in2.first, in.first, less{{comp}, {proj2}, {proj}}}, {}, {in2.length, in.length, 1}};
+  detail::run_pieces<Sched>(0, in.length + in2.length, piece, stop);
+  if (piece.lacks) stop.forget();
+  return !piece.lacks;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,98 @@
+// The state of the check, and the check of an access.
+#pragma once
+
+#include "races/history.hpp"
+#include "races/off_the_record.hpp"
+
+namespace filch::races {
+
+enum class access_kind : std::uint8_t { read, write, atomic_read, atomic_write, free };
+
+/// All of it belongs to the checked thread.
+struct checker {
+  section_sets sets;
+  shadow_memory shadow;
+  histories lists;
+  section_id section = 0;    // that runs
+  lock_set locks = 0;        // that it holds
+  lock_set local_locks = 0;  // the same and, if it has a value of a worker_local, k_local_lock
+  std::uint32_t stays = 0;   // how many filch::stay are around it
+  bool has_local = false;
+  bool dropped_last = false;  // the section has counted an atomic down to zero
+  bool reports_atomics = false;
+  address stack_low = 0;  // of the stack on which it runs
+  address stack_high = 0;
+  address thread_low = 0;  // of its thread-local variables
+  address thread_high = 0;
+  std::uint64_t forks = 0;
+};
+extern constinit checker now;
+
+/// Once, before any other function here.
+void make_tables() noexcept;
+
+/// An access of [a, a + bytes). Out of line: all that the compilers' entry points do not do themselves.
+void check_slow(address a, std::size_t bytes, access_kind kind, address pc) noexcept;
+/// The same for whole words and many of them.
+void check_slow_range(address a, std::size_t bytes, access_kind kind, address pc) noexcept;
+/// Memory is new, or was given back: what is known of it does not matter.
+void forget(address from, address end) noexcept;
+/// Memory of a value of a worker_local.
+void mark_local(address from, address end) noexcept;
+/// The section changes: what it held for itself ends.
+void end_section() noexcept;
+/// A fork is about to begin: ids for it must exist.
+void renumber_if_full() noexcept;
+
+inline bool may_be_dead(address a) noexcept { return a - now.stack_low < now.stack_high - now.stack_low; }
+/// Was the memory a frame of code that ended with the branch of that parallel section? Or is it thread-local: then
+/// sections that use it at the same time have another one each?
+inline bool is_dead(section_id of, address a) noexcept {
+  if (a - now.thread_low < now.thread_high - now.thread_low) return true;
+  return may_be_dead(a) && a < now.sets.place_of(of).stack;
+}
+
+/// Does the word need no more than this? The common cases.
+inline bool is_read_known(cell const& c) noexcept { return c.write == now.section || c.read == now.section; }
+inline bool is_plain(cell const& c) noexcept {
+  return (c.write & k_has_list) == 0 && (c.read & k_is_local) == 0 && now.local_locks == 0;
+}
+/// False: there is more to do.
+inline bool read_word(cell& c, address pc) noexcept {
+  if (is_read_known(c)) return true;
+  if (!is_plain(c) || now.sets.is_parallel(c.write) || now.sets.is_parallel(c.read)) return false;
+  c.read = now.section;
+  c.read_pc = static_cast<std::uint32_t>(pc);
+  c.read_call = me.calls->current();
+  return true;
+}
+inline bool write_word(cell& c, address pc) noexcept {
+  if (c.write == now.section) return true;
+  if (!is_plain(c) || now.sets.is_parallel(c.write) || now.sets.is_parallel(c.read)) return false;
+  c.write = now.section;
+  c.write_pc = static_cast<std::uint32_t>(pc);
+  c.write_call = me.calls->current();
+  return true;
+}
+
+/// The check of an access of 1, 2, 4, 8 or 16 bytes.
+template <std::size_t Bytes, bool Writes> inline void check(address a, address pc) noexcept {
+  if (!me.checks) return;
+  constexpr auto k_kind = Writes ? access_kind::write : access_kind::read;
+  if constexpr (Bytes >= k_word) {
+    if (a % k_word == 0) {
+      cell* const c = now.shadow.at(a);
+      bool is_done = true;
+      constexpr std::size_t k_words = Bytes / k_word;
+      // A chunk ends where a wider access that is not aligned may go on.
+      if (k_words == 1 || a % Bytes == 0) {
+        for (std::size_t i = 0; i != k_words; ++i)
+          is_done = (Writes ? write_word(c[i], pc) : read_word(c[i], pc)) && is_done;
+        if (is_done) return;
+      }
+    }
+  }
+  check_slow(a, Bytes, k_kind, pc);
+}
+
+}  // namespace filch::races

@@ -1,0 +1,36 @@
+// Sets of held locks. Two accesses are protected from each other by a lock that both hold, unless one hold spans the
+// fork that made them parallel. Paper: G.-I. Cheng, M. Feng, C. Leiserson, K. Randall, A. Stark, Detecting data races
+// in Cilk programs that use locks, SPAA 1998.
+#pragma once
+
+#include "races/tables.hpp"
+
+namespace filch::races {
+
+/// A set, by number. 0 is the empty one. Sets are never forgotten.
+using lock_set = std::uint32_t;
+
+struct held_lock {
+  address lock;
+  std::uint32_t fork;  // 0, or the number of the fork that this hold spans
+  bool is_shared;      // for readers
+  friend bool operator==(held_lock const&, held_lock const&) = default;
+};
+
+/// Locks that are no objects of the program.
+inline constexpr address k_atomic_lock = 1;  // an atomic access is under it
+inline constexpr address k_local_lock = 2;   // a section that has a value of a worker_local
+
+lock_set with_lock(lock_set set, held_lock const& lock);
+lock_set without_lock(lock_set set, address lock);
+bool holds(lock_set set, address lock);
+/// For a section that holds these and forks: for itself from then on, and for the branches.
+lock_set across_fork(lock_set set);
+
+bool protects_slow(lock_set a, lock_set b);
+/// Is there a lock for which accesses under a and b exclude each other?
+inline bool protects(lock_set a, lock_set b) { return a != 0 && b != 0 && protects_slow(a, b); }
+bool is_subset_slow(lock_set a, lock_set b);
+inline bool is_subset(lock_set a, lock_set b) { return a == 0 || a == b || (b != 0 && is_subset_slow(a, b)); }
+
+}  // namespace filch::races

@@ -1,0 +1,221 @@
+// Writes page.html with the figures in it, as an object of JavaScript.
+#include "runtime/profile/page.hpp"
+
+#include "runtime/profile/flame.hpp"
+#include "runtime/profile/profile.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <string>
+#include <string_view>
+
+namespace filch::runtime::profile {
+namespace {
+
+constexpr std::string_view k_page =
+#include "runtime/profile/page.inc"
+    ;
+
+/// Text of JSON. Commas are put where they belong.
+class json {
+ public:
+  std::string text;
+
+  void open(char bracket) {
+    before();
+    text += bracket;
+    is_first_ = true;
+  }
+  void close(char bracket) {
+    text += bracket;
+    is_first_ = false;
+  }
+  void name(std::string_view n) {
+    string(n);
+    text += ':';
+    is_first_ = true;
+  }
+  void string(std::string_view s) {
+    before();
+    text += '"';
+    for (char const c : s) {
+      // "<" might end the script around it.
+      if (c == '"' || c == '\\' || c == '<' || static_cast<unsigned char>(c) < 0x20) {
+        char escaped[8];
+        std::snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        text += escaped;
+      } else {
+        text += c;
+      }
+    }
+    text += '"';
+  }
+  void number(double x) {
+    before();
+    char digits[40];
+    std::snprintf(digits, sizeof(digits), "%.9g", x);
+    // In a program's locale the point may be a comma.
+    std::replace(digits, digits + sizeof(digits), ',', '.');
+    text += digits;
+  }
+  void number(std::uint64_t x) {
+    before();
+    text += std::to_string(x);
+  }
+  void nothing() {
+    before();
+    text += "null";
+  }
+  template <class Value> void field(std::string_view n, Value x) {
+    name(n);
+    number(x);
+  }
+  void field(std::string_view n, std::string const& s) {
+    name(n);
+    string(s);
+  }
+
+ private:
+  void before() {
+    if (!is_first_) text += ',';
+    is_first_ = false;
+  }
+  bool is_first_ = true;
+};
+
+std::string program() {
+  char path[4096];
+  auto const length = readlink("/proc/self/exe", path, sizeof(path));
+  if (length <= 0) return "the program";
+  std::string const all(path, static_cast<std::size_t>(length));
+  return all.substr(all.rfind('/') + 1);
+}
+
+void write_burdens(json& to, summary const& s) {
+  to.name("burdens");
+  to.open('[');
+  for (unsigned i = 0; i < k_burdens; ++i) {
+    to.open('{');
+    to.field("cost", ms(calibrated.burdens[i]));
+    to.field("from", std::string(name_of_burden(i)));
+    to.field("span", ms(s.all.path.burdened[i]));
+    to.close('}');
+  }
+  to.close(']');
+}
+
+void write_places(json& to, summary const& s) {
+  to.name("places");
+  to.open('[');
+  for (auto const& p : s.places) {
+    to.open('{');
+    to.field("join", p.at.join);
+    to.field("task", p.at.task);
+    to.field("forks", p.of.forks);
+    to.field("work", ms(p.of.work));
+    to.field("own", ms(p.of.own));
+    to.field("span", ms(p.of.span));
+    to.field("small", static_cast<double>(p.of.small) / static_cast<double>(p.of.forks));
+    to.name("share");
+    p.has_path&& s.all.path.span > 0 ? to.number(static_cast<double>(p.share) / static_cast<double>(s.all.path.span))
+                                     : to.nothing();
+    to.name("faster");
+    p.has_path ? to.number(parallelism_if_faster(s, p)) : to.nothing();
+    to.close('}');
+  }
+  to.close(']');
+}
+
+void write_regions(json& to, summary const& s) {
+  to.name("regions");
+  to.open('[');
+  for (auto const& [name, r] : s.regions) {
+    to.open('{');
+    to.field("name", name);
+    to.field("calls", r.calls);
+    to.field("forks", r.sum.forks);
+    to.field("work", ms(r.sum.work));
+    to.field("span", ms(r.sum.span));
+    to.field("burdened", ms(r.sum.burdened));
+    to.close('}');
+  }
+  to.close(']');
+}
+
+/// Its places are indices of the places above, or -1.
+void write_flame(json& to, summary const& s, fork_tree const& tree) {
+  to.name("flame");
+  to.open('[');
+  for (flame_box const& b : flame_of(tree)) {
+    double place = -1;
+    for (std::size_t i = 0; b.place != flame_box::k_none && i < s.places.size(); ++i) {
+      if (s.places[i].of.task == tree.places[b.place]) place = static_cast<double>(i);
+    }
+    to.open('{');
+    to.field("parent", b.parent == flame_box::k_none ? -1.0 : static_cast<double>(b.parent));
+    to.field("place", place);
+    to.field("work", b.work_ns / 1e6);
+    to.field("span", b.span_ns / 1e6);
+    to.close('}');
+  }
+  to.close(']');
+}
+
+void write_prediction(json& to, fork_tree const& tree) {
+  to.name("predicted");
+  to.open('[');
+  for (unsigned workers = 1; !tree.joins.empty() && workers <= 256; workers *= 2) {
+    to.open('[');
+    to.number(std::uint64_t{workers});
+    to.number(predicted_speedup(tree, workers));
+    to.close(']');
+  }
+  to.close(']');
+}
+
+void write_notes(json& to, summary const& s) {
+  to.name("notes");
+  to.open('[');
+  for (auto const& [name, text] : notes_of(s)) {
+    to.open('[');
+    to.string(name);
+    to.string(text);
+    to.close(']');
+  }
+  to.close(']');
+}
+
+std::string figures(summary const& s) {
+  json to;
+  to.open('{');
+  to.field("program", program());
+  to.field("forks", s.all.forks);
+  to.field("work", ms(s.all.work));
+  to.field("work_error", uncertain_ms(s, s.all.segments));
+  to.field("span", ms(s.all.path.span));
+  to.field("span_error", uncertain_ms(s, s.all.path.segments));
+  write_burdens(to, s);
+  write_places(to, s);
+  write_regions(to, s);
+  fork_tree const tree = recorded_fork_tree();
+  write_flame(to, s, tree);
+  write_prediction(to, tree);
+  write_notes(to, s);
+  to.close('}');
+  return to.text;
+}
+
+}  // namespace
+
+void print_page(std::FILE* to, summary const& s) {
+  constexpr std::string_view k_mark = "FILCH_DATA";
+  auto const at = k_page.find(k_mark);
+  std::string page(k_page.substr(0, at));
+  page += figures(s);
+  page += k_page.substr(at + k_mark.size());
+  std::fwrite(page.data(), 1, page.size(), to);
+}
+
+}  // namespace filch::runtime::profile

@@ -1,0 +1,98 @@
+// FILCH_TRACE: its value, the recorders of all pools, and what is written when the process ends.
+#include "runtime/fork_generation.hpp"
+#include "runtime/settings.hpp"
+#include "runtime/trace/perfetto.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+namespace filch::runtime::trace {
+namespace {
+
+constexpr unsigned long long k_default_events = 1'000'000;
+constexpr unsigned long long k_most_events = 100'000'000;
+
+struct instant {
+  std::uint64_t cycles = static_cast<std::uint64_t>(time_stamp());
+  std::chrono::steady_clock::time_point clock = std::chrono::steady_clock::now();
+};
+
+struct session {
+  std::string target;
+  std::size_t events = 0;
+  instant begin;
+  unsigned generation = fork_generation();
+  std::mutex mutex;
+  std::vector<std::unique_ptr<recorder>> pools;  // under mutex
+};
+
+// Never destroyed: workers of the default pool go on while the process ends.
+session* the_session = nullptr;
+
+time_scale scale_until_now(instant const& begin) {
+  instant end;
+  // A program that ends at once gives no exact rate otherwise.
+  while (end.clock - begin.clock < std::chrono::milliseconds(5)) end = {};
+  std::chrono::duration<double> const passed = end.clock - begin.clock;
+  return {begin.cycles, end.cycles, static_cast<double>(end.cycles - begin.cycles) / passed.count()};
+}
+
+void write_at_exit() {
+  session& s = *the_session;
+  if (s.generation != fork_generation()) return;  // the parent writes
+  std::lock_guard const lock(s.mutex);
+  std::vector<story> stories;
+  std::uint64_t flow = 0;
+  std::uint64_t dropped = 0;
+  for (auto const& each : s.pools) {
+    stories.emplace_back(*each, flow);
+    flow += stories.back().events().size();
+    dropped += stories.back().dropped();
+  }
+  time_scale const scale = scale_until_now(s.begin);
+  code_names const names(stories);
+  if (s.target == "-" || s.target == "1") {
+    unsigned number = 0;
+    for (story const& each : stories) std::fputs(summary_of(each, ++number, names, scale).c_str(), stderr);
+    return;
+  }
+  std::FILE* const to = std::fopen(s.target.c_str(), "wb");
+  bool const is_written = to && write_perfetto(to, stories, names, scale);
+  if (!to || std::fclose(to) != 0 || !is_written) {
+    std::fprintf(stderr, "filch: FILCH_TRACE=%s: can't write to this file\n", s.target.c_str());
+  }
+  if (dropped != 0) {
+    std::fprintf(
+        stderr,
+        "filch: FILCH_TRACE: the oldest %llu events were dropped; FILCH_TRACE_EVENTS=%zu or more keeps them\n",
+        static_cast<unsigned long long>(dropped), 2 * s.events);
+  }
+}
+
+}  // namespace
+
+bool is_asked_for() {
+  char const* const value = std::getenv("FILCH_TRACE");
+  if (!value || std::string_view(value) == "0") return false;
+  if (*value == '\0') refuse("FILCH_TRACE", value, "the name of a file, or - for a summary");
+  char const* const events = std::getenv("FILCH_TRACE_EVENTS");
+  auto const number = events ? parse_number("FILCH_TRACE_EVENTS", events, 1'000, k_most_events) : k_default_events;
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    the_session = new session;
+    the_session->target = value;
+    the_session->events = number;
+    std::atexit(write_at_exit);
+  });
+  return true;
+}
+
+recorder& record_pool(pool_name name) {
+  session& s = *the_session;
+  std::lock_guard const lock(s.mutex);
+  return *s.pools.emplace_back(std::make_unique<recorder>(std::move(name), s.events));
+}
+
+}  // namespace filch::runtime::trace

@@ -1,0 +1,177 @@
+// Sorts with comparators that are made to break them: each input takes n log n calls, and no element is lost.
+#include "inputs_of_sorts.hpp"
+#include "stop_source.hpp"
+
+#include <filch/sort.hpp>
+
+#include <functional>
+
+namespace filch_test {
+namespace {
+
+template <class S> class comparators : public ::testing::Test {};
+TYPED_TEST_SUITE(comparators, algorithm_schedulers, scheduler_names);
+
+/// One type for all comparators of a test, which takes long to compile otherwise.
+template <class Value> struct asking {
+  std::function<bool(Value const&, Value const&)> const* answer;
+  bool operator()(Value const& x, Value const& y) const { return (*answer)(x, y); }
+};
+using answers = std::function<bool(int const&, int const&)>;
+using answers_for_words = std::function<bool(std::string const&, std::string const&)>;
+
+template <class T> std::vector<T> in_order(std::vector<T> v) {
+  std::sort(v.begin(), v.end());
+  return v;
+}
+std::vector<std::string> words_of(std::vector<int> const& v) {
+  std::vector<std::string> words;
+  for (int x : v) words.push_back(std::to_string(x) + " is a number in a long string");
+  return words;
+}
+
+TYPED_TEST(comparators, of_a_killer_are_asked_n_log_n_times) {
+  for (std::size_t n : {1'000u, 20'000u}) {
+    auto const most = static_cast<std::size_t>(8 * static_cast<double>(n) * std::log2(n));
+    std::vector<int> v(n);
+    killer sorting(n), selecting(n);
+    answers const sorted = std::ref(sorting), selected = std::ref(selecting);
+    typename TypeParam::pool pool({.workers = 1});
+    pool.run([&] {
+      std::iota(v.begin(), v.end(), 0);
+      filch::sort<TypeParam>(v, asking<int>{&sorted});
+      EXPECT_LT(sorting.calls(), most);
+      std::iota(v.begin(), v.end(), 0);
+      filch::nth_element<TypeParam>(v, v.begin() + 1, asking<int>{&selected});
+      EXPECT_LT(selecting.calls(), most);
+    });
+  }
+}
+
+TYPED_TEST(comparators, that_lie_lose_nothing) {
+  std::atomic<unsigned> state{1};
+  in_every_pool<TypeParam>([&state](std::size_t n) {
+    auto const v = numbers(n);
+    auto const sorted = in_order(v);
+    auto const words = words_of(v);
+    auto const sorted_words = in_order(words);
+    for (int kind = 0; kind < 4; ++kind) {
+      liar const lies{kind, &state};
+      answers const answer = lies;
+      answers_for_words const of_words = [&](auto& x, auto& y) { return lies(x[0] + x[2], y[0] + y[2]); };
+      asking<int> const ask{&answer};
+      asking<std::string> const ask_words{&of_words};
+      auto own = v;
+      filch::sort<TypeParam>(own, ask);
+      EXPECT_EQ(in_order(own), sorted) << kind;
+      filch::stable_sort<TypeParam>(own, ask);
+      EXPECT_EQ(in_order(own), sorted) << kind;
+      filch::nth_element<TypeParam>(own, own.begin() + static_cast<std::ptrdiff_t>(n / 3), ask);
+      EXPECT_EQ(in_order(own), sorted) << kind;
+      std::vector<int> least(n / 2);
+      filch::partial_sort_copy<TypeParam>(v, least, ask);
+      auto own_words = words;
+      filch::sort<TypeParam>(own_words, ask_words);
+      EXPECT_EQ(in_order(own_words), sorted_words) << kind;
+      filch::stable_sort<TypeParam>(own_words, ask_words);
+      EXPECT_EQ(in_order(own_words), sorted_words) << kind;
+    }
+  });
+}
+
+/// No pivot divides: all elements but one are before each.
+TYPED_TEST(comparators, that_divide_nothing_are_asked_n_log_n_times) {
+  constexpr std::size_t k_n = 20'000;
+  std::vector<int> v(k_n);
+  std::iota(v.begin(), v.end(), 0);
+  std::size_t calls = 0;
+  answers const all_but_one = [&calls](int x, int) { return ++calls, x != 5; };
+  typename TypeParam::pool pool({.workers = 1});
+  pool.run([&] { filch::sort<TypeParam>(v, asking<int>{&all_but_one}); });
+  EXPECT_LT(calls, 8 * k_n * 15);
+  calls = 0;
+  pool.run([&] { filch::nth_element<TypeParam>(v, v.begin() + 1, asking<int>{&all_but_one}); });
+  EXPECT_LT(calls, 8 * k_n * 15);
+}
+
+/// Small inputs, which end in each place of a sort. Runs on one worker.
+TEST(comparators_that_lie, lose_nothing_of_many_short_ranges) {
+  std::atomic<unsigned> state{1};
+  std::mt19937 random(3);
+  constexpr int k_trials = FILCH_TEST_TSAN ? 1'000 : 20'000;
+  for (int i = 0; i < k_trials; ++i) {
+    auto const v = words_of(numbers(random() % 120, 0, 50));
+    liar const lies{i % 4, &state};
+    answers_for_words const of_words = [&](auto& x, auto& y) { return lies(x[0] + x[1], y[0] + y[1]); };
+    auto own = v;
+    filch::sort<filch::serial>(own, asking<std::string>{&of_words});
+    filch::stable_sort<filch::serial>(own, asking<std::string>{&of_words});
+    ASSERT_EQ(in_order(own), in_order(v));
+  }
+}
+
+TYPED_TEST(comparators, that_throw_let_the_exception_out_and_lose_nothing) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    if (n < 3 || n > 1'000) return;
+    auto const words = words_of(numbers(n));
+    auto const sorted = in_order(words);
+    for (int throw_at : {1, 2, 20, 100, 600, 3'000}) {
+      std::atomic<int> calls{0};
+      answers_for_words const less = [&](auto& x, auto& y) {
+        if (++calls == throw_at) throw throw_at;
+        return x < y;
+      };
+      asking<std::string> const ask{&less};
+      auto const run = [&](auto sort) {
+        calls = 0;
+        auto own = words;
+        bool threw = false;
+        try {
+          sort(own);
+        } catch (int) {
+          threw = true;
+        }
+        EXPECT_EQ(threw, calls >= throw_at);
+        return own;
+      };
+      EXPECT_EQ(in_order(run([&](auto& v) { filch::sort<TypeParam>(v, ask); })), sorted);
+      run([&](auto& v) { filch::stable_sort<TypeParam>(v, ask); });
+      run([&](auto& v) {
+        std::vector<std::string> least(v.size() / 4 + 1);
+        filch::partial_sort_copy<TypeParam>(v, least, ask);
+      });
+    }
+  });
+}
+
+TYPED_TEST(comparators, that_request_a_stop_end_the_sort) {
+  for (unsigned workers : {1u, 2u}) {
+    typename TypeParam::pool pool({.workers = workers});
+    pool.run([&] {
+      auto const v = numbers(100'000, 0, 1 << 30);
+      stop_source source;
+      std::atomic<int> calls{0};
+      answers const less = [&](int x, int y) {
+        if (++calls == 150'000) source.request_stop();
+        return x < y;
+      };
+      asking<int> const ask{&less};
+      auto own = v;
+      EXPECT_FALSE(filch::sort<TypeParam>(source.get_token(), own, ask));
+      EXPECT_EQ(in_order(own), in_order(v));
+      EXPECT_LT(calls, 500'000) << "a whole sort takes over two million";
+      calls = 150'000;
+      own = v;
+      EXPECT_FALSE(filch::stable_sort<TypeParam>(source.get_token(), own, ask));
+      EXPECT_EQ(own, v) << "it began";
+      EXPECT_TRUE(filch::sort<TypeParam>(stop_token(), own, ask));
+      EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
+      own = v;
+      EXPECT_TRUE(filch::stable_sort<TypeParam>(stop_token(), own, ask));
+      EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
+    });
+  }
+}
+
+}  // namespace
+}  // namespace filch_test

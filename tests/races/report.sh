@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The report of a checked program: text, JSON, suppressions, the option for atomics, and exit status.
+#   report.sh PROGRAM FOLDER
+set -uo pipefail
+program=$1 folder=$2
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+mkdir -p "$folder"
+FILCH_RACES_OUT=$folder/races.txt "$program" all || status=$?
+[ "${status:-0}" = 66 ] || fail "exit status ${status:-0} with races"
+count=$(grep -c '^race ' "$folder/races.txt")
+[ "$count" -gt 10 ] || fail "$count races in text"
+tail -n 1 "$folder/races.txt" | grep -qE "^filch: $count races in [0-9]+ forks[.] In the instrumented code of this run there is no other on any number of workers; [0-9]+ calls into code that was not instrumented.*[.]$" || fail "last line"
+for words in 'race .*: cases::written_twice$' 'race .*: the stack frame of cases::captured_by_reference' 'race .*: byte [0-9]+ of [0-9]+ allocated$' \
+  '^  parallel since the join at$' '^  parallel since the spawn at$' '^  allocated at$' 'main .*forks.cpp:[0-9]+$'; do
+  grep -qE "$words" "$folder/races.txt" || fail "no line with: $words"
+done
+
+FILCH_RACES_OUT=$folder/races.json "$program" all
+[ "$(grep -o '"earlier"' "$folder/races.json" | wc -l)" = "$count" ] || fail "races in JSON"
+if command -v python3 >/dev/null; then
+  python3 -m json.tool "$folder/races.json" >/dev/null || fail "this is no JSON"
+fi
+
+printf '# all of them\nforks.cpp\n' >"$folder/all"
+FILCH_RACES_SUPPRESSIONS=$folder/all FILCH_RACES_OUT=$folder/none.txt "$program" all || fail "exit status without races"
+tail -n 1 "$folder/none.txt" | grep -q "^filch: 0 races in .*; $count suppressed" || fail "all suppressed"
+printf 'written_*\n' >"$folder/one"
+FILCH_RACES_SUPPRESSIONS=$folder/one FILCH_RACES_OUT=$folder/others.txt "$program" all
+tail -n 1 "$folder/others.txt" | grep -q "^filch: $((count - 1)) races in .*; 1 suppressed" || fail "one suppressed"
+
+FILCH_RACES_ATOMICS=1 FILCH_RACES_OUT=$folder/atomics.txt "$program" all
+[ "$(grep -c '^race ' "$folder/atomics.txt")" -gt "$count" ] || fail "no race of atomics"
+echo "$failures failures"
+[ $failures = 0 ]

@@ -1,0 +1,65 @@
+// OpenCV's parallel loops through the plug-in. The environment names the plug-in and its folder.
+#include <opencv2/core.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace cv {
+char const* currentParallelFramework();  // declared by no header that is installed
+}
+
+namespace {
+
+TEST(opencv, the_plug_in_is_used) { EXPECT_STREQ(cv::currentParallelFramework(), "filch"); }
+
+TEST(opencv, its_loops_call_each_index_once) {
+  for (int const n : {1, 2, 63, 64, 65, 10000}) {
+    for (double const stripes : {-1.0, 3.0, 100.0}) {
+      std::vector<std::atomic<int>> seen(static_cast<std::size_t>(n));
+      cv::parallel_for_(
+          cv::Range(0, n),
+          [&](cv::Range const& range) {
+            for (int i = range.start; i < range.end; ++i) ++seen[static_cast<std::size_t>(i)];
+          },
+          stripes);
+      for (auto const& count : seen) ASSERT_EQ(count, 1);
+    }
+  }
+}
+
+TEST(opencv, two_threads_share_a_loop) {
+  cv::setNumThreads(3);
+  EXPECT_EQ(cv::getNumThreads(), 3);
+  auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  std::set<std::thread::id> threads;
+  while (threads.size() < 2 && std::chrono::steady_clock::now() < until) {
+    std::mutex lock;
+    cv::parallel_for_(cv::Range(0, 64), [&](cv::Range const&) {
+      auto const patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      while (std::chrono::steady_clock::now() < patience) {
+      }
+      EXPECT_GE(cv::getThreadNum(), 0);
+      std::lock_guard const guard(lock);
+      threads.insert(std::this_thread::get_id());
+    });
+  }
+  EXPECT_GE(threads.size(), 2u);
+}
+
+TEST(opencv, exceptions_leave_the_loop) {
+  EXPECT_THROW(cv::parallel_for_(cv::Range(0, 1000),
+                                 [](cv::Range const& range) {
+                                   if (range.start <= 500 && 500 < range.end) throw std::runtime_error("500");
+                                 }),
+               std::runtime_error);
+}
+
+}  // namespace

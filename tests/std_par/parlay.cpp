@@ -1,0 +1,122 @@
+// The functions that Parlay needs of a scheduler; and Parlay itself, where PARLAY_INCLUDE_DIR names it.
+#if FILCH_TEST_WITH_PARLAY
+#include <parlay/primitives.h>
+#include <parlay/sequence.h>
+#include <parlay/worker_specific.h>
+#endif
+
+#include <filch/detail/parlay_calls.hpp>
+
+#include "schedulers.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+template <class S> class parlay_of : public testing::Test {};
+TYPED_TEST_SUITE(parlay_of, filch_test::all_schedulers, filch_test::scheduler_names);
+
+TYPED_TEST(parlay_of, a_loop_calls_each_index_once) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  for (std::size_t const n : {0u, 1u, 2u, 7u, 1000u, 30000u}) {
+    for (long const granularity : {-1L, 0L, 1L, 7L, 999L, 1000000L}) {
+      for (bool const conservative : {false, true}) {
+        std::vector<std::atomic<int>> seen(n + 5);
+        auto mark = [&](std::size_t i) { ++seen[i]; };
+        calls::parallel_for(5, n + 5, mark, granularity, conservative);
+        for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], i < 5 ? 0 : 1) << n << " " << granularity;
+      }
+    }
+  }
+  auto never = [](std::size_t) { FAIL(); };
+  calls::parallel_for(5, 4, never, 0, false);
+}
+
+TYPED_TEST(parlay_of, a_thread_runs_all_of_a_grain) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  constexpr std::size_t k_grain = 50;
+  std::vector<std::thread::id> threads(1010);
+  auto mark = [&](std::size_t i) { threads[i] = std::this_thread::get_id(); };
+  calls::parallel_for(0, threads.size(), mark, k_grain, false);
+  for (std::size_t i = 0; i < threads.size(); ++i) ASSERT_EQ(threads[i], threads[i / k_grain * k_grain]);
+}
+
+template <class S> long sum(long from, long to) {
+  if (to - from == 1) return from;
+  long low = 0;
+  long high = 0;
+  long const middle = from + (to - from) / 2;
+  filch::detail::parlay_calls<S>::par_do([&] { low = sum<S>(from, middle); }, [&] { high = sum<S>(middle, to); },
+                                         false);
+  return low + high;
+}
+TYPED_TEST(parlay_of, par_do_runs_both) { EXPECT_EQ(sum<TypeParam>(0, 10000), 9999L * 10000 / 2); }
+
+/// Otherwise a wait in the second par_do would begin another iteration, which waits for the lock.
+TYPED_TEST(parlay_of, a_lock_may_be_held_across_a_conservative_fork) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  std::mutex lock;
+  long count = 0;
+  auto locked = [&](std::size_t) {
+    std::lock_guard const guard(lock);
+    auto const thread = std::this_thread::get_id();
+    calls::par_do([&] { ++count; }, [&] { ++count; }, true);
+    auto add = [&](std::size_t) { ++count; };
+    calls::parallel_for(0, 10, add, 0, true);
+    EXPECT_EQ(std::this_thread::get_id(), thread);
+  };
+  calls::parallel_for(0, 2000, locked, 1, false);
+  EXPECT_EQ(count, 12 * 2000);
+}
+
+TYPED_TEST(parlay_of, indices_of_workers_are_below_their_number) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([] {
+      std::vector<std::atomic<int>> uses(calls::num_workers());
+      auto use = [&](std::size_t) {
+        ASSERT_LT(calls::worker_id(), calls::num_workers());
+        ++uses[calls::worker_id()];
+      };
+      for (int k = 0; k < 100; ++k) calls::parallel_for(0, 100, use, 1, false);
+      EXPECT_EQ(std::accumulate(uses.begin(), uses.end(), 0), 10000);
+    });
+  }
+  for (auto& caller : callers) caller.join();
+}
+
+TYPED_TEST(parlay_of, exceptions_leave) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  auto fail = [](std::size_t i) {
+    if (i == 70) throw std::runtime_error("70");
+  };
+  EXPECT_THROW(calls::parallel_for(0, 100, fail, 0, false), std::runtime_error);
+  EXPECT_THROW(calls::par_do([] {}, [] { throw std::runtime_error("right"); }, false), std::runtime_error);
+}
+
+#if FILCH_TEST_WITH_PARLAY
+TEST(parlay, its_primitives_run) {
+  std::size_t const n = 200000;
+  auto const hashed = parlay::tabulate(n, [](std::size_t i) { return (i * 7919) % n; });
+  EXPECT_EQ(parlay::reduce(hashed), n * (n - 1) / 2);
+  auto const sorted = parlay::sort(hashed);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(sorted[i], i);
+  EXPECT_EQ(parlay::filter(hashed, [](std::size_t x) { return x % 2 == 0; }).size(), n / 2);
+  EXPECT_EQ(parlay::integer_sort(hashed), sorted);
+  parlay::WorkerSpecific<std::size_t> counts;
+  parlay::parallel_for(0, n, [&](std::size_t) { ++*counts; });
+  std::size_t all = 0;
+  for (auto const count : counts) all += count;
+  EXPECT_EQ(all, n);
+}
+#endif
+
+}  // namespace
