@@ -1,4 +1,4 @@
-// is_heap, is_heap_until, lexicographical_compare: the rules of find.hpp hold. minmax: those of reduce.hpp.
+// is_heap, is_heap_until, lexicographical_compare: the rules of find.hpp hold.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
