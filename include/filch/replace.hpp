@@ -84,7 +84,7 @@ filter_ends remove_copy_if(Stop& stop, input<Iterator> const& in, input<Out> con
       stop, in.length,
       selection<Iterator, negated<std::remove_reference_t<Pred>> const, std::remove_reference_t<Proj>>{
           in.first, {is_kept}, {proj}},
-      elements_out<Iterator, Out>{in.first, out.first}, out.length);
+      elements_out<Iterator, Out>{in.first, out.first}, {out.length});
   return {ends.end, ends.count};
 }
 template <class Sched, class Stop, class Iterator, class Out, class Value, class Proj = std::identity>
@@ -117,7 +117,7 @@ filter_ends unique_copy(Stop& stop, input<Iterator> const& in, input<Out> const&
       stop, in.length,
       first_of_equals<Iterator, std::remove_reference_t<Equal>, std::remove_reference_t<Proj>>{
           in.first, {equal}, {proj}},
-      elements_out<Iterator, Out>{in.first, out.first}, out.length);
+      elements_out<Iterator, Out>{in.first, out.first}, {out.length});
   return {ends.end, ends.count};
 }
 

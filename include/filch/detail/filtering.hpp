@@ -181,11 +181,7 @@ template <class Selection, class Output> struct serial_filter {
     for (; first != last; ++first, static_cast<void>(++i)) {
       place_of<iterator> place{i};
       bool const is_taken = takes(place);
-      if (is_taken ? taken == room.taken : Output::k_writes_others && first - taken == room.others) {
-        full->set(first, taken);
-        taken = room.taken + 1;
-        return false;
-      }
+      if (is_taken ? taken == room.taken : Output::k_writes_others && first - taken == room.others) break;
       if (is_taken) {
         cursor.take(place);
         ++taken;
@@ -193,7 +189,10 @@ template <class Selection, class Output> struct serial_filter {
         cursor.leave(place);
       }
     }
-    return true;
+    if (first == last) return true;
+    full->set(first, taken);
+    taken = room.taken + 1;
+    return false;
   }
 };
 
