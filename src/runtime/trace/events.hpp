@@ -42,7 +42,8 @@ struct packed {
 struct event {
   std::uint64_t time;  // cycles
   std::uint64_t word;
-  unsigned place;
+  std::uint32_t place;
+  std::uint32_t number;  // in its ring: events of one place at the same time keep their order
 };
 
 }  // namespace filch::runtime::trace

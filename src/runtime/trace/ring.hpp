@@ -47,7 +47,7 @@ class ring {
     std::size_t const before = to.size();
     for (std::uint64_t i = first; i != end; ++i) {
       std::uint64_t const time = get(i, 0);
-      to.push_back({time, get(i, 1), place});
+      to.push_back({time, get(i, 1), place, static_cast<std::uint32_t>(i - first)});
     }
     // edge trace-2: acquire. The slot of event number `now` may be half written.
     std::atomic_thread_fence(std::memory_order_acquire);

@@ -3,6 +3,7 @@
 #include "runtime/trace/story.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace filch::runtime::trace {
@@ -91,7 +92,9 @@ class teller {
 
 story::story(recorder const& of, std::uint64_t first_flow) : name_(of.name()), first_flow_(first_flow) {
   for (unsigned i = 0; i < name_.places; ++i) dropped_ += of.of(i).read(i, events_);
-  std::stable_sort(events_.begin(), events_.end(), [](event const& a, event const& b) { return a.time < b.time; });
+  std::sort(events_.begin(), events_.end(), [](event const& a, event const& b) {
+    return std::tie(a.time, a.place, a.number) < std::tie(b.time, b.place, b.number);
+  });
 }
 
 std::uint64_t story::tell(listener& to) const {
