@@ -305,12 +305,9 @@ void loop_of_own_elements() {
   filch::for_index(0, k_many, [](int i) { of_a_loop[static_cast<std::size_t>(i)] = i; });
 }
 std::array<int, k_many> carried{};
+constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 void loop_carried() {
-  filch::for_index(1, k_many, [](int i) {
-    auto const at = static_cast<std::size_t>(i);
-    int const before = carried[at - 1];  // race carried
-    carried[at] = before + 1;            // race carried
-  });
+  filch::for_index(1, k_many, [](int i) { carried[at(i)] = carried[at(i - 1)] + 1; });  // race carried
 }
 int sum_of_loop = 0;
 void loop_sum() {

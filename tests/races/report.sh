@@ -12,7 +12,7 @@ FILCH_RACES_OUT=$folder/races.txt "$program" all || status=$?
 count=$(grep -c '^race ' "$folder/races.txt")
 [ "$count" -gt 10 ] || fail "$count races in text"
 tail -n 1 "$folder/races.txt" | grep -qE "^filch: $count races in [0-9]+ forks[.] In the instrumented code of this run there is no other on any number of workers; [0-9]+ calls into code that was not instrumented.*[.]$" || fail "last line"
-for words in 'race .*: cases::written_twice$' 'race .*: the stack frame of cases::captured_by_reference' 'race .*: byte [0-9]+ of [0-9]+ allocated$' \
+for words in 'race .*: cases::written_twice$' 'race .*: the stack frame of .*cases::helper<' 'race .*: byte [0-9]+ of [0-9]+ allocated$' \
   '^  parallel since the join at$' '^  parallel since the spawn at$' '^  allocated at$' 'main .*forks.cpp:[0-9]+$'; do
   grep -qE "$words" "$folder/races.txt" || fail "no line with: $words"
 done
