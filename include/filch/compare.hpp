@@ -5,7 +5,6 @@
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/ordering.hpp>
-#include <filch/reduce.hpp>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {

@@ -20,8 +20,6 @@ class teller {
  public:
   teller(unsigned places, std::uint64_t flow, listener& to) : places_(places), flow_(flow), to_(to) {}
 
-  std::uint64_t flow() const noexcept { return flow_; }
-
   void tell(event const& e) {
     place_state& p = places_[e.place];
     unsigned const peer = packed::peer(e.word);
@@ -97,10 +95,9 @@ story::story(recorder const& of, std::uint64_t first_flow) : name_(of.name()), f
   });
 }
 
-std::uint64_t story::tell(listener& to) const {
+void story::tell(listener& to) const {
   teller t(name_.places, first_flow_, to);
   for (event const& e : events_) t.tell(e);
-  return t.flow();
 }
 
 }  // namespace filch::runtime::trace

@@ -35,8 +35,8 @@ class story {
   pool_name const& name() const noexcept { return name_; }
   std::vector<event> const& events() const noexcept { return events_; }
   std::uint64_t dropped() const noexcept { return dropped_; }
-  /// Tells it from the begin. Returns the number of the next flow.
-  std::uint64_t tell(listener& to) const;
+  /// Tells it from the begin.
+  void tell(listener& to) const;
 
  private:
   pool_name name_;
