@@ -49,7 +49,7 @@ using ends_of_partition_copy = std::ranges::partition_copy_result<std::ranges::b
 /// Copies the elements x of [first, last) for which pred(proj(x)) is true to `out` and its successors, in order.
 /// Returns the end of what was written. The ranges must not overlap.
 ///
-/// pred is called once for each element. Exceptions, pool and thread: as in `for_index`. What was written is
+/// pred is called once for each element. Exceptions, pool and thread: as in `for_index`. The output is
 /// unspecified after an exception.
 /// Complexity: n calls of pred and proj. On one worker one pass. Positions that were given away and run before the
 /// number of elements below them was known are marked, a byte each, and copied in a second pass; a loop of which

@@ -65,7 +65,7 @@ class FILCH_API profiled_part {
 }  // namespace detail
 
 /// Runs f() on the calling thread, and returns its work and span, if FILCH_PROFILE is set and measures the scheduler
-/// of its pools; else it just runs f. What f returns is dropped.
+/// of its pools; else it just runs f. The result of f is dropped.
 ///   * In a task, all of f counts; outside of pools, what f runs in pools from this thread.
 ///   * A task that f spawns into a scope around it runs later, and does not count.
 /// Throws what f throws, and setup_error if FILCH_PROFILE is invalid. Costs about 0.1 us if FILCH_PROFILE is set,

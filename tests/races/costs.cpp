@@ -35,7 +35,7 @@ void fork_often(long times) {
   for (long i = 0; i < times; ++i) filch::join([] {}, [] { serial = 1; });
 }
 
-/// More forks than there are ids. What was read and written before is known after.
+/// More forks than there are ids. Accesses before the numbers are used again are known after it.
 int many_forks() {
   constexpr long k_forks = 18'000'000;
   found = 0;

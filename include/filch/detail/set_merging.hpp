@@ -103,7 +103,7 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
 };
 
 /// The lowest piece writes to the output. Any other piece writes to memory, which is moved to the output when its
-/// place there is known. What a piece without memory has not done is done then.
+/// place there is known. A piece without memory does the rest of its work then.
 template <class Sched, class Operation, class Out> class set_piece {
  public:
   set_piece(Operation const& operation, std::size_t n, std::size_t n2, input<Out> const& out)

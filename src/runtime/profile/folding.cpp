@@ -138,7 +138,7 @@ ended_task folding::end_task() {
   return t;
 }
 
-/// Tasks that full scopes ran before their sync. Of each two neighbours without a join between them one fork is left.
+/// Tasks that full scopes ran before their sync. Two neighbours without a join between them become one fork.
 /// Its task forks the other.
 void folding::halve_early_tasks() {
   std::size_t first = open_.size();

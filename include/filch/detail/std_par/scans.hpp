@@ -8,8 +8,8 @@ namespace filch {
 inline namespace FILCH_ABI {
 namespace std_par {
 
-/// One pass where nothing is stolen: scan() gets the value of all elements below. What a thief reads before that is
-/// known, it reads again.
+/// One pass where nothing is stolen: scan() gets the value of all elements below. A thief that does not know
+/// that value yet reads its elements twice.
 template <class Index, class Value, class Unary, class Combine, class Reduce, class Scan> struct value_scan {
   tiling const& tiles;
   Unary& unary;
