@@ -11,6 +11,8 @@ set(FILCH_SOURCES
   src/runtime/entry.cpp
   src/runtime/fork_generation.cpp
   src/runtime/frames.cpp
+  src/runtime/group/core.cpp
+  src/runtime/group/lists.cpp
   src/runtime/idle.cpp
   src/runtime/mutex.cpp
   src/runtime/nesting.cpp
@@ -35,6 +37,7 @@ set(FILCH_SOURCES
   src/runtime/stack.cpp
   src/runtime/statistics.cpp
   src/runtime/stand_ins.cpp
+  src/runtime/task_sources.cpp
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
   src/runtime/trace/names.cpp

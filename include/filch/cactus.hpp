@@ -35,6 +35,7 @@ template <> struct stats_of_team<cactus_team> {
   using type = fiber_stats;
 };
 extern template class FILCH_API pool_of<cactus_team>;
+FILCH_API void cactus_attach(task_source&);
 }  // namespace detail
 
 /// Work stealing in which a join that waits for a thief gives up its stack instead of its worker. The worker steals
@@ -71,6 +72,8 @@ struct cactus {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }
+  /// For task groups. See filch::scheduler.
+  static void attach(detail::task_source& source) { detail::cactus_attach(source); }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

@@ -81,6 +81,8 @@ struct channel {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::channel_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::channel_ran_alone(ticks); }
+  /// For task groups. See filch::scheduler.
+  static void attach(detail::task_source& source) { detail::channel_attach(source); }
   /// See filch::poll.
   static void poll() noexcept {
     detail::channel_worker& w = *detail::channel_self;

@@ -72,6 +72,7 @@ template <> FILCH_API direct_staying::~task_staying();
 /// The calling worker's index in the innermost of direct's pools, or k_no_worker.
 FILCH_API unsigned direct_worker_index() noexcept;
 FILCH_API void direct_poll_slow() noexcept;
+FILCH_API void direct_attach(task_source&);
 /// For loops, on a worker. See filch::scheduler.
 FILCH_API bool direct_pays_to_wake(std::uint64_t ticks) noexcept;
 FILCH_API void direct_ran_alone(std::uint64_t ticks) noexcept;
@@ -101,6 +102,8 @@ struct direct {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::direct_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::direct_ran_alone(ticks); }
+  /// For task groups. See filch::scheduler.
+  static void attach(detail::task_source& source) { detail::direct_attach(source); }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

@@ -41,6 +41,7 @@ template <> struct stats_of_team<implicit_team> {
   using type = implicit_stats;
 };
 extern template class FILCH_API pool_of<implicit_team>;
+FILCH_API void implicit_attach(task_source&);
 }  // namespace detail
 
 /// Work stealing in which a fork is a call and a load of one word. Nothing is pushed: a victim that has a request
@@ -92,6 +93,8 @@ struct implicit {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }
+  /// For task groups. See filch::scheduler.
+  static void attach(detail::task_source& source) { detail::implicit_attach(source); }
   /// See filch::poll.
   static void poll() noexcept {
     if (wanted()) [[unlikely]]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/result.hpp>
+#include <filch/detail/task_source.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -21,18 +22,22 @@ namespace filch::inline FILCH_ABI {
 ///  - `Sched::pool` holds the workers; `pool.run(f)` enters; `Sched::default_pool()` is the one that a call from
 ///    outside enters.
 ///  - `Sched::worker_index()` is the calling worker's index in its pool; detail::k_no_worker outside Sched's pools.
+///  - `Sched::attach(source)`: workers of the calling worker's pool (outside: of the default pool) that find no other
+///    task call source.help(), until the source is detached. For tasks that no frame owns: filch::task_group.
 ///  - `Sched::name` is its name on command lines and in tables.
 ///
 /// For loops a scheduler may have more, to be called while wanted() is true: `Sched::pays_to_wake(ticks)` is false if
 /// all workers that wait sleep, and a rest of so many ticks is too short to wake one. Then `Sched::ran_alone(ticks)`
 /// counts the loop: many of them in a row pay. detail/loop_pace.hpp has ticks, and other hints.
 template <class Sched>
-concept scheduler = requires(int (*f)(), void (*task)(), typename Sched::frame& frame, typename Sched::pool& pool) {
+concept scheduler = requires(int (*f)(), void (*task)(), typename Sched::frame& frame, typename Sched::pool& pool,
+                             detail::task_source& source) {
   { Sched::join(f, f) } -> std::same_as<std::pair<int, int>>;
   { frame.spawn(task) } -> std::same_as<void>;
   { frame.sync() } -> std::same_as<void>;
   { Sched::wanted() } noexcept -> std::same_as<bool>;
   { Sched::inside() } noexcept -> std::same_as<bool>;
+  { Sched::attach(source) } -> std::same_as<void>;
   { Sched::worker_index() } noexcept -> std::same_as<unsigned>;
   { pool.run(f) } -> std::same_as<int>;
   { Sched::default_pool() } -> std::same_as<typename Sched::pool&>;

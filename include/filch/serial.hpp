@@ -77,6 +77,8 @@ struct serial {
   static bool inside() noexcept { return true; }
   /// See filch::scheduler.
   static unsigned worker_index() noexcept { return 0; }
+  /// See filch::scheduler. There is no worker to help.
+  static void attach(detail::task_source&) noexcept {}
   /// Made at the first call; holds nothing.
   static pool& default_pool() {
     static pool the_pool;

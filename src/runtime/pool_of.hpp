@@ -5,6 +5,7 @@
 
 #include <filch/detail/pool_of.hpp>
 
+#include "runtime/places.hpp"
 #include "runtime/pools.hpp"
 #include "runtime/settings.hpp"
 
@@ -61,6 +62,8 @@ template <class Team> void pool_of<Team>::enter(void (*call)(void*), void* argum
 template <class Team> unsigned pool_of<Team>::workers() const noexcept { return team().workers(); }
 
 template <class Team> unsigned pool_of<Team>::places() const noexcept { return team().all_places(); }
+
+template <class Team> void pool_of<Team>::attach(task_source& s) noexcept { team().attach(s, runtime::k_any_root); }
 
 template <class Team> auto pool_of<Team>::stats() const noexcept -> statistics {
   statistics all;

@@ -39,6 +39,15 @@ template <class Stack, class Member> class task_places {
     return m ? m->index : k_no_worker;
   }
 
+  /// Attaches s to the team of the calling thread's worker; to the other pool outside.
+  template <class Pool> static void attach(task_source& s, Pool& (*default_pool)()) {
+    if (Member* const m = member_or_null(Stack::self())) {
+      m->team->attach(s, runtime::k_any_root);
+    } else {
+      default_pool().attach(s);
+    }
+  }
+
   /// On a worker, for loops: see filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept {
     Member const& m = *member_or_null(Stack::self());

@@ -4,6 +4,7 @@
 //   worker_loop.cpp  searching, spinning, sleeping
 //   entry.cpp        calls from outside
 //   stand_ins.cpp    threads that work for blocked workers
+//   task_sources.cpp task groups, whose tasks no frame owns
 //   demand.hpp       wake-ups after an offer, offers without a request
 //   nesting.cpp      workers of other schedulers
 // Protocol: idle.md.
@@ -19,6 +20,7 @@
 #include "runtime/settings.hpp"
 #include "runtime/spin.hpp"
 #include "runtime/stop_flag.hpp"
+#include "runtime/task_sources.hpp"
 #include "runtime/trace/recorder.hpp"
 #include "runtime/wake_pace.hpp"
 #include "runtime/worker_space.hpp"
@@ -58,6 +60,9 @@ class team {
   /// The calling thread, a worker of this team, is about to wait in the system: a stand-in works meanwhile.
   void begin_blocking() noexcept;
   void end_blocking() noexcept;
+
+  /// Its workers take the tasks of s, of that root, while s is open.
+  void attach(detail::task_source& s, std::uint16_t root) noexcept;
 
   /// Worker `me`, in a loop that it could split: is one of those that search awake, or does a rest of so many ticks
   /// pay for a wake-up?
@@ -119,6 +124,9 @@ class team {
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
+  /// Worker `me` has no task: it runs call(argument) as a task of that root. The call must not throw. It may return
+  /// before the call does, which then continues on other workers.
+  virtual void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) = 0;
   /// The worker has searched in vain for half the time after which it sleeps; or it is announced, and has requested
   /// from all workers. Returns how long it may sleep at most: then it has to request again.
   virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
@@ -199,11 +207,30 @@ class team {
   /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 
+  /// While a worker sleeps in a join, others run the tasks of open groups: a stand-in is one more.
+  class lent_place {
+   public:
+    explicit lent_place(team& of) noexcept : of_(of.sources_.any() ? &of : nullptr) {
+      if (of_) of_->begin_blocking();
+    }
+    lent_place(lent_place const&) = delete;
+    lent_place& operator=(lent_place const&) = delete;
+    ~lent_place() {
+      if (of_) of_->end_blocking();
+    }
+
+   private:
+    team* const of_;
+  };
+
  private:
+  friend class detail::task_source;
   class caller;
   static constexpr std::size_t k_most_member_bytes = std::size_t{128} << 10;
 
   void thread_main(unsigned me);
+  bool help_a_group(unsigned me);
+  void group_has_more(std::uint16_t root) noexcept;
   /// Searches as the calling thread's worker until `stop`.
   void work_as(unsigned me, stop_flag const& stop);
   /// Returns whether the worker has to look again if it goes: it was woken, or has yet to request.
@@ -241,6 +268,7 @@ class team {
   std::vector<std::unique_ptr<profile::measured_worker>> profiles_;  // of each place; empty unless it is measured
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
+  task_sources sources_;
   stop_flag stopping_;
   caller_count callers_;  // calls in enter()
   std::mutex spare_mutex_;

@@ -76,7 +76,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
       relax();
       continue;
     }
-    if (steal_and_run(me)) {
+    if (steal_and_run(me) || help_a_group(me)) {
       if (!k_steals_at_any_pace && !keeps_accounts()) {
         cycles const end = time_stamp();
         pace.task_ran(end, end - begin);
@@ -138,7 +138,8 @@ bool team::sleep_until_work(unsigned me, stop_flag const& stop) {
   bool const comes_again = at_most < k_spin_time / 2;
   // edge idle-1: the last look, after the announcement.
   bool const is_owed = at_most != k_until_woken;
-  if (comes_again || stop.is_set_before_sleep() || sees_work(me)) return !idle_.retract(me) || is_owed;
+  if (comes_again || stop.is_set_before_sleep() || sees_work(me) || sources_.any_with_tasks(places_.root_limit(me)))
+    return !idle_.retract(me) || is_owed;
   counted(me).sleeps.bump();
   note(me, trace::kind::sleeps);
   auto const limit = again_in > again_in.zero() ? std::min(again_in, at_most) : at_most;

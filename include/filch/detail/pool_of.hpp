@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/packet.hpp>
+#include <filch/detail/task_source.hpp>
 #include <filch/pool_options.hpp>
 #include <filch/pool_stats.hpp>
 
@@ -78,6 +79,8 @@ template <class Team> class pool_of {
   /// Indices of workers (filch::current_worker) are below this: there are places for further threads that call `run`,
   /// and for those that work while others are in filch::blocking. Fixed; for arrays with an element for each worker.
   unsigned places() const noexcept;
+  /// Until it is detached, workers of this pool take the tasks of s.
+  void attach(task_source& s) noexcept;
   /// The workers' counters so far.
   statistics stats() const noexcept;
 

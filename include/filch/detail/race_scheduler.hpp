@@ -124,6 +124,7 @@ template <class Sched, unsigned Number> struct race_scheduler {
   static bool inside() noexcept { return detail::race_inside(Number); }
   static unsigned worker_index() noexcept { return detail::race_worker_index(Number); }
   static void poll() noexcept {}
+  static void attach(task_source&) noexcept {}
   static auto& default_pool() {
     static auto* const the_pool = new typename Sched::pool;
     return *the_pool;

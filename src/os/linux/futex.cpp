@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <limits>
 
 namespace filch::os {
 
@@ -29,10 +30,15 @@ void futex_wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
   errno = kept;
 }
 
-void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
+namespace {
+void wake(std::atomic<std::uint32_t>& word, int at_most) noexcept {
   int const kept = errno;
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, at_most, nullptr, nullptr, 0);
   errno = kept;
 }
+}  // namespace
+
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept { wake(word, 1); }
+void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept { wake(word, std::numeric_limits<int>::max()); }
 
 }  // namespace filch::os

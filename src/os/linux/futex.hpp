@@ -14,5 +14,7 @@ void futex_wait_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                     std::chrono::nanoseconds limit) noexcept;
 /// Wakes one sleeper of `word`, which need not exist any more: nothing is read from it.
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
+/// The same for all sleepers.
+void futex_wake_all(std::atomic<std::uint32_t>& word) noexcept;
 
 }  // namespace filch::os

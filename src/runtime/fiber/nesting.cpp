@@ -145,6 +145,13 @@ fiber_member* fiber_team::place_of_caller() const noexcept {
   return nullptr;
 }
 
+bool fiber_team::attach_here(detail::task_source& s, detail::fiber_kind of) noexcept {
+  fiber_member* const m = member_around_stays(&fiber_self());
+  if (!m || m->kind != of) return false;
+  m->team->attach(s, m->stack ? m->stack->root : k_any_root);
+  return true;
+}
+
 void fiber_team::enter_or_nest(void (*call)(void*), void* argument) {
   if (fiber_member* const here = place_of_caller()) {
     if (here == &fiber_self()) {

@@ -155,11 +155,25 @@ void fiber_team::run_root(fiber_member& me, void (*call)(void*), void* argument)
     run_in_order(call, argument);
     return;
   }
+  begin_call(me, me.limit, call, argument);
+}
+
+/// On a new stack, for which the member has a spare one.
+void fiber_team::begin_call(fiber_member& me, std::uint16_t root, void (*call)(void*), void* argument) noexcept {
   me.next_call = call;
   me.next_argument = argument;
   me.stack = std::exchange(me.spare, nullptr);
-  me.stack->root = me.limit;
+  me.stack->root = root;
   run_fiber(me);
+}
+
+void fiber_team::run_call(unsigned index, std::uint16_t root, void (*call)(void*), void* argument) {
+  fiber_member& me = *members_[index];
+  if (need_spare(me)) {
+    begin_call(me, root, call, argument);
+  } else {
+    run_in_order(call, argument);
+  }
 }
 
 void fiber_team::run_in_order(void (*call)(void*), void* argument) {

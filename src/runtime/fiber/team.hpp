@@ -69,6 +69,8 @@ class fiber_team : public team {
   void wait_for_parts(detail::join_counter& m, unsigned stolen) noexcept;
   /// The calling thread's place in this team, where it is further out on its stack; else null.
   fiber_member* place_of_caller() const noexcept;
+  /// On the calling thread's fiber: attaches s to its team, with its root.
+  static bool attach_here(detail::task_source& s, detail::fiber_kind of) noexcept;
   /// For pool_of::enter.
   void enter_or_nest(void (*call)(void*), void* argument);
   std::size_t written_stack_bytes() const noexcept;
@@ -142,9 +144,11 @@ class fiber_team : public team {
   cycles cost_of_steal() const noexcept override { return 6'000; }
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
+  void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;
   std::uint64_t forks_of(unsigned) const noexcept override { return 0; }
 
   [[noreturn]] static void fiber_main(void*) noexcept;
+  void begin_call(fiber_member& me, std::uint16_t root, void (*call)(void*), void* argument) noexcept;
   void run_fiber(fiber_member& w) noexcept;
   void trim(fiber_member& w, fiber_stack& left) noexcept;
   void trim_waiting(fiber_member& w, fiber_stack& left) noexcept;

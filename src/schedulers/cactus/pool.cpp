@@ -51,6 +51,10 @@ void cactus_enter_default(void (*call)(void*), void* argument) {
   cactus::default_pool().run([=] { call(argument); });
 }
 
+void cactus_attach(task_source& s) {
+  if (!runtime::fiber_team::attach_here(s, k_cactus_tag)) cactus::default_pool().attach(s);
+}
+
 template class pool_of<cactus_team>;
 
 }  // namespace detail

@@ -121,6 +121,7 @@ bool channel_team::may_run_others(channel_member const& w) const noexcept {
 void channel_team::sleep_until_message(channel_member& w, channel_task& t) noexcept {
   static_cast<void>(
       give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
+  lent_place const meanwhile(*this);
   // It waits for messages to itself, so no wake-up for other work is meant for it.
   sleepers().announce_for(w.index, w.index);
   if (may_run_others(w)) request_from_all(w);

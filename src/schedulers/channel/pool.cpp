@@ -36,6 +36,7 @@ template <> task_staying<channel_stack>::~task_staying() {
 bool channel_pays_to_wake(std::uint64_t ticks) noexcept {
   return profile_of_caller() || channel_places::pays_to_wake(ticks);
 }
+void channel_attach(task_source& s) { channel_places::attach(s, &channel::default_pool); }
 void channel_ran_alone(std::uint64_t ticks) noexcept { channel_places::ran_alone(ticks); }
 
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }

@@ -184,6 +184,17 @@ bool channel_team::steal_and_run(unsigned me) {
   return false;
 }
 
+/// Its forks are tasks of no call, as left ones. A message for another root may be on its way: it goes back.
+void channel_team::run_call(unsigned me, std::uint16_t, void (*call)(void*), void* argument) {
+  channel_member& w = self(me);
+  check(w);
+  withdraw(w);
+  set_root(w, task_root::left_behind());
+  w.own->requests.reopen();
+  call(argument);
+  check(w);
+}
+
 void channel_team::ask_everybody(unsigned me) noexcept { request_from_all(self(me)); }
 
 /// The request is with every worker, so tasks come by message; left tasks have to be looked for.

@@ -96,6 +96,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
 void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept {
   static_cast<void>(
       give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
+  lent_place const meanwhile(*this);
   sleepers().announce_for(w.index, thief);
   members_[thief]->split.request();
   if (t.state.wait() == direct_wait::task_is_done || offers_task(*members_[thief])) {

@@ -38,6 +38,7 @@ void direct_poll_slow() noexcept { direct_places::serve_own_thieves(); }
 bool direct_pays_to_wake(std::uint64_t ticks) noexcept {
   return profile_of_caller() || direct_places::pays_to_wake(ticks);
 }
+void direct_attach(task_source& s) { direct_places::attach(s, &direct::default_pool); }
 void direct_ran_alone(std::uint64_t ticks) noexcept { direct_places::ran_alone(ticks); }
 
 unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(); }

@@ -59,6 +59,16 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   return steal_outcome::ran;
 }
 
+void direct_team::run_call(unsigned index, std::uint16_t, void (*call)(void*), void* argument) {
+  direct_member& me = *members_[index];
+  check_worker(me, me.top);
+  begins_task(me.unasked);
+  // As after a steal: if the task forks, its first fork is public at once.
+  me.split.request();
+  call(argument);
+  is_about_to_search(index);
+}
+
 /// A worker that was woken, or is awake already, wakes another one for the other tasks.
 void direct_team::pass_on(direct_member const& me) noexcept {
   team::pass_on(me.index, [this](unsigned i) { return offers_task(*members_[i]); }, no_root);

@@ -109,6 +109,10 @@ void implicit_join_in_default_pool(void (*first)(void*), void* argument, implici
       [&] { implicit::join([=] { first(argument); }, [&offer] { static_cast<void>(offer.run(offer)); }); });
 }
 
+void implicit_attach(task_source& s) {
+  if (!runtime::fiber_team::attach_here(s, k_implicit_tag)) implicit::default_pool().attach(s);
+}
+
 template class pool_of<implicit_team>;
 
 }  // namespace detail

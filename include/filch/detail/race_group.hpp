@@ -1,0 +1,254 @@
+// filch::task_group in a program that is compiled with FILCH_RACES: each task runs where it is added, beside all that
+// follows until the group's wait. A task with a future is beside all that follows until its get(). A group outside
+// all pools keeps its tasks until then.
+#pragma once
+
+#include <filch/default_scheduler.hpp>
+#include <filch/detail/caught.hpp>
+#include <filch/detail/race_hooks.hpp>
+#include <filch/detail/stopping.hpp>
+#include <filch/detail/task_cancelled.hpp>
+#include <filch/mutex.hpp>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// The part of a group that its tasks and futures use.
+class race_group {
+ public:
+  struct task {
+    virtual ~task() = default;
+    /// Runs it in a scope, its own or the group's. To the check the end of `self` is the task's.
+    virtual void begin(std::shared_ptr<task>&& self, race_group& group, race_scope& scope) = 0;
+    virtual void join() {}
+  };
+
+  bool is_stopped() const noexcept {
+    // relaxed: a hint, as in the group that runs in parallel.
+    return is_cancelled_.load(std::memory_order_relaxed) || (is_stopped_ && is_stopped_(token_));
+  }
+  void cancel() noexcept { is_cancelled_.store(true, std::memory_order_relaxed); }
+  void cancelled_by(void const* token, bool (*is_stopped)(void const*) noexcept) noexcept {
+    token_ = token;
+    is_stopped_ = is_stopped;
+  }
+  void open() { scope_.emplace(); }
+  /// Begins it, or keeps it for a pool. `is_joined`: wait() joins it by itself.
+  void add(std::shared_ptr<task> t, bool is_joined) {
+    if (is_joined) {
+      std::lock_guard const lock(mutex_);
+      joined_.push_back(t);
+    }
+    if (scope_) {
+      task& its = *t;
+      its.begin(std::move(t), *this, *scope_);
+    } else {
+      kept_.push_back(std::move(t));
+    }
+  }
+  /// In a pool.
+  void begin_kept() {
+    if (scope_) return;
+    scope_.emplace();
+    for (auto& t : std::exchange(kept_, {})) {
+      task& its = *t;
+      its.begin(std::move(t), *this, *scope_);
+    }
+    scope_->sync();
+    scope_.reset();
+  }
+  void wait() {
+    if (scope_) {
+      scope_->sync();
+    } else {
+      begin_kept();
+    }
+    for (auto const& t : std::exchange(joined_, {})) t->join();
+  }
+  void failed(std::exception_ptr e) {
+    cancel();
+    std::lock_guard const lock(mutex_);
+    failures_.push_back(std::move(e));
+  }
+  void dropped() noexcept { has_dropped_.store(true, std::memory_order_relaxed); }
+  bool begin_anew(std::vector<std::exception_ptr>& failures) noexcept {
+    failures = std::exchange(failures_, {});
+    is_cancelled_.store(false, std::memory_order_relaxed);
+    return has_dropped_.exchange(false, std::memory_order_relaxed);
+  }
+
+ private:
+  std::optional<race_scope> scope_;          // of a group that was made in a pool
+  std::vector<std::shared_ptr<task>> kept_;  // of one that was not
+  filch::mutex mutex_;
+  std::vector<std::shared_ptr<task>> joined_;  // under mutex_
+  std::vector<std::exception_ptr> failures_;   // the same
+  std::atomic<bool> is_cancelled_{false};
+  std::atomic<bool> has_dropped_{false};
+  void const* token_ = nullptr;
+  bool (*is_stopped_)(void const*) noexcept = nullptr;
+};
+
+template <class Closure> struct race_run : race_group::task {
+  Closure closure;
+  race_group* group = nullptr;
+  std::shared_ptr<race_group::task> itself;
+  template <class Fn> explicit race_run(Fn&& f) : closure(std::forward<Fn>(f)) {}
+  void begin(std::shared_ptr<race_group::task>&& self, race_group& g, race_scope& scope) override {
+    group = std::addressof(g);
+    itself = std::move(self);
+    scope.spawn(
+        [](void* p) {
+          auto& mine = *static_cast<race_run*>(p);
+          auto const ends_here = std::move(mine.itself);
+          if (mine.group->is_stopped()) return mine.group->dropped();
+          try {
+            static_cast<void>(std::invoke(std::move(mine.closure)));
+          } catch (...) {
+            mine.group->failed(detail::caught_exception());
+          }
+        },
+        this);
+  }
+};
+
+template <class Result> struct race_result : race_group::task {
+  enum outcome { nothing_yet, returned, threw, dropped };
+  // is_ready() reads it beside the task. relaxed: join() orders all else.
+  std::atomic<outcome> kept{nothing_yet};
+  race_group* group = nullptr;
+  std::optional<race_scope> scope;
+  result_slot<Result> result;
+  std::exception_ptr failure;
+  ~race_result() override {
+    if (what() == returned) result.drop();
+  }
+  outcome what() const noexcept { return kept.load(std::memory_order_relaxed); }
+  void is(outcome o) noexcept { kept.store(o, std::memory_order_relaxed); }
+  virtual void run() = 0;
+  void begin(std::shared_ptr<race_group::task>&&, race_group& g, race_scope&) override {
+    group = std::addressof(g);
+    scope.emplace();
+    scope->spawn([](void* p) { static_cast<race_result*>(p)->run(); }, this);
+  }
+  void join() override {
+    if (scope) scope->sync();
+    scope.reset();
+  }
+};
+
+template <class Result, class Closure> struct race_forked final : race_result<Result> {
+  std::optional<Closure> closure;  // ends with the task
+  template <class Fn> explicit race_forked(Fn&& f) : closure(std::forward<Fn>(f)) {}
+  void run() override {
+    if (this->group->is_stopped()) {
+      this->group->dropped();
+      this->is(race_result<Result>::dropped);
+    } else {
+      try {
+        this->result.make([this]() -> decltype(auto) { return std::invoke(std::move(*closure)); });
+        this->is(race_result<Result>::returned);
+      } catch (...) {
+        this->failure = detail::caught_exception();
+        this->is(race_result<Result>::threw);
+      }
+    }
+    closure.reset();
+  }
+};
+
+}  // namespace detail
+
+/// See docs/races.md.
+template <class Result> class group_future {
+ public:
+  group_future() noexcept = default;
+  bool valid() const noexcept { return state_ != nullptr; }
+  bool is_ready() const noexcept { return state_ && state_->what() != detail::race_result<slot>::nothing_yet; }
+  Result get() {
+    auto const s = std::exchange(state_, nullptr);
+    if (s->what() == detail::race_result<slot>::nothing_yet) begin_kept_(*group_);
+    s->join();
+    if (s->failure) std::rethrow_exception(std::move(s->failure));
+    if (s->what() != detail::race_result<slot>::returned) throw task_cancelled();
+    if constexpr (!std::is_void_v<Result>) return static_cast<Result>(s->result.take());
+  }
+
+ private:
+  template <scheduler> friend class task_group;
+  using slot = std::conditional_t<std::is_void_v<Result>, nothing, Result>;
+  std::shared_ptr<detail::race_result<slot>> state_;
+  detail::race_group* group_ = nullptr;
+  void (*begin_kept_)(detail::race_group&) = nullptr;
+};
+
+/// See docs/races.md.
+template <scheduler Sched = default_scheduler> class task_group {
+ public:
+  class token {
+   public:
+    bool stop_requested() const noexcept { return group_->is_stopped(); }
+    static constexpr bool stop_possible() noexcept { return true; }
+
+   private:
+    friend class task_group;
+    explicit token(detail::race_group const& group) noexcept : group_(std::addressof(group)) {}
+    detail::race_group const* group_;
+  };
+
+  task_group() {
+    if (Sched::inside()) group_.open();
+  }
+  template <detail::stop_token_like Token> explicit task_group(Token const& outer) : task_group() {
+    group_.cancelled_by(std::addressof(outer),
+                        [](void const* its) noexcept { return static_cast<Token const*>(its)->stop_requested(); });
+  }
+  task_group(task_group const&) = delete;
+  task_group& operator=(task_group const&) = delete;
+  ~task_group() { wait_for_all(); }
+
+  template <class Fn> void run(Fn&& f) {
+    group_.add(std::make_shared<detail::race_run<std::decay_t<Fn>>>(std::forward<Fn>(f)), false);
+  }
+  template <class Fn> [[nodiscard]] group_future<std::invoke_result_t<std::decay_t<Fn>>> fork(Fn&& f) {
+    using future = group_future<std::invoke_result_t<std::decay_t<Fn>>>;
+    future made;
+    made.state_ = std::make_shared<detail::race_forked<typename future::slot, std::decay_t<Fn>>>(std::forward<Fn>(f));
+    made.group_ = std::addressof(group_);
+    made.begin_kept_ = [](detail::race_group& group) {
+      detail::inside_pool<Sched>([&group] { group.begin_kept(); });
+    };
+    group_.add(made.state_, true);
+    return made;
+  }
+  bool wait() {
+    bool const is_whole = wait_for_all();
+    if (!exceptions_.empty()) std::rethrow_exception(exceptions_.front());
+    return is_whole;
+  }
+  void cancel() noexcept { group_.cancel(); }
+  bool is_cancelled() const noexcept { return group_.is_stopped(); }
+  token get_token() const noexcept { return token(group_); }
+  std::vector<std::exception_ptr> const& exceptions() const noexcept { return exceptions_; }
+
+ private:
+  bool wait_for_all() {
+    detail::inside_pool<Sched>([this] { group_.wait(); });
+    exceptions_.clear();
+    return !group_.begin_anew(exceptions_);
+  }
+
+  detail::race_group group_;
+  std::vector<std::exception_ptr> exceptions_;
+};
+
+}  // namespace filch::inline FILCH_ABI

@@ -1,0 +1,56 @@
+// A source of tasks that no frame owns: the tasks of a filch::task_group. Workers of a pool that find no other task
+// call help(). Protocol: src/runtime/task_groups.md.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <cstdint>
+
+namespace filch::runtime {
+class task_sources;
+class team;
+}  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The scheduler's attach() gives it a pool. A source without one has no helpers.
+class FILCH_API task_source {
+ public:
+  task_source(task_source const&) = delete;
+  task_source& operator=(task_source const&) = delete;
+
+  /// Is there a task that no worker has taken? Reads in the single total order (edge group-2).
+  virtual bool has_tasks() const noexcept = 0;
+  /// Runs some tasks. Called on a worker, and may return on another thread.
+  virtual void help() noexcept = 0;
+
+ protected:
+  task_source() noexcept = default;
+  ~task_source();
+  /// After the scheduler's attach(), if it attached this to a pool: from here on its workers call has_tasks() and
+  /// help().
+  void open() noexcept;
+  /// After a task was added: wakes a worker that sleeps.
+  void has_more() noexcept;
+  /// Returns when no worker is in help(); none will come.
+  void detach() noexcept;
+  /// The number of workers of the pool, or 1.
+  unsigned workers() const noexcept;
+  /// False in a child of fork(): the pool's threads stayed with the parent.
+  bool has_its_threads() const noexcept;
+
+ private:
+  friend class runtime::team;
+  friend class runtime::task_sources;
+
+  // Written before it is open.
+  runtime::team* team_ = nullptr;
+  bool is_open_ = false;
+  std::uint16_t root_ = 0;
+  // Under the lock of the pool's list.
+  task_source* next_ = nullptr;
+  task_source* previous_ = nullptr;
+  unsigned helpers_ = 0;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,228 @@
+// A task group: adds tasks, runs them, counts them, waits for the last one. filch::task_group calls it, and workers
+// that find no other task call help(). Protocol: ../task_groups.md.
+#include <filch/blocking.hpp>
+#include <filch/detail/caught.hpp>
+#include <filch/detail/group_words.hpp>
+
+#include "os/linux/futex.hpp"
+#include "runtime/account.hpp"
+#include "runtime/fork_generation.hpp"
+#include "runtime/group/state.hpp"
+#include "runtime/nesting.hpp"
+#include "runtime/pools.hpp"
+
+#include <thread>
+#include <utility>
+
+namespace filch::inline FILCH_ABI::detail {
+
+using runtime::group_list;
+
+namespace {
+
+// A waiter spins for about as long as a wake-up would take, then sleeps.
+constexpr unsigned k_looks_before_sleep = 200;
+// Tasks that run at once, each inside another one.
+constexpr int k_most_nested = 128;
+
+group_list& list_of(runtime::group_state& s, unsigned worker) noexcept {
+  return s.lists[worker == k_no_worker ? 0 : worker % s.number_of_lists];
+}
+
+void pause(unsigned looks) noexcept {
+  if (looks % 8 == 7) {
+    std::this_thread::yield();
+  } else {
+    for (unsigned i = 0; i < 16; ++i) runtime::relax();
+  }
+}
+
+void wake(runtime::waiters_word& waiters) noexcept {
+  if (!waiters.anybody()) return;
+  waiters.change();
+  os::futex_wake_all(waiters.futex());
+}
+
+}  // namespace
+
+group_core::group_core(unsigned (*worker_index)() noexcept)
+    : state_(std::make_unique<runtime::group_state>()), worker_index_(worker_index) {}
+
+group_core::~group_core() {
+  if (!has_its_threads()) return;
+  detach();
+  for (unsigned i = 0; i < state_->number_of_lists; ++i) state_->lists[i].end();
+}
+
+void group_core::begin() {
+  state_->number_of_lists = workers();
+  state_->lists = std::make_unique<group_list[]>(state_->number_of_lists);
+  open();
+}
+
+void group_core::cancelled_by(void const* token, bool (*is_stopped)(void const*) noexcept) noexcept {
+  token_ = token;
+  is_stopped_ = is_stopped;
+}
+
+// ---- adding -------------------------------------------------------------------------------------
+
+group_task* group_core::take_place() noexcept {
+  // In a child of fork() the holder of a list's lock may not exist: tasks run at once.
+  if (!has_its_threads()) return nullptr;
+  bool const is_too_deep = state_->nested.get() >= k_most_nested;
+  return list_of(*state_, worker_index_()).take_place(is_too_deep);
+}
+void group_core::drop_place(group_task& t) noexcept { list_of(*state_, worker_index_()).drop_place(t); }
+
+void group_core::add(group_task& t) noexcept {
+  list_of(*state_, worker_index_()).add(t);
+  wake(state_->waiters);
+  has_more();
+}
+
+void group_core::begins_at_once() noexcept { state_->nested.add(1); }
+void group_core::ends_at_once() noexcept { state_->nested.add(-1); }
+
+// ---- running ------------------------------------------------------------------------------------
+
+bool group_core::has_tasks() const noexcept {
+  for (unsigned i = 0; i < state_->number_of_lists; ++i) {
+    if (state_->lists[i].size() != 0) return true;
+  }
+  return false;
+}
+
+group_task* group_core::pop() noexcept {
+  if (!has_its_threads()) return nullptr;  // in a child of fork() they are its parent's
+  unsigned const worker = worker_index_();
+  group_list& own = list_of(*state_, worker);
+  if (group_task* const t = own.take_newest()) return t;
+  for (unsigned i = 0; i < state_->number_of_lists; ++i) {
+    group_task* const first = state_->lists[i].take_oldest();
+    if (!first) continue;
+    if (group_task* const others = std::exchange(first->newer, nullptr)) {
+      // edge group-3: a waiter that looked meanwhile has not seen them.
+      own.put(others);
+      wake(state_->waiters);
+      has_more();
+    }
+    return first;
+  }
+  return nullptr;
+}
+
+bool group_core::run_one() noexcept {
+  group_task* const t = pop();
+  if (!t) return false;
+  bool const begins = !is_cancelled();
+  if (!begins) state_->has_dropped.set(true);
+  bool is_over = true;
+  try {
+    is_over = t->run(*t, begins);
+  } catch (...) {
+    failed(caught_exception());
+  }
+  if (is_over) finish(*t);
+  return true;
+}
+
+void group_core::finish(group_task& t) noexcept {
+  if (!has_its_threads()) return;
+  runtime::group_state& s = *state_;
+  list_of(s, worker_index_()).finish(t, [&s] { wake(s.waiters); });
+}
+
+void group_core::help() noexcept {
+  // It looks for other tasks in between, and a stand-in may have to leave.
+  constexpr runtime::cycles k_most_at_once = 100'000;
+  runtime::cycles const begin = runtime::time_stamp();
+  while (run_one() && runtime::time_stamp() - begin < k_most_at_once) {
+  }
+}
+
+// ---- waiting ------------------------------------------------------------------------------------
+
+/// edge group-2: first what is over, then what was added.
+bool group_core::is_over() const noexcept {
+  std::uint64_t over = 0;
+  std::uint64_t added = 0;
+  for (unsigned i = 0; i < state_->number_of_lists; ++i) over += state_->lists[i].over();
+  for (unsigned i = 0; i < state_->number_of_lists; ++i) added += state_->lists[i].added();
+  return over == added;
+}
+
+void group_core::wait() noexcept {
+  for (unsigned looks = 0;;) {
+    if (run_one()) {
+      looks = 0;
+    } else if (is_over()) {
+      return;
+    } else if (!has_its_threads()) {
+      runtime::child_can_t_go_on();
+    } else if (runtime::gives_way()) {
+      // With forced steals a fiber that has one of the last tasks may wait for this worker.
+    } else if (++looks < k_looks_before_sleep) {
+      pause(looks);
+    } else {
+      sleep_until_something();
+      looks = 0;
+    }
+  }
+}
+
+void group_core::sleep_until_something() noexcept {
+  std::uint32_t const seen = state_->waiters.announce();
+  // edge group-3: the last look, after the announcement.
+  if (!has_tasks() && !is_over()) {
+    blocked_workers const meanwhile;
+    os::futex_wait(state_->waiters.futex(), seen);
+  }
+  state_->waiters.retract();
+}
+
+void wait_for(future_word& word) noexcept {
+  for (unsigned looks = 0; looks < k_looks_before_sleep && !word.is_over(); ++looks) {
+    pause(looks);
+  }
+  while (!word.is_over()) {
+    if (word.made_in() != process_generation()) runtime::child_can_t_go_on();
+    if (runtime::gives_way()) continue;
+    if (!word.begin_sleep()) continue;
+    blocked_workers const meanwhile;
+    os::futex_wait(word.futex(), future_word::k_awaited);
+  }
+}
+
+unsigned process_generation() noexcept { return runtime::fork_generation(); }
+
+void wake_sleepers(future_word& word) noexcept { os::futex_wake_all(word.futex()); }
+
+// ---- cancelling ---------------------------------------------------------------------------------
+
+void group_core::failed(std::exception_ptr e) noexcept {
+  cancel();
+  std::lock_guard const lock(state_->failing);
+  try {
+    state_->failures.push_back(e);
+  } catch (std::bad_alloc const&) {
+    if (!state_->first) state_->first = std::move(e);
+  }
+}
+
+void group_core::cancel() noexcept { state_->is_cancelled.set(true); }
+
+bool group_core::is_cancelled() const noexcept {
+  return state_->is_cancelled.get() || (is_stopped_ && is_stopped_(token_));
+}
+
+bool group_core::begin_anew(std::vector<std::exception_ptr>& failures) noexcept {
+  std::lock_guard const lock(state_->failing);
+  failures = std::exchange(state_->failures, {});
+  state_->is_cancelled.set(false);
+  bool const has_dropped = state_->has_dropped.get();
+  state_->has_dropped.set(false);
+  return has_dropped;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail

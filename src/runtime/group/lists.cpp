@@ -1,0 +1,91 @@
+// The list of a worker's waiting tasks in a task group. Called by core.cpp.
+#include "runtime/group/state.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace filch::runtime {
+
+group_list::~group_list() {
+  while (free_) delete std::exchange(free_, free_->older);
+}
+
+group_task* group_list::take_place(bool at_any_size) noexcept {
+  {
+    std::lock_guard const lock(lock_);
+    if (!at_any_size && size_.own() >= k_most) return nullptr;
+    if (free_) {
+      --free_count_;
+      return std::exchange(free_, free_->older);
+    }
+  }
+  return new (std::nothrow) group_task;
+}
+
+void group_list::drop_place(group_task& t) noexcept {
+  std::lock_guard const lock(lock_);
+  keep_free(t);
+}
+
+void group_list::keep_free(group_task& t) noexcept {
+  if (free_count_ == k_most_free) {
+    delete &t;
+    return;
+  }
+  ++free_count_;
+  t.older = std::exchange(free_, &t);
+}
+
+void group_list::add(group_task& t) noexcept {
+  std::lock_guard const lock(lock_);
+  added_.add_one();
+  t.newer = nullptr;
+  t.older = newest_;
+  (newest_ ? newest_->newer : oldest_) = &t;
+  newest_ = &t;
+  size_.add_one();
+}
+
+group_task* group_list::take_newest() noexcept {
+  if (size_.get() == 0) return nullptr;
+  std::lock_guard const lock(lock_);
+  group_task* const t = newest_;
+  if (!t) return nullptr;
+  newest_ = t->older;
+  (newest_ ? newest_->newer : oldest_) = nullptr;
+  size_.set(size_.own() - 1);
+  return t;
+}
+
+group_task* group_list::take_oldest() noexcept {
+  constexpr std::uint64_t k_most_at_once = 32;
+  if (size_.get() == 0) return nullptr;
+  std::lock_guard const lock(lock_);
+  if (!oldest_) return nullptr;
+  std::uint64_t const taken = std::min((size_.own() + 1) / 2, k_most_at_once);
+  group_task* const first = oldest_;
+  group_task* last = first;
+  for (std::uint64_t i = 1; i < taken; ++i) last = last->newer;
+  oldest_ = last->newer;
+  (oldest_ ? oldest_->older : newest_) = nullptr;
+  last->newer = nullptr;
+  size_.set(size_.own() - taken);
+  return first;
+}
+
+void group_list::put(group_task* oldest) noexcept {
+  std::lock_guard const lock(lock_);
+  std::uint64_t number = 0;
+  for (group_task* t = oldest; t; ++number) {
+    group_task* const next = t->newer;
+    t->newer = nullptr;
+    t->older = newest_;
+    (newest_ ? newest_->newer : oldest_) = t;
+    newest_ = t;
+    t = next;
+  }
+  size_.set(size_.own() + number);
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,76 @@
+// The state of a task group: lists of waiting tasks, one for each worker of the pool, and counts. core.cpp has
+// the steps. Protocol: ../task_groups.md.
+#pragma once
+
+#include <filch/detail/group_core.hpp>
+
+#include "runtime/group/words.hpp"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace filch::runtime {
+
+using detail::group_task;
+
+/// Waiting tasks, newest first, and free places. The lock holds for all but the reads of the counts.
+class alignas(64) group_list {
+ public:
+  static constexpr std::uint64_t k_most = 1024;
+  static constexpr unsigned k_most_free = 256;
+
+  group_list() noexcept = default;
+  group_list(group_list const&) = delete;
+  group_list& operator=(group_list const&) = delete;
+  ~group_list();
+
+  std::uint64_t size() const noexcept { return size_.get(); }
+  std::uint64_t added() const noexcept { return added_.get(); }
+  std::uint64_t over() const noexcept { return over_.get(); }
+
+  /// A free place; null: as many as there may be wait, unless `at_any_size`.
+  group_task* take_place(bool at_any_size) noexcept;
+  void drop_place(group_task& t) noexcept;
+  void add(group_task& t) noexcept;
+  group_task* take_newest() noexcept;
+  /// The oldest, half of what there is at most: a chain by `newer`.
+  group_task* take_oldest() noexcept;
+  /// A chain that was taken from another list, already counted.
+  void put(group_task* oldest) noexcept;
+  /// A task is over: counts it and calls tell(), under the lock, which is the last touch of the group.
+  template <class Tell> void finish(group_task& t, Tell const& tell) noexcept {
+    std::lock_guard const lock(lock_);
+    keep_free(t);
+    over_.add_one();
+    tell();
+  }
+  /// The group ends: waits for the last holder of the lock.
+  void end() noexcept { std::lock_guard const lock(lock_); }
+
+ private:
+  void keep_free(group_task& t) noexcept;
+
+  short_lock lock_;
+  group_task* newest_ = nullptr;
+  group_task* oldest_ = nullptr;
+  group_task* free_ = nullptr;
+  unsigned free_count_ = 0;
+  shared_count size_;
+  shared_count added_;
+  shared_count over_;
+};
+
+struct group_state {
+  std::unique_ptr<group_list[]> lists;
+  unsigned number_of_lists = 0;
+  waiters_word waiters;
+  hint_word<int> nested;  // tasks that run at once, in all threads
+  hint_word<bool> is_cancelled;
+  hint_word<bool> has_dropped;
+  std::mutex failing;
+  std::vector<std::exception_ptr> failures;  // under failing
+  std::exception_ptr first;                  // the same, where there was no memory for the others
+};
+
+}  // namespace filch::runtime

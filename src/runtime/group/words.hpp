@@ -1,0 +1,76 @@
+// The words of a task group that threads share: the lock and the counts of a list of tasks, the waiters, the request
+// to cancel. A method is a transition, named after its actor. Protocol: ../task_groups.md.
+#pragma once
+
+#include "runtime/spin.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace filch::runtime {
+
+/// Held for some instructions. A holder that the system preempts makes others yield.
+class short_lock {
+ public:
+  void lock() noexcept {
+    // edge group-1: acquire, what the holder before did.
+    for (spin_wait spin(false); is_held_.exchange(true, std::memory_order_acquire); spin.once()) {
+    }
+  }
+  /// edge group-1: release. The lock's owner may be gone right after.
+  void unlock() noexcept { is_held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> is_held_{false};
+};
+
+/// A count that holders of a lock change and anyone reads.
+class shared_count {
+ public:
+  /// Holder. edge group-2, group-3: seq_cst.
+  void set(std::uint64_t n) noexcept { count_.store(n, std::memory_order_seq_cst); }
+  void add_one() noexcept { set(own() + 1); }
+  /// Holder. relaxed: the lock orders it.
+  std::uint64_t own() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// Anyone. edge group-2, group-3: seq_cst.
+  std::uint64_t get() const noexcept { return count_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
+/// Threads that sleep in wait(), and the word on which they do.
+class waiters_word {
+ public:
+  /// Waiter: before its last look. Returns what the word is. edge group-3: seq_cst.
+  std::uint32_t announce() noexcept {
+    waiters_.fetch_add(1, std::memory_order_seq_cst);
+    return changes_.load(std::memory_order_seq_cst);
+  }
+  void retract() noexcept {
+    waiters_.fetch_sub(1, std::memory_order_relaxed);
+  }  // relaxed: at worst a wake-up in vain
+  /// After a task was added or is over. edge group-3: seq_cst.
+  bool anybody() const noexcept { return waiters_.load(std::memory_order_seq_cst) != 0; }
+  /// relaxed: the kernel compares the word, and waiters look at the counts.
+  void change() noexcept { changes_.fetch_add(1, std::memory_order_relaxed); }
+  /// For the system calls that sleep and wake.
+  std::atomic<std::uint32_t>& futex() noexcept { return changes_; }
+
+ private:
+  std::atomic<std::uint32_t> waiters_{0};
+  std::atomic<std::uint32_t> changes_{0};
+};
+
+/// A hint that threads set and read without an order.
+template <class Value> class hint_word {
+ public:
+  void set(Value to) noexcept { value_.store(to, std::memory_order_relaxed); }
+  void add(Value n) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
+  Value get() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<Value> value_{};
+};
+
+}  // namespace filch::runtime

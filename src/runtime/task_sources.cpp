@@ -1,0 +1,109 @@
+// The list of a team's open task groups, and what a group needs of its team. Called by the worker loop and by
+// group/core.cpp. Protocol: task_groups.md, "Helpers".
+#include "runtime/task_sources.hpp"
+
+#include "runtime/team.hpp"
+
+namespace filch::runtime {
+
+void task_sources::add(source& s) noexcept {
+  std::lock_guard const lock(mutex_);
+  s.next_ = first_;
+  if (first_) first_->previous_ = &s;
+  first_ = &s;
+  open_.add_one();
+}
+
+void task_sources::remove(source& s) noexcept {
+  std::unique_lock lock(mutex_);
+  (s.previous_ ? s.previous_->next_ : first_) = s.next_;
+  if (s.next_) s.next_->previous_ = s.previous_;
+  open_.set(open_.own() - 1);
+  left_.wait(lock, [&s] { return s.helpers_ == 0; });
+}
+
+task_sources::source* task_sources::find(std::uint16_t limit) const noexcept {
+  for (source* s = first_; s; s = s->next_) {
+    if ((limit == k_any_root || limit == s->root_) && s->has_tasks()) return s;
+  }
+  return nullptr;
+}
+
+task_sources::source* task_sources::take(std::uint16_t limit) noexcept {
+  std::lock_guard const lock(mutex_);
+  source* const s = find(limit);
+  if (s) ++s->helpers_;
+  return s;
+}
+
+void task_sources::done(source& s) noexcept {
+  std::lock_guard const lock(mutex_);
+  if (--s.helpers_ == 0) left_.notify_all();
+}
+
+bool task_sources::any_with_tasks(std::uint16_t limit) noexcept {
+  if (!any()) return false;
+  std::lock_guard const lock(mutex_);
+  return find(limit) != nullptr;
+}
+
+// ---- the team -----------------------------------------------------------------------------------
+
+void team::attach(detail::task_source& s, std::uint16_t root) noexcept {
+  // In a child of fork() it has no threads, and in a measured pool all is run by its caller.
+  if (!alive() || is_measured()) return;
+  s.team_ = this;
+  s.root_ = root;
+}
+
+/// One look at the open groups, after a search in vain; true if tasks were run.
+bool team::help_a_group(unsigned me) {
+  if (!sources_.any()) return false;
+  detail::task_source* const s = sources_.take(places_.root_limit(me));
+  if (!s) return false;
+  has_work(me);
+  note(me, trace::kind::takes, me);
+  // The call may end on another worker.
+  run_call(
+      me, s->root_,
+      [](void* p) {
+        auto& source = *static_cast<detail::task_source*>(p);
+        task_sources& all = source.team_->sources_;
+        source.help();
+        all.done(source);
+      },
+      s);
+  note(me, trace::kind::returns);
+  return true;
+}
+
+void team::group_has_more(std::uint16_t root) noexcept {
+  if (idle_.anybody() || idle_.sleeps_for_root(root))
+    static_cast<void>(idle_.wake_for_root(root) || idle_.wake_one());
+}
+
+}  // namespace filch::runtime
+
+namespace filch::inline FILCH_ABI::detail {
+
+task_source::~task_source() = default;
+
+void task_source::open() noexcept {
+  if (!team_) return;
+  is_open_ = true;
+  team_->sources_.add(*this);
+}
+
+void task_source::has_more() noexcept {
+  if (team_ && team_->alive()) team_->group_has_more(root_);
+}
+
+void task_source::detach() noexcept {
+  if (is_open_ && team_->alive()) team_->sources_.remove(*this);
+}
+
+unsigned task_source::workers() const noexcept { return team_ ? team_->workers() : 1; }
+
+bool task_source::has_its_threads() const noexcept { return !team_ || team_->alive(); }
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,413 @@
+// filch::task_group: tasks from any depth, its wait, exceptions, cancelling, futures, helpers, bounded memory.
+#include <filch/for_each.hpp>
+#include <filch/task_group.hpp>
+
+#include "counted.hpp"
+#include "seeds.hpp"
+#include "stealing.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+template <class S> class task_group : public ::testing::Test {};
+TYPED_TEST_SUITE(task_group, all_schedulers, scheduler_names);
+
+/// Outside all pools, and in pools of some workers.
+template <class S, class Body> void everywhere(Body body) {
+  body();
+  for (unsigned workers : {1u, 2u, 5u}) {
+    typename S::pool pool({.workers = workers});
+    pool.run(body);
+  }
+}
+
+/// Adds tasks below joins and in loops, which add some in turn.
+template <class S> void grow(filch::task_group<S>& group, std::atomic<long>& count, int depth) {
+  count.fetch_add(1, std::memory_order_relaxed);
+  if (depth == 0) return;
+  filch::join<S>(
+      [&] { group.run([&, depth] { grow(group, count, depth - 1); }); },
+      [&] { filch::for_index<S>(0, 3, [&](int) { group.run([&, depth] { grow(group, count, depth - 1); }); }); });
+}
+
+TYPED_TEST(task_group, runs_tasks_that_are_added_at_any_depth) {
+  everywhere<TypeParam>([] {
+    std::atomic<long> count{0};
+    filch::task_group<TypeParam> group;
+    grow(group, count, 6);
+    EXPECT_TRUE(group.wait());
+    EXPECT_EQ(count.load(), 5461);  // 4^0 + ... + 4^6
+    grow(group, count, 2);
+    EXPECT_TRUE(group.wait());
+    EXPECT_EQ(count.load(), 5461 + 21);
+  });
+}
+
+TYPED_TEST(task_group, its_end_waits) {
+  everywhere<TypeParam>([] {
+    std::atomic<int> count{0};
+    {
+      filch::task_group<TypeParam> group;
+      for (int i = 0; i < 100; ++i) group.run([&] { count.fetch_add(1, std::memory_order_relaxed); });
+      group.run([] { throw 1; });
+    }
+    EXPECT_LE(count.load(), 100);
+    long const alive = counted::alive();
+    {
+      filch::task_group<TypeParam> group;
+      for (int i = 0; i < 100; ++i) group.run([c = counted(i)] { EXPECT_LT(c.value(), 100); });
+      group.cancel();
+    }
+    EXPECT_EQ(counted::alive(), alive);
+  });
+}
+
+TYPED_TEST(task_group, collects_exceptions_and_begins_nothing_more) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    std::atomic<int> begun{0};
+    for (int i = 0; i < 500; ++i) {
+      group.run([&, i] {
+        begun.fetch_add(1, std::memory_order_relaxed);
+        throw i;
+      });
+    }
+    EXPECT_THROW(group.wait(), int);
+    EXPECT_GE(begun.load(), 1);
+    EXPECT_EQ(group.exceptions().size(), static_cast<std::size_t>(begun.load()));
+    for (auto const& e : group.exceptions()) EXPECT_THROW(std::rethrow_exception(e), int);
+    EXPECT_FALSE(group.is_cancelled());
+    group.run([&] { begun = -1; });
+    EXPECT_TRUE(group.wait());
+    EXPECT_EQ(begun.load(), -1);
+    EXPECT_TRUE(group.exceptions().empty());
+  });
+}
+
+TYPED_TEST(task_group, cancels) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    group.cancel();
+    EXPECT_TRUE(group.is_cancelled());
+    int ran = 0;
+    group.run([&] { ran = 1; });
+    EXPECT_FALSE(group.wait());
+    EXPECT_EQ(ran, 0);
+    // A loop in a task is told.
+    std::atomic<bool> is_whole{true};
+    group.run([&] {
+      std::vector<int> v(100'000, 1);
+      is_whole = filch::for_each<TypeParam>(group.get_token(), v, [&](int) { group.cancel(); });
+    });
+    group.wait();
+    EXPECT_FALSE(is_whole.load());
+    // And a group is told by another token.
+    std::stop_source source;
+    std::stop_token const token = source.get_token();
+    filch::task_group<TypeParam> inner(token);
+    source.request_stop();
+    EXPECT_TRUE(inner.is_cancelled());
+    inner.run([&] { ran = 2; });
+    EXPECT_FALSE(inner.wait());
+    EXPECT_EQ(ran, 0);
+  });
+}
+
+TYPED_TEST(task_group, gives_futures) {
+  everywhere<TypeParam>([] {
+    long const alive = counted::alive();
+    {
+      filch::task_group<TypeParam> group;
+      int x = 3;
+      std::array<long, 50> large{};
+      large[49] = 7;
+      auto value = group.fork([] { return counted(5); });
+      auto reference = group.fork([&x]() -> int& { return x; });
+      auto nothing = group.fork([&x] { x = 4; });
+      auto unique = group.fork([] { return std::make_unique<int>(6); });
+      auto big = group.fork([large] { return large[49]; });
+      auto error = group.fork([]() -> int { throw 8L; });
+      auto unread = group.fork([] { return counted(9); });
+      EXPECT_TRUE(value.valid());
+      nothing.get();
+      EXPECT_EQ(x, 4);
+      EXPECT_EQ(value.get().value(), 5);
+      EXPECT_FALSE(value.valid());
+      EXPECT_EQ(&reference.get(), &x);
+      EXPECT_EQ(*unique.get(), 6);
+      EXPECT_EQ(big.get(), 7);
+      EXPECT_THROW(error.get(), long);
+      EXPECT_TRUE(group.wait()) << "the exception of a task with a future is the future's";
+      EXPECT_TRUE(unread.is_ready());
+      auto late = std::move(unread);
+      group.cancel();
+      auto never = group.fork([] { return counted(1); });
+      EXPECT_THROW(never.get(), filch::task_cancelled);
+      group.wait();
+      EXPECT_EQ(late.get().value(), 9);
+    }
+    EXPECT_EQ(counted::alive(), alive);
+    filch::group_future<int> outlives;
+    {
+      filch::task_group<TypeParam> group;
+      outlives = group.fork([] { return 11; });
+    }
+    EXPECT_EQ(outlives.get(), 11);
+  });
+}
+
+/// Each call waits for two futures; the group's tasks wait for each other in a tree.
+template <class S> long fib(filch::task_group<S>& group, int n) {
+  if (n < 2) return n;
+  auto a = group.fork([&group, n] { return fib(group, n - 1); });
+  long const b = fib(group, n - 2);
+  return a.get() + b;
+}
+
+TYPED_TEST(task_group, has_futures_that_wait_for_futures) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    EXPECT_EQ(fib(group, 15), 610);
+    EXPECT_TRUE(group.wait());
+  });
+}
+
+TYPED_TEST(task_group, workers_help_while_the_owner_is_busy) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    typename TypeParam::pool pool({.workers = 2});
+    for (int round = 0; round < 50; ++round) {
+      pool.run([] {
+        filch::task_group<TypeParam> group;
+        gate begun;
+        group.run([&] { begun.open(); });
+        EXPECT_TRUE(begun.pass()) << "no worker takes the task";
+        group.wait();
+      });
+    }
+    // A group that was made outside, for the default pool.
+    filch::task_group<TypeParam> group;
+    if (TypeParam::default_pool().workers() < 2) return;
+    gate begun;
+    group.run([&] { begun.open(); });
+    EXPECT_TRUE(begun.pass()) << "no worker takes the task of a group outside all pools";
+    group.wait();
+  }
+}
+
+/// A join whose g another worker takes, though no worker may have asked for it before the fork.
+template <class S, class Body> void join_taken(Body g) {
+  std::atomic<bool> begun{false};
+  filch::join<S>(
+      [&] {
+        EXPECT_TRUE(eventually([&] {
+          filch::poll<S>();
+          return begun.load();
+        })) << "no worker takes the other half";
+      },
+      [&] {
+        begun = true;
+        g();
+      });
+}
+
+TYPED_TEST(task_group, another_thread_works_while_one_waits_for_the_last_task) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    typename TypeParam::pool pool({.workers = 2});
+    for (int round = 0; round < 20; ++round) {
+      pool.run([] {
+        filch::task_group<TypeParam> group;
+        gate begun;
+        gate waits;
+        group.run([&] {
+          begun.open();
+          EXPECT_TRUE(waits.pass());
+          // The owner is in wait(): another thread takes the other half.
+          join_taken<TypeParam>([] {});
+        });
+        EXPECT_TRUE(begun.pass());
+        waits.open();
+        group.wait();
+      });
+    }
+  }
+}
+
+TYPED_TEST(task_group, others_help_while_a_worker_waits_in_a_join) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    typename TypeParam::pool pool({.workers = 2});
+    for (int round = 0; round < 20; ++round) {
+      pool.run([] {
+        // The thief of g has a group; the owner of the join has nothing else to do.
+        join_taken<TypeParam>([] {
+          filch::task_group<TypeParam> group;
+          gate begun;
+          group.run([&] { begun.open(); });
+          EXPECT_TRUE(begun.pass()) << "nobody helps beside a worker that waits in a join";
+          group.wait();
+        });
+      });
+    }
+  }
+}
+
+TYPED_TEST(task_group, takes_tasks_from_several_threads) {
+  typename TypeParam::pool pool({.workers = 2});
+  pool.run([] {
+    filch::task_group<TypeParam> group;
+    std::atomic<int> count{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) group.run([&] { count.fetch_add(1, std::memory_order_relaxed); });
+      });
+    }
+    for (auto& t : threads) t.join();
+    EXPECT_TRUE(group.wait());
+    EXPECT_EQ(count.load(), 4000);
+  });
+}
+
+TYPED_TEST(task_group, waits_in_bounded_memory) {
+  everywhere<TypeParam>([] {
+    static std::atomic<long> alive;
+    static std::atomic<long> most;
+    struct noted {
+      noted() { born(); }
+      noted(noted&&) noexcept { born(); }
+      ~noted() { alive.fetch_sub(1, std::memory_order_relaxed); }
+      static void born() noexcept {
+        long const now = alive.fetch_add(1, std::memory_order_relaxed) + 1;
+        if (now > most.load(std::memory_order_relaxed)) most.store(now, std::memory_order_relaxed);
+      }
+    };
+    alive = most = 0;
+    filch::task_group<TypeParam> group;
+    std::atomic<long> count{0};
+    for (int i = 0; i < 200'000; ++i) group.run([&, n = noted()] { count.fetch_add(1, std::memory_order_relaxed); });
+    group.wait();
+    EXPECT_EQ(count.load(), 200'000);
+    EXPECT_LE(most.load(), 12'000);
+    EXPECT_EQ(alive.load(), 0);
+  });
+}
+
+TYPED_TEST(task_group, runs_chains_without_a_stack) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    // As many as wait at most: from here on tasks run at once, inside each other.
+    std::atomic<long> count{0};
+    for (int i = 0; i < 6'000; ++i) group.run([&] { count.fetch_add(1, std::memory_order_relaxed); });
+    struct chain {
+      filch::task_group<TypeParam>& group;
+      std::atomic<long>& count;
+      long left;
+      void operator()() const {
+        count.fetch_add(1, std::memory_order_relaxed);
+        if (left > 0) group.run(chain{group, count, left - 1});
+      }
+    };
+    group.run(chain{group, count, 300'000});
+    group.wait();
+    EXPECT_EQ(count.load(), 306'001);
+  });
+}
+
+TYPED_TEST(task_group, works_inside_a_stay_and_in_nested_pools) {
+  everywhere<TypeParam>([] {
+    std::atomic<long> count{0};
+    filch::stay([&] {
+      filch::task_group<TypeParam> group;
+      grow(group, count, 3);
+      group.wait();
+    });
+    EXPECT_EQ(count.load(), 85);
+    filch::task_group<TypeParam> group;
+    typename TypeParam::pool inner({.workers = 2});
+    inner.run([&] {
+      grow(group, count, 3);
+      group.wait();
+      filch::task_group<TypeParam> own;
+      grow(own, count, 3);
+      own.wait();
+    });
+    group.wait();
+    EXPECT_EQ(count.load(), 3 * 85);
+  });
+}
+
+/// A random program of groups, futures, joins and exceptions. Returns the number of tasks that it counted.
+template <class S>
+void random_tree(std::uint64_t seed, unsigned depth, filch::task_group<S>& outer, std::atomic<long>& count) {
+  count.fetch_add(1, std::memory_order_relaxed);
+  if (depth == 0) return;
+  std::uint64_t const children = mix(seed) % 5;
+  switch (mix(seed + 1) % 4) {
+    case 0: {
+      filch::task_group<S> own;
+      for (std::uint64_t i = 0; i < children; ++i) {
+        own.run([&, i] { random_tree(mix(seed ^ (i + 99)), depth - 1, mix(seed + i) % 2 ? own : outer, count); });
+      }
+      own.wait();
+      break;
+    }
+    case 1: {
+      std::vector<filch::group_future<int>> futures;
+      for (std::uint64_t i = 0; i < children; ++i) {
+        futures.push_back(outer.fork([&, seed, depth, i] {
+          random_tree(mix(seed ^ (i + 99)), depth - 1, outer, count);
+          return static_cast<int>(i);
+        }));
+      }
+      for (std::uint64_t i = 0; i < children; ++i) {
+        if (mix(seed + i) % 3 == 0) continue;
+        EXPECT_EQ(futures[i].get(), static_cast<int>(i));
+      }
+      break;
+    }
+    case 2:
+      filch::join<S>([&] { random_tree(mix(seed ^ 99), depth - 1, outer, count); },
+                     [&] { random_tree(mix(seed ^ 100), depth - 1, outer, count); });
+      break;
+    default:
+      for (std::uint64_t i = 0; i < children; ++i) {
+        outer.run([&outer, &count, seed, depth, i] { random_tree(mix(seed ^ (i + 99)), depth - 1, outer, count); });
+      }
+  }
+}
+
+/// The same without tasks.
+long nodes_of(std::uint64_t seed, unsigned depth) {
+  if (depth == 0) return 1;
+  std::uint64_t const children = mix(seed + 1) % 4 == 2 ? 2 : mix(seed) % 5;
+  long nodes = 1;
+  for (std::uint64_t i = 0; i < children; ++i) nodes += nodes_of(mix(seed ^ (i + 99)), depth - 1);
+  return nodes;
+}
+
+TYPED_TEST(task_group, runs_random_trees) {
+  for_each_seed<TypeParam>(5, 500, [](typename TypeParam::pool& pool, std::uint64_t seed) {
+    std::atomic<long> count{0};
+    pool.run([&] {
+      filch::task_group<TypeParam> group;
+      random_tree(seed, 6, group, count);
+      EXPECT_TRUE(group.wait());
+    });
+    ASSERT_EQ(count.load(), nodes_of(seed, 6)) << "seed " << seed;
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
