@@ -66,7 +66,7 @@ template <class Result> class group_future {
     detail::group_core& group = *s.group;
     detail::group_task& task = *s.task;
     static_cast<void>(s.run(s, !group.is_cancelled()));
-    if (!s.word.is_second_to_leave()) return;
+    if (!s.word.is_second_to_leave()) return;  // edge group-4: the worker that took it off the list ends it
     detail::group_result<slot>::let_go(std::addressof(s));
     group.finish(task);
   }

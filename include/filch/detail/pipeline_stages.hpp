@@ -1,0 +1,99 @@
+// The stages of a pipeline: gates let one item at a time into a serial stage. filch::pipeline builds them.
+#pragma once
+
+#include <filch/detail/result.hpp>
+#include <filch/mutex.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The next item for a serial stage, and its number.
+template <class Item> using numbered = std::optional<std::pair<std::size_t, Item>>;
+
+/// A stage without an order: all items at once.
+template <class Fn> struct parallel_stage {
+  static constexpr bool is_serial = false;
+  Fn f;
+};
+template <class Fn> struct in_order_stage {
+  static constexpr bool is_serial = true;
+  static constexpr bool is_in_order = true;
+  Fn f;
+};
+template <class Fn> struct any_order_stage {
+  static constexpr bool is_serial = true;
+  static constexpr bool is_in_order = false;
+  Fn f;
+};
+
+template <class Stage> inline constexpr bool is_stage = false;
+template <class Fn> inline constexpr bool is_stage<parallel_stage<Fn>> = true;
+template <class Fn> inline constexpr bool is_stage<in_order_stage<Fn>> = true;
+template <class Fn> inline constexpr bool is_stage<any_order_stage<Fn>> = true;
+
+/// A callable is a parallel stage.
+template <class Stage> auto as_stage(Stage&& stage) {
+  if constexpr (is_stage<std::decay_t<Stage>>) {
+    return std::decay_t<Stage>(std::forward<Stage>(stage));
+  } else {
+    return parallel_stage<std::decay_t<Stage>>{std::forward<Stage>(stage)};
+  }
+}
+
+/// Items that wait for a serial stage, and whether one is inside. In order: items with numbers below next + most
+/// exist, since each of those before is under way.
+template <class Item, bool InOrder> class gate {
+ public:
+  explicit gate(std::size_t most) : waiting_(InOrder ? most : 0) {}
+
+  /// True: the caller is inside, with its item. False: the item waits.
+  bool enter(std::size_t number, Item& item) {
+    std::lock_guard const lock(mutex_);
+    if (!is_busy_ && (!InOrder || number == next_)) {
+      is_busy_ = true;
+      return true;
+    }
+    if constexpr (InOrder) {
+      waiting_[number % waiting_.size()].emplace(std::move(item));
+    } else {
+      waiting_.emplace_back(std::in_place, number, std::move(item));
+    }
+    return false;
+  }
+  /// The caller leaves. Returns the item that is inside now.
+  numbered<Item> leave() {
+    std::lock_guard const lock(mutex_);
+    numbered<Item> follows;
+    if constexpr (InOrder) {
+      ++next_;
+      if (auto& waits = waiting_[next_ % waiting_.size()]) {
+        follows.emplace(next_, std::move(*waits));
+        waits.reset();
+      }
+    } else if (!waiting_.empty()) {
+      follows = std::move(waiting_.back());
+      waiting_.pop_back();
+    }
+    is_busy_ = follows.has_value();
+    return follows;
+  }
+
+ private:
+  filch::mutex mutex_;
+  bool is_busy_ = false;
+  std::size_t next_ = 0;
+  std::vector<std::conditional_t<InOrder, std::optional<Item>, numbered<Item>>> waiting_;
+};
+
+/// A parallel stage needs none.
+struct no_gate {
+  explicit no_gate(std::size_t) noexcept {}
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,156 @@
+// filch::pipeline: order, bounds, kinds of stages, exceptions, stop tokens.
+#include <filch/pipeline.hpp>
+
+#include "scale.hpp"
+#include "seeds.hpp"
+#include "stealing.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace filch_test {
+namespace {
+
+template <class S> class pipeline : public ::testing::Test {};
+TYPED_TEST_SUITE(pipeline, all_schedulers, scheduler_names);
+
+template <class S, class Body> void everywhere(Body body) {
+  body();
+  for (unsigned workers : {1u, 2u, 5u}) {
+    typename S::pool pool({.workers = workers});
+    pool.run(body);
+  }
+}
+
+auto count_to(int last) {
+  return [i = 0, last]() mutable -> std::optional<int> {
+    if (i == last) return std::nullopt;
+    return i++;
+  };
+}
+
+/// At most one thread is inside at a time.
+class alone {
+ public:
+  explicit alone(std::atomic<int>& inside) : inside_(inside) { EXPECT_EQ(inside_.fetch_add(1), 0); }
+  ~alone() { inside_.fetch_sub(1); }
+
+ private:
+  std::atomic<int>& inside_;
+};
+
+TYPED_TEST(pipeline, keeps_the_order_of_serial_stages) {
+  everywhere<TypeParam>([] {
+    for (std::size_t most : {1u, 2u, 7u, 64u}) {
+      std::vector<std::string> out;
+      std::atomic<int> in_first{0};
+      std::atomic<int> in_last{0};
+      std::vector<int> any_order;
+      int expected = 0;
+      filch::pipeline<TypeParam>(
+          most, count_to(300), filch::serial_in_order([&](int i) {
+            alone const here(in_first);
+            EXPECT_EQ(i, expected++);
+            return i;
+          }),
+          [](int i) {
+            std::uint64_t volatile x = static_cast<std::uint64_t>(i);
+            for (std::uint64_t k = 0; k < mix(x) % 2000; ++k) x = x + k;
+            return std::make_unique<int>(i * 2);
+          },
+          filch::serial_out_of_order([&](std::unique_ptr<int> i) {
+            any_order.push_back(*i);
+            return i;
+          }),
+          filch::parallel([](std::unique_ptr<int> i) { return std::to_string(*i); }),
+          filch::serial_in_order([&](std::string s) {
+            alone const here(in_last);
+            out.push_back(std::move(s));
+          }));
+      ASSERT_EQ(out.size(), 300u);
+      for (int i = 0; i < 300; ++i) ASSERT_EQ(out[static_cast<std::size_t>(i)], std::to_string(2 * i));
+      EXPECT_EQ(any_order.size(), 300u);
+    }
+  });
+}
+
+TYPED_TEST(pipeline, bounds_the_items_under_way) {
+  everywhere<TypeParam>([] {
+    std::atomic<int> under_way{0};
+    int most = 0;
+    int i = 0;
+    filch::pipeline<TypeParam>(
+        5,
+        [&]() -> std::optional<int> {
+          if (i == 500) return std::nullopt;
+          int const now = under_way.fetch_add(1) + 1;
+          if (now > most) most = now;
+          return i++;
+        },
+        [](int x) { return x; }, filch::serial_in_order([&](int) { under_way.fetch_sub(1); }));
+    EXPECT_EQ(under_way.load(), 0);
+    EXPECT_GE(most, 1);
+    EXPECT_LE(most, 5);
+  });
+}
+
+TYPED_TEST(pipeline, runs_stages_of_different_items_at_once) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    typename TypeParam::pool pool({.workers = 2});
+    pool.run([] {
+      gate second;
+      filch::pipeline<TypeParam>(4, count_to(2), [&](int i) {
+        if (i == 1) return second.open();
+        EXPECT_TRUE(second.pass()) << "the second item waits for the first one";
+      });
+    });
+  }
+}
+
+TYPED_TEST(pipeline, without_items_or_stages) {
+  everywhere<TypeParam>([] {
+    filch::pipeline<TypeParam>(3, count_to(0), [](int) { ADD_FAILURE(); });
+    int taken = 0;
+    filch::pipeline<TypeParam>(3, [&]() -> std::optional<int> {
+      if (taken == 100) return std::nullopt;
+      return taken++;
+    });
+    EXPECT_EQ(taken, 100);
+  });
+}
+
+TYPED_TEST(pipeline, stops_at_an_exception_or_a_request) {
+  everywhere<TypeParam>([] {
+    std::atomic<int> ended{0};
+    EXPECT_THROW(filch::pipeline<TypeParam>(
+                     8, count_to(100'000),
+                     [](int i) {
+                       if (i == 20) throw i;
+                       return i;
+                     },
+                     filch::serial_in_order([&](int i) {
+                       EXPECT_NE(i, 20);
+                       ++ended;
+                     })),
+                 int);
+    EXPECT_LE(ended.load(), 20);
+    EXPECT_THROW(filch::pipeline<TypeParam>(3, []() -> std::optional<int> { throw 'a'; }, [](int) {}), char);
+    std::stop_source source;
+    std::stop_token const token = source.get_token();
+    std::atomic<int> begun{0};
+    EXPECT_FALSE(filch::pipeline<TypeParam>(token, 8, count_to(100'000), [&](int) {
+      if (begun.fetch_add(1) == 30) source.request_stop();
+    }));
+    EXPECT_LE(begun.load(), 60);
+    EXPECT_TRUE(filch::pipeline<TypeParam>(std::stop_token(), 8, count_to(10), [](int) {}));
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
