@@ -7,6 +7,7 @@
 #include "os/linux/futex.hpp"
 #include "runtime/account.hpp"
 #include "runtime/fork_generation.hpp"
+#include "runtime/group/checks.hpp"
 #include "runtime/group/state.hpp"
 #include "runtime/nesting.hpp"
 #include "runtime/pools.hpp"
@@ -51,12 +52,14 @@ group_core::group_core(unsigned (*worker_index)() noexcept)
 group_core::~group_core() {
   if (!has_its_threads()) return;
   detach();
+  runtime::check("group's end", [this] { return runtime::group_checks::of_end(*state_); });
   for (unsigned i = 0; i < state_->number_of_lists; ++i) state_->lists[i].end();
 }
 
 void group_core::begin() {
-  state_->number_of_lists = workers();
-  state_->lists = std::make_unique<group_list[]>(state_->number_of_lists);
+  unsigned const number = workers();
+  state_->lists = std::make_unique<group_list[]>(number);
+  state_->number_of_lists = number;
   open();
 }
 

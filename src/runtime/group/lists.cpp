@@ -1,4 +1,5 @@
 // The list of a worker's waiting tasks in a task group. Called by core.cpp.
+#include "runtime/group/checks.hpp"
 #include "runtime/group/state.hpp"
 
 #include <algorithm>
@@ -7,6 +8,13 @@
 
 namespace filch::runtime {
 
+namespace {
+/// Under its lock, before it changes.
+void check_list(group_list const& l) noexcept {
+  check("group's list", [&l] { return group_checks::of_list(l); });
+}
+}  // namespace
+
 group_list::~group_list() {
   while (free_) delete std::exchange(free_, free_->older);
 }
@@ -14,6 +22,7 @@ group_list::~group_list() {
 group_task* group_list::take_place(bool at_any_size) noexcept {
   {
     std::lock_guard const lock(lock_);
+    check_list(*this);
     if (!at_any_size && size_.own() >= k_most) return nullptr;
     if (free_) {
       --free_count_;
@@ -39,6 +48,7 @@ void group_list::keep_free(group_task& t) noexcept {
 
 void group_list::add(group_task& t) noexcept {
   std::lock_guard const lock(lock_);
+  check_list(*this);
   added_.add_one();
   t.newer = nullptr;
   t.older = newest_;
@@ -50,6 +60,7 @@ void group_list::add(group_task& t) noexcept {
 group_task* group_list::take_newest() noexcept {
   if (size_.get() == 0) return nullptr;
   std::lock_guard const lock(lock_);
+  check_list(*this);
   group_task* const t = newest_;
   if (!t) return nullptr;
   newest_ = t->older;
@@ -62,6 +73,7 @@ group_task* group_list::take_oldest() noexcept {
   constexpr std::uint64_t k_most_at_once = 32;
   if (size_.get() == 0) return nullptr;
   std::lock_guard const lock(lock_);
+  check_list(*this);
   if (!oldest_) return nullptr;
   std::uint64_t const taken = std::min((size_.own() + 1) / 2, k_most_at_once);
   group_task* const first = oldest_;
@@ -76,6 +88,7 @@ group_task* group_list::take_oldest() noexcept {
 
 void group_list::put(group_task* oldest) noexcept {
   std::lock_guard const lock(lock_);
+  check_list(*this);
   std::uint64_t number = 0;
   for (group_task* t = oldest; t; ++number) {
     group_task* const next = t->newer;

@@ -49,6 +49,7 @@ class alignas(64) group_list {
   void end() noexcept { std::lock_guard const lock(lock_); }
 
  private:
+  friend struct group_checks;
   void keep_free(group_task& t) noexcept;
 
   short_lock lock_;
