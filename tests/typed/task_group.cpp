@@ -6,6 +6,9 @@
 #include "seeds.hpp"
 #include "stealing.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <memory>
@@ -345,6 +348,36 @@ TYPED_TEST(task_group, works_inside_a_stay_and_in_nested_pools) {
     });
     group.wait();
     EXPECT_EQ(count.load(), 3 * 85);
+  });
+}
+
+/// Calls f in a child of fork(). Returns its exit status.
+template <class Fn> int in_child(Fn f) {
+  pid_t const child = fork();
+  if (child == 0) _exit(f());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TYPED_TEST(task_group, works_in_children_of_fork) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> parents;
+    std::atomic<int> parents_ran{0};
+    parents.run([&] {
+      parents_ran = in_child([&] {
+        std::atomic<long> count{0};
+        filch::task_group<TypeParam> group;
+        grow(group, count, 3);
+        auto f = group.fork([] { return 4; });
+        group.wait();
+        int ran_at_once = 0;
+        parents.run([&] { ran_at_once = 1; });
+        return count.load() == 85 && f.get() == 4 && (ran_at_once == 1 || !steals<TypeParam>) ? 7 : 1;
+      });
+    });
+    parents.wait();
+    EXPECT_EQ(parents_ran.load(), 7);
   });
 }
 
