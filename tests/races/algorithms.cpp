@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,16 @@ void without_functions() {
   if (found != 0) ++failures, std::printf("FAILED: a false race without functions\n");
 }
 
+// A stopped loop does not fork for the positions that are left, which would take days.
+void stopped() {
+  std::stop_source stop;
+  found = 0;
+  bool const is_whole = filch::for_index(stop.get_token(), 0L, 1L << 40, [&](long i) {
+    if (i == 3) stop.request_stop();
+  });
+  if (found != 0 || is_whole) ++failures, std::printf("FAILED: a loop that was stopped\n");
+}
+
 }  // namespace
 
 extern "C" void filch_race_found(void const*) { ++found; }
@@ -200,6 +211,7 @@ int main() {
   searches();
   scans();
   without_functions();
+  stopped();
   std::printf("%u failures\n", failures);
   std::fflush(stdout);
   std::quick_exit(failures == 0 ? 0 : 1);

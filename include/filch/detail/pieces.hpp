@@ -358,6 +358,9 @@ template <class Sched, class Piece, class Stop>
 void run_piece(position_of<Piece> const first, position_of<Piece> const last, Piece& piece, Stop& stop,
                loop_end* const end) {
   if (end != nullptr && end->is_before(first)) return;
+  if constexpr (splits_all_pieces<Sched>) {
+    if (stop.is_requested()) return;  // else a stopped loop would fork for each position that is left
+  }
   // acquire: the observer's functions see what was written before it was set.
   piece_observer const* const observer = observer_of_pieces.load(std::memory_order_acquire);
   if (observer != nullptr) [[unlikely]]
