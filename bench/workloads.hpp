@@ -11,6 +11,7 @@
 #include "workloads/cilksort.hpp"
 #include "workloads/fft.hpp"
 #include "workloads/fib.hpp"
+#include "workloads/groups.hpp"
 #include "workloads/heat.hpp"
 #include "workloads/integrate.hpp"
 #include "workloads/jacobi.hpp"
@@ -40,8 +41,9 @@ template <class... W> struct workload_list {
   template <class Visit> static void for_each(Visit visit) { (visit.template operator()<W>(), ...); }
 };
 
-using all_workloads = workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress,
-                                    skynet, treesum, knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows,
-                                    saxpy, server, branchbound, jacobi, lu, heat, cholesky, fft, rectmul, mm, ssf>;
+using all_workloads =
+    workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress, skynet, treesum,
+                  knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, saxpy, server, branchbound, jacobi,
+                  lu, heat, cholesky, fft, rectmul, mm, ssf, groups>;
 
 }  // namespace bench

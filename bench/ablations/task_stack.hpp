@@ -48,6 +48,7 @@ template <joins Join, steals Steal> class task_stack {
   static bool wanted() noexcept { return false; }
   static bool inside() noexcept { return self_ != nullptr; }
   static unsigned worker_index() noexcept { return self_ ? self_->index : 0; }
+  static void attach(filch::detail::task_source&) noexcept {}
   static pool& default_pool();
 
  private:

@@ -46,6 +46,7 @@ struct counting {
   static bool wanted() noexcept { return false; }
   static bool inside() noexcept { return true; }
   static unsigned worker_index() noexcept { return 0; }
+  static void attach(filch::detail::task_source&) noexcept {}
   static pool& default_pool() { return filch::serial::default_pool(); }
 };
 

@@ -108,6 +108,13 @@ struct onetbb {
   static unsigned worker_index() noexcept {
     return static_cast<unsigned>(tbb::this_task_arena::current_thread_index());
   }
+  static void attach(filch::detail::task_source&) noexcept {}
+  /// body(group), and a wait for its tasks.
+  template <class Body> static void in_group(Body const& body) {
+    tbb::task_group group;
+    body(group);
+    group.wait();
+  }
   static pool& default_pool() {
     static pool p({});
     return p;

@@ -118,6 +118,21 @@ struct openmp {
   static bool wanted() noexcept { return false; }
   static bool inside() noexcept { return omp_in_parallel() != 0; }
   static unsigned worker_index() noexcept { return static_cast<unsigned>(omp_get_thread_num()); }
+  static void attach(filch::detail::task_source&) noexcept {}
+  struct group {
+    template <class F> void run(F f) {
+#pragma omp task firstprivate(f)
+      f();
+    }
+  };
+  /// body(group), and a wait for its tasks.
+  template <class Body> static void in_group(Body const& body) {
+#pragma omp taskgroup
+    {
+      group g;
+      body(g);
+    }
+  }
   static pool& default_pool() {
     static pool p([] {
       filch::pool_options o;
