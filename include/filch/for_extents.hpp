@@ -4,16 +4,18 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/tiles.hpp>
 
+#include <type_traits>
+
 namespace filch::inline FILCH_ABI {
 
 /// The sizes of a grid of indices, the slowest dimension first: `extents{rows, columns}`, `extents{planes, rows,
-/// columns}`. Sizes of one integer type.
+/// columns}`. Sizes are integers; those of several types get their common one.
 template <detail::loop_index Index, std::size_t Dimensions> struct extents {
   static_assert(Dimensions == 2 || Dimensions == 3);
   Index sizes[Dimensions];
 };
-template <detail::loop_index Index, std::same_as<Index>... More>
-extents(Index, More...) -> extents<Index, 1 + sizeof...(More)>;
+template <detail::loop_index Index, detail::loop_index... More>
+extents(Index, More...) -> extents<std::common_type_t<Index, More...>, 1 + sizeof...(More)>;
 
 /// Calls f(row, column), or f(plane, row, column), for every index of a grid: each from 0 to below its size.
 ///

@@ -47,8 +47,9 @@ void for_index(Stop& stop, Index first, Index last, Fn& f) {
 /// stretch has more than one. Between stretches it looks whether a worker waits for work. If one does, and half of
 /// the rest is worth a steal by what iterations of Fn cost before, the rest is split in half.
 ///
-/// Both bounds have one type, an integer's of up to 128 bits: `for_index(std::size_t{0}, v.size(), f)`. f gets an
-/// index of its own, which it may take by reference. Its result is dropped. A small f that is trivially copyable and
+/// Bounds are integers of up to 128 bits. The index has the type of `last`, as in `for (Last i = first; i < last;
+/// ++i)`: `for_index(0, v.size(), f)`. f gets an index of its own, which it may take by reference. Its result is
+/// dropped. A small f that is trivially copyable and
 /// callable as const is copied for each piece; any other f is called in place.
 ///
 /// If f throws, stretches and pieces that have not begun do not begin. After all that have begun have ended, the
@@ -62,6 +63,13 @@ void for_index(Index first, Index last, Fn&& f) {
   detail::never_stopped never;
   detail::for_index<Sched>(never, first, last, f);
 }
+/// The same for bounds of two types.
+template <scheduler Sched = default_scheduler, detail::loop_index First, detail::loop_index Last, class Fn>
+  requires(!std::same_as<First, Last>)
+void for_index(First first, Last last, Fn&& f) {
+  detail::never_stopped never;
+  detail::for_index<Sched>(never, static_cast<Last>(first), last, f);
+}
 
 /// The same until a stop is requested of `token`, which each worker reads before each stretch. Stretches that have
 /// not begun do not begin then. Returns true if every iteration ran, false if a stretch did not begin.
@@ -69,6 +77,15 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, de
 bool for_index(Token const& token, Index first, Index last, Fn&& f) {
   detail::stop_request stop(token);
   detail::for_index<Sched>(stop, first, last, f);
+  return !stop.was_seen();
+}
+/// The same for bounds of two types.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, detail::loop_index First,
+          detail::loop_index Last, class Fn>
+  requires(!std::same_as<First, Last>)
+bool for_index(Token const& token, First first, Last last, Fn&& f) {
+  detail::stop_request stop(token);
+  detail::for_index<Sched>(stop, static_cast<Last>(first), last, f);
   return !stop.was_seen();
 }
 

@@ -128,9 +128,9 @@ TYPED_TEST(loops, run_each_index_of_a_grid_once) {
     for (std::size_t planes : {1u, 5u, 40u}) {
       std::vector<int> visits(planes * 7 * 67);
       pool.run([&] {
-        filch::for_index<TypeParam>(
-            filch::extents{planes, std::size_t{7}, std::size_t{67}},
-            [&](std::size_t p, std::size_t r, std::size_t c) { ++visits.at((p * 7 + r) * 67 + c); });
+        filch::for_index<TypeParam>(filch::extents{planes, 7, 67}, [&](std::size_t p, std::size_t r, std::size_t c) {
+          ++visits.at((p * 7 + r) * 67 + c);
+        });
       });
       EXPECT_EQ(visits, std::vector<int>(visits.size(), 1)) << planes;
     }

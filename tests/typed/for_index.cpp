@@ -227,6 +227,19 @@ TYPED_TEST(for_index, keeps_its_own_index) {
   });
 }
 
+TYPED_TEST(for_index, has_the_type_of_the_last_bound) {
+  using S = TypeParam;
+  std::vector<int> v(1000);
+  filch::for_index<S>(0, v.size(), [&v](auto i) {
+    static_assert(std::is_same_v<decltype(i), std::size_t>);
+    ++v[i];
+  });
+  filch::for_index<S>(short{10}, 1000L, [&v](long i) { ++v[static_cast<std::size_t>(i)]; });
+  for (std::size_t i = 0; i < v.size(); ++i) ASSERT_EQ(v[i], i < 10 ? 1 : 2) << i;
+  filch::for_index<S>(-1, 5u, [](unsigned) { ADD_FAILURE() << "-1 is the largest index"; });
+  EXPECT_TRUE(filch::for_index<S>(std::stop_token(), 0, v.size(), [](std::size_t) {}));
+}
+
 TYPED_TEST(for_index, drops_the_results_of_the_body) {
   // Without the cast there would be a warning, which is an error here.
   struct [[nodiscard]] status {};

@@ -47,7 +47,7 @@ bool fiber_team::give_way(fiber_member& w) noexcept {
 }
 
 bool fiber_team::run_newest_handed_over(fiber_member& me) noexcept {
-  handed_over::work const work = handed_over_.take(me.index, me.limit, workers() == 1);
+  handed_over::work const work = handed_over_.take(me.index, me.limit, workers() - 1);
   // Others may sleep, and may be the only ones that may take the rest.
   if (handed_over_.any(k_any_root)) task_is_public(me.index);
   if (!work.stack) return false;

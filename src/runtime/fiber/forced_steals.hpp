@@ -42,15 +42,17 @@ class handed_over {
     all_.insert(w.comes_last ? all_.begin() : all_.end(), w);
     count_.store(all_.size(), std::memory_order_seq_cst);  // edge idle-1: offered before a worker is woken
   }
-  /// The newest work that other workers gave. The only worker, or one that looked in vain very often, gets its own:
-  /// the others may be busy until just that is done.
-  work take(unsigned me, std::uint16_t limit, bool is_only) {
+  /// The newest work that other workers gave. A worker that looked in vain very often gets its own: the others may be
+  /// busy until just that is done. So does the only worker at once, and the only thread that takes work of no root.
+  work take(unsigned me, std::uint16_t limit, unsigned threads) {
     std::lock_guard const lock(mutex_);
     auto const find = [this](auto const& fits) { return std::find_if(all_.rbegin(), all_.rend(), fits); };
     auto const others = find([me, limit](work const& w) { return w.from != me && w.may_go_to(limit); });
     if (others != all_.rend()) return remove(std::prev(others.base()));
     auto const own = find([limit](work const& w) { return w.may_go_to(limit); });
-    if (own == all_.rend() || (!is_only && ++passed_over_ < k_passed_over_most)) return {};
+    if (own == all_.rend()) return {};
+    bool const is_only = threads == 0 || (threads == 1 && own->root == k_any_root);
+    if (!is_only && ++passed_over_ < k_passed_over_most) return {};
     return remove(std::prev(own.base()));
   }
   /// edge idle-1: in order after the announcement; where the lock is taken, it orders them.
