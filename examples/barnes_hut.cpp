@@ -94,9 +94,8 @@ int main(int argc, char** argv) {
   random_numbers random(1);
   add_galaxy(bodies, n / 2, {-4, -2, 0}, {0.5, -0.2, 0}, 1, random);
   add_galaxy(bodies, n - n / 2, {4, 2, 0}, {-0.5, 0.2, 0}, 1, random);
-
-  stopwatch time;
   constexpr double k_step = 0.1;
+  stopwatch time;
   for (int i = 0; i < steps; ++i) {
     auto const all = cell_of(bodies, {-32, -32, -32}, {64, 64, 64}, 0);
     filch::for_each(bodies.begin(), bodies.end(), [&](body& b) { b.speed = b.speed + pull(b.at, *all) * k_step; });

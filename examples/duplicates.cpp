@@ -8,7 +8,6 @@
 #include <filch/blocking.hpp>
 #include <filch/for_each.hpp>
 #include <filch/group_by.hpp>
-#include <filch/reduce.hpp>
 #include <filch/scope.hpp>
 #include <filch/sort.hpp>
 #include <filch/worker_local.hpp>
@@ -92,8 +91,9 @@ int main(int argc, char** argv) {
   auto groups = filch::group_by(candidates.begin(), candidates.end(), [](file const& f) { return f.hash; });
   std::erase_if(groups, [](auto const& group) { return group.second.size() < 2; });
   auto const wasted = [](auto const& group) { return group.second[0].size * (group.second.size() - 1); };
-  filch::stable_sort(groups.begin(), groups.end(), std::greater<>(), wasted);
-  auto const sum = filch::transform_reduce(groups.begin(), groups.end(), std::uintmax_t{0}, std::plus<>(), wasted);
+  std::stable_sort(groups.begin(), groups.end(), [=](auto& a, auto& b) { return wasted(a) > wasted(b); });
+  std::uintmax_t sum = 0;
+  for (auto const& group : groups) sum += wasted(group);
   std::printf("%zu files, %zu read, in %.0f ms\n", all.size(), candidates.size(), time.milliseconds());
 
   for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), 5); ++i) {
