@@ -2,6 +2,7 @@
 // have the size of another one. While a worker waits for the disk, in filch::blocking, another thread works.
 //   example-duplicates [directory]
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -50,12 +51,12 @@ static void list(fs::path const& directory, filch::worker_local<files>& found) {
 /// A hash of the size and the contents.
 static std::uint64_t hash_of(file const& f) {
   std::uint64_t hash = f.size;
-  std::vector<char> piece(1 << 18);
+  std::array<char, (1 << 16) + 8> piece;
   std::ifstream in(f.path, std::ios::binary);
   do {
-    filch::blocking([&] { in.read(piece.data(), static_cast<std::streamsize>(piece.size())); });
+    filch::blocking([&] { in.read(piece.data(), 1 << 16); });
     auto const n = static_cast<std::size_t>(in.gcount());
-    std::fill(piece.begin() + in.gcount(), piece.end(), '\0');
+    std::memset(&piece[n], 0, 8);  // the last word may be longer than the file
     for (std::size_t i = 0; i < n; i += 8) {
       std::uint64_t word;
       std::memcpy(&word, &piece[i], 8);
@@ -97,8 +98,9 @@ int main(int argc, char** argv) {
   std::printf("%zu files, %zu read, in %.0f ms\n", all.size(), candidates.size(), time.milliseconds());
 
   for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), 5); ++i) {
-    std::printf("%ju bytes each:\n", groups[i].second[0].size);
-    for (file const& f : groups[i].second) std::printf("  %s\n", f.path.c_str());
+    files const& same = groups[i].second;
+    std::printf("%zu files of %ju bytes: %s, %s ...\n", same.size(), same[0].size, same[0].path.c_str(),
+                same[1].path.c_str());
   }
   std::printf("%zu files have copies, of %ju bytes in all\n", groups.size(), sum);
 }
