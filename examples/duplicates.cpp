@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   auto groups = filch::group_by(candidates.begin(), candidates.end(), [](file const& f) { return f.hash; });
   std::erase_if(groups, [](auto const& group) { return group.second.size() < 2; });
   auto const wasted = [](auto const& group) { return group.second[0].size * (group.second.size() - 1); };
-  std::stable_sort(groups.begin(), groups.end(), [=](auto& a, auto& b) { return wasted(a) > wasted(b); });
+  std::sort(groups.begin(), groups.end(), [=](auto& a, auto& b) { return wasted(a) > wasted(b); });
   std::uintmax_t sum = 0;
   for (auto const& group : groups) sum += wasted(group);
   std::printf("%zu files, %zu read, in %.0f ms\n", all.size(), candidates.size(), time.milliseconds());
