@@ -5,7 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -27,23 +28,26 @@ inline long checksum(image const& picture) {
   return sum;
 }
 
+[[noreturn]] inline void fail(std::string const& path, png_image const& png) {
+  std::fprintf(stderr, "%s: %s\n", path.c_str(), png.message);
+  std::exit(1);
+}
+
 inline void write_png(std::string const& path, image const& picture) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(picture.width);
   png.height = static_cast<png_uint_32>(picture.height);
   png.format = PNG_FORMAT_RGB;
-  if (!png_image_write_to_file(&png, path.c_str(), 0, picture.pixels.data(), 0, nullptr))
-    throw std::runtime_error(path + ": " + png.message);
+  if (!png_image_write_to_file(&png, path.c_str(), 0, picture.pixels.data(), 0, nullptr)) fail(path, png);
 }
 
 inline image read_png(std::string const& path) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
-  if (!png_image_begin_read_from_file(&png, path.c_str())) throw std::runtime_error(path + ": " + png.message);
+  if (!png_image_begin_read_from_file(&png, path.c_str())) fail(path, png);
   png.format = PNG_FORMAT_RGB;
   image picture{png.width, png.height};
-  if (!png_image_finish_read(&png, nullptr, picture.pixels.data(), 0, nullptr))
-    throw std::runtime_error(path + ": " + png.message);
+  if (!png_image_finish_read(&png, nullptr, picture.pixels.data(), 0, nullptr)) fail(path, png);
   return picture;
 }
