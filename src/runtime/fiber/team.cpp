@@ -92,7 +92,8 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     } else if (p.what == fiber_parting::suspends) {
       fiber_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
-      note(w.index, trace::kind::suspends, trace::packed::most_of(suspended->pages_in_use()), suspended);
+      if (is_traced()) [[unlikely]]
+        note(w.index, trace::kind::suspends, trace::packed::most_of(suspended->pages_in_use()), suspended);
       if (!p.counter->may_be_last(p.stolen)) trim_waiting(w, *suspended);
       if (p.counter->add_stolen(p.stolen)) go_on(w, *suspended, *p.counter);
     } else {
