@@ -43,6 +43,8 @@ target_compile_options(filch_races
   PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-mcx16>)
 # Else compilers would make calls of these functions out of the functions.
 set_source_files_properties(src/races/strings.cpp src/races/heap.cpp PROPERTIES COMPILE_OPTIONS -fno-builtin)
+# The program calls these at each access.
+set_source_files_properties(src/races/compiled.cpp PROPERTIES COMPILE_OPTIONS "-fomit-frame-pointer;-momit-leaf-frame-pointer")
 target_link_libraries(filch_races PUBLIC Threads::Threads ${CMAKE_DL_LIBS} PRIVATE $<BUILD_INTERFACE:filch_warnings>)
 filch_library_properties(filch_races)
 set_target_properties(filch_races PROPERTIES EXPORT_NAME races)

@@ -16,6 +16,7 @@ set(FILCH_SOURCES
   src/runtime/idle.cpp
   src/runtime/mutex.cpp
   src/runtime/nesting.cpp
+  src/runtime/page.cpp
   src/runtime/pools.cpp
   src/runtime/profile/clocks.cpp
   src/runtime/profile/flame.cpp
@@ -41,6 +42,8 @@ set(FILCH_SOURCES
   src/runtime/team.cpp
   src/runtime/thread_number.cpp
   src/runtime/trace/names.cpp
+  src/runtime/trace/packet_file.cpp
+  src/runtime/trace/page.cpp
   src/runtime/trace/perfetto.cpp
   src/runtime/trace/story.cpp
   src/runtime/trace/summary.cpp
@@ -61,6 +64,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     src/arch/x86_64/switch_stack.S
     src/os/linux/interrupt.cpp
     src/runtime/fiber/forced_steals.cpp
+    src/runtime/fiber/hooks.cpp
     src/runtime/fiber/nesting.cpp
     src/runtime/fiber/stack.cpp
     src/runtime/fiber/stack_pool.cpp

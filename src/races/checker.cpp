@@ -161,7 +161,7 @@ void check_slow_range(address a, std::size_t bytes, access_kind kind, address pc
     bool const writes = kind == access_kind::write;
     for (; a + k_word <= end; a += k_word) {
       cell& c = *now.shadow.at(a);
-      if (!(writes ? write_word(c, pc) : read_word(c, pc))) check_slow(a, k_word, kind, pc);
+      if (!(writes ? write_word(c, pc) : read_word(c, a, pc))) check_slow(a, k_word, kind, pc);
     }
   }
   if (a < end) check_slow(a, end - a, kind, pc);

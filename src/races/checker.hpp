@@ -44,12 +44,12 @@ void end_section() noexcept;
 /// A fork is about to begin: ids for it must exist.
 void renumber_if_full() noexcept;
 
-inline bool may_be_dead(address a) noexcept { return a - now.stack_low < now.stack_high - now.stack_low; }
+inline bool is_on_stack(address a) noexcept { return a - now.stack_low < now.stack_high - now.stack_low; }
+inline bool is_thread_local(address a) noexcept { return a - now.thread_low < now.thread_high - now.thread_low; }
 /// Was the memory a frame of code that ended with the branch of that parallel section? Or is it thread-local: then
 /// sections that use it at the same time have another one each?
 inline bool is_dead(section_id of, address a) noexcept {
-  if (a - now.thread_low < now.thread_high - now.thread_low) return true;
-  return may_be_dead(a) && a < now.sets.place_of(of).stack;
+  return is_thread_local(a) || (is_on_stack(a) && a < now.sets.place_of(of).stack);
 }
 
 /// Does the word need no more than this? The common cases.
@@ -58,9 +58,10 @@ inline bool is_plain(cell const& c) noexcept {
   return (c.write & k_has_list) == 0 && (c.read & k_is_local) == 0 && now.local_locks == 0;
 }
 /// False: there is more to do.
-inline bool read_word(cell& c, address pc) noexcept {
+inline bool read_word(cell& c, address a, address pc) noexcept {
   if (is_read_known(c)) return true;
-  if (!is_plain(c) || now.sets.is_parallel(c.write) || now.sets.is_parallel(c.read)) return false;
+  if (!is_plain(c) || now.sets.is_parallel(c.write)) return false;
+  if (now.sets.is_parallel(c.read)) return !is_on_stack(a) && !is_thread_local(a);  // that read stays
   c.read = now.section;
   c.read_pc = static_cast<std::uint32_t>(pc);
   c.read_call = me.calls->current();
@@ -75,24 +76,38 @@ inline bool write_word(cell& c, address pc) noexcept {
   return true;
 }
 
-/// The check of an access of 1, 2, 4, 8 or 16 bytes.
-template <std::size_t Bytes, bool Writes> inline void check(address a, address pc) noexcept {
-  if (!me.checks) return;
-  constexpr auto k_kind = Writes ? access_kind::write : access_kind::read;
+/// The section has accessed the word so before.
+template <bool Writes> inline bool is_known(cell const& c) noexcept {
+  return Writes ? c.write == now.section : is_read_known(c);
+}
+
+/// The check of an access that the section makes for the first time, or of an uncommon one.
+template <std::size_t Bytes, bool Writes> [[gnu::noinline]] void check_first(address a, address pc) noexcept {
   if constexpr (Bytes >= k_word) {
-    if (a % k_word == 0) {
+    // A chunk ends where a wider access that is not aligned may go on.
+    if (a % Bytes == 0) {
       cell* const c = now.shadow.at(a);
       bool is_done = true;
-      constexpr std::size_t k_words = Bytes / k_word;
-      // A chunk ends where a wider access that is not aligned may go on.
-      if (k_words == 1 || a % Bytes == 0) {
-        for (std::size_t i = 0; i != k_words; ++i)
-          is_done = (Writes ? write_word(c[i], pc) : read_word(c[i], pc)) && is_done;
-        if (is_done) return;
-      }
+      for (std::size_t i = 0; i != Bytes / k_word; ++i)
+        is_done = (Writes ? write_word(c[i], pc) : read_word(c[i], a + i * k_word, pc)) && is_done;
+      if (is_done) return;
     }
   }
-  check_slow(a, Bytes, k_kind, pc);
+  check_slow(a, Bytes, Writes ? access_kind::write : access_kind::read, pc);
+}
+
+/// The check of an access of 1, 2, 4, 8 or 16 bytes. Part of each entry point: it needs no stack.
+template <std::size_t Bytes, bool Writes> inline void check(address a, address pc) noexcept {
+  if (!me.checks) return;
+  if constexpr (Bytes >= k_word) {
+    cell const* const c = now.shadow.existing(a);
+    if (a % Bytes == 0 && c != nullptr) {
+      bool is_all_known = true;
+      for (std::size_t i = 0; i != Bytes / k_word; ++i) is_all_known = is_all_known && is_known<Writes>(c[i]);
+      if (is_all_known) return;
+    }
+  }
+  check_first<Bytes, Writes>(a, pc);
 }
 
 }  // namespace filch::races

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "races/libc.hpp"
+#include "races/setup.hpp"
 #include "races/words.hpp"
 
 extern "C" {
@@ -175,6 +176,7 @@ void forget_pages(void* at, std::size_t bytes) noexcept {
 }  // namespace
 
 FILCH_WRAPPER void* mmap(void* at, std::size_t bytes, int rights, int flags, int file, off_t offset) {
+  refuse_other_runtime();
   static auto const real = reinterpret_cast<void* (*)(void*, std::size_t, int, int, int, off_t)>(original("mmap"));
   void* const p = real(at, bytes, rights, flags, file, offset);
   forget_pages(p, bytes);

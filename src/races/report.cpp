@@ -61,7 +61,7 @@ void add_memory(finding& f, call_stack& calls) {
     }
     return;
   }
-  if (!may_be_dead(f.at)) return;
+  if (!is_on_stack(f.at)) return;
   // A function has told its stack pointer when it was entered: its frame is above.
   for (std::uint32_t i = 1; i <= calls.depth(); ++i) {
     if (calls.at(i).stack > f.at) continue;

@@ -14,6 +14,8 @@
 
 #include "races/tables.hpp"
 
+#include <utility>
+
 namespace filch::races {
 
 using section_id = std::uint32_t;  // 0: none
@@ -41,15 +43,15 @@ class section_sets {
     return id;
   }
   bool is_parallel(section_id id) noexcept {
-    if (id == 0) return false;
-    node const n = nodes_[id];
-    return n.up == id ? n.place != 0 : nodes_[root_of(n.up)].place != 0;
+    if (id == serial_[0] || id == serial_[1] || id == 0) return false;
+    return id == parallel_[0] || id == parallel_[1] || is_found_parallel(id);
   }
   /// The place of a parallel section.
   fork_place& place_of(section_id id) noexcept { return *places_[nodes_[root_of(id)].place]; }
 
   /// One set of both, serial.
   void unite(section_id a, section_id b) noexcept {
+    parallel_[0] = parallel_[1] = 0;
     a = root_of(a);
     b = root_of(b);
     nodes_[b].up = a;
@@ -57,6 +59,7 @@ class section_sets {
   }
   /// The set of `id` joins the parallel set of a place.
   void make_parallel(section_id id, fork_place& at) noexcept {
+    serial_[0] = serial_[1] = 0;
     if (at.parallel != 0) unite(at.parallel, id);
     at.parallel = root_of(id);
     nodes_[at.parallel].place = at.slot;
@@ -93,6 +96,7 @@ class section_sets {
   bool is_nearly_full() const noexcept { return nodes_.size() + 8 >= decltype(nodes_)::k_most; }
   /// After these calls only the roots that number() has seen exist.
   void begin_numbering() noexcept {
+    serial_[0] = serial_[1] = parallel_[0] = parallel_[1] = 0;
     if (numbered_.size() == 0) numbered_.reserve();
     numbered_.resize(1);
   }
@@ -100,6 +104,13 @@ class section_sets {
   void end_numbering() noexcept;
 
  private:
+  [[gnu::noinline]] bool is_found_parallel(section_id id) noexcept {
+    bool const is_parallel = nodes_[root_of(id)].place != 0;
+    auto& known = is_parallel ? parallel_ : serial_;
+    known[1] = std::exchange(known[0], id);
+    return is_parallel;
+  }
+
   struct node {
     section_id up;
     std::uint32_t place;  // of a root: its slot; 0 if the set is serial
@@ -107,6 +118,10 @@ class section_sets {
   static constexpr section_id k_is_numbered = 1u << 31;
   [[noreturn]] static void no_room() noexcept;
 
+  // The last two that were found serial, while nothing has become parallel since, and the last two that were found
+  // parallel, while nothing has become serial: most of an array was written by one section, and read by another one.
+  section_id serial_[2] = {0, 0};
+  section_id parallel_[2] = {0, 0};
   table<node, std::size_t{1} << 25> nodes_;
   table<fork_place*, std::size_t{1} << 22> places_;
   std::uint32_t free_slot_ = 0;

@@ -23,8 +23,14 @@ namespace filch::inline FILCH_ABI {
 setup_error::~setup_error() = default;
 }
 
+/// A function of the compiler's runtime only.
+extern "C" [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
+
 namespace filch::races {
 namespace {
+
+/// Where that runtime is linked statically, nothing calls set_up().
+[[gnu::constructor(101)]] void look_for_other_runtime() noexcept { refuse_other_runtime(); }
 
 constinit call_stack calls_of_main;
 constinit bool is_set_up = false;
@@ -63,6 +69,13 @@ std::byte* map_stack(std::size_t bytes, std::size_t guard) noexcept {
   auto* const low = static_cast<std::byte*>(system_map(bytes + guard));
   if (mprotect(low, guard, PROT_NONE) != 0) os::end_with_line("filch: races: a stack can't be protected\n");
   return low + guard;
+}
+
+void refuse_other_runtime() noexcept {
+  if (&__tsan_create_fiber == nullptr) return;
+  os::end_with_line(
+      "filch: races: the program is linked with -fsanitize=thread, and so with another runtime: compile with it "
+      "only\n");
 }
 
 void set_up() noexcept {

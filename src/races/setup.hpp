@@ -9,6 +9,9 @@ namespace filch::races {
 
 /// Makes the tables, once. Instrumented code calls it before main, perhaps before any constructor.
 void set_up() noexcept;
+/// Ends the program if the compiler's runtime for -fsanitize=thread is linked, too. The earliest code that runs calls
+/// it: where that runtime is a shared library, it begins before the program, and calls mmap.
+void refuse_other_runtime() noexcept;
 /// The calling thread becomes the checked one.
 void begin_checking() noexcept;
 void end_checking() noexcept;

@@ -36,6 +36,11 @@ class shadow_memory {
       made_.push_back(chunk = static_cast<cell*>(map_table(k_cells * sizeof(cell))));
     return chunk + ((a & (k_chunk_bytes - 1)) / k_word);
   }
+  /// Null: the word has no cell yet.
+  cell* existing(address a) const noexcept {
+    cell* const chunk = chunks_[(a >> k_chunk_bits) & (k_chunks - 1)];
+    return chunk == nullptr ? nullptr : chunk + ((a & (k_chunk_bytes - 1)) / k_word);
+  }
   /// Calls f(cell*, number of cells) for the cells of [from, end) that exist, whole words.
   template <class Fn> void for_existing(address from, address end, Fn f) noexcept {
     from &= ~(k_word - 1);

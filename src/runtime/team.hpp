@@ -190,6 +190,7 @@ class team {
     return ::new (static_cast<void*>(space(place).middle())) Member;
   }
   places const& all() const noexcept { return places_; }
+  bool is_traced() const noexcept { return trace_ != nullptr; }
   /// FILCH_TRACE: an event of worker `me`. In a signal handler, too; then it may be lost.
   void note(unsigned me, trace::kind what, unsigned peer = 0, void const* at = nullptr) noexcept {
     if (trace_) [[unlikely]]

@@ -1,5 +1,6 @@
 // FILCH_PROFILE on programs that know nothing of it. They have clocks and counters in their source and print what the
 // profile should find.
+#include "edges/browser.hpp"
 #include "edges/process.hpp"
 
 #include <filch/config.hpp>
@@ -278,26 +279,6 @@ TEST(profile, has_cilkscale_s_columns_in_a_csv_file) {
   unlink(name.c_str());
 }
 
-/// The page as a browser shows it, after it ran `script`.
-std::string shown(std::string page, std::string const& script) {
-  scratch_file unused;
-  std::string const name = std::string(unused.path()) + ".html";
-  std::ofstream(name) << page << "<script>" << script << "</script>";
-  auto const e = run_program(EDGE_CHROMIUM, {"--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
-                                             "--virtual-time-budget=2000", "file://" + name});
-  EXPECT_EQ(e.exit_code, 0) << e;
-  unlink(name.c_str());
-  return e.out;
-}
-
-/// The text of the first element that begins so, without what is inside in tags.
-std::string text_of(std::string const& dom, std::string const& begin) {
-  auto const at = dom.find(begin);
-  if (at == std::string::npos) return "no " + begin;
-  auto const open = dom.find('>', at + begin.size() - 1);
-  return dom.substr(open + 1, dom.find('<', open) - open - 1);
-}
-
 TEST(profile, is_a_page_for_browsers) {
   scratch_file unused;
   std::string const name = std::string(unused.path()) + ".html";
@@ -307,12 +288,7 @@ TEST(profile, is_a_page_for_browsers) {
   std::ostringstream page;
   page << std::ifstream(name).rdbuf();
   unlink(name.c_str());
-  for (char const* const of_the_network : {"http:", "https:", "src=", "@import", "url("}) {
-    std::string const text = page.str();
-    auto const at = text.find(of_the_network);
-    bool const is_a_name = at != std::string::npos && text.compare(at, 18, "http://www.w3.org/") == 0;
-    EXPECT_TRUE(at == std::string::npos || is_a_name) << of_the_network;
-  }
+  expect_needs_no_network(page.str());
   if (std::string(EDGE_CHROMIUM).empty()) GTEST_SKIP() << "there is no Chromium";
   std::string const dom = shown(page.str(), "document.querySelectorAll('#places th button')[2].click()");
   auto const p = read(e.out);
@@ -333,10 +309,7 @@ TEST(profile, is_a_page_for_browsers) {
   EXPECT_NE(dom.find("aria-sort=\"descending\"><button type=\"button\">forks"), std::string::npos) << dom;
   auto const first = dom.find("<tbody>");
   EXPECT_LT(dom.find("<td>10</td>", first), dom.find("<td>3</td>", first)) << dom;
-  // Nothing that is no number.
-  for (char const* const wrong : {"NaN", "undefined", "Infinity", ">null<"}) {
-    EXPECT_EQ(dom.substr(0, dom.find("<script")).find(wrong), std::string::npos) << wrong << dom;
-  }
+  expect_only_numbers(dom);
 }
 
 #if FILCH_HAS_CACTUS

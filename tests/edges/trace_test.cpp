@@ -1,8 +1,13 @@
 // FILCH_TRACE on programs that know nothing of it. A parser of the file's format, written from Perfetto's field
 // numbers, checks what is in it.
+#include "edges/browser.hpp"
 #include "edges/process.hpp"
 
 #include <filch/config.hpp>
+
+#if EDGE_HAS_ZLIB
+#include <zlib.h>
+#endif
 
 #include <cstdint>
 #include <map>
@@ -67,6 +72,24 @@ struct message {
   }
 };
 
+/// Packets that zlib made small.
+std::string inflated(std::string_view small) {
+#if EDGE_HAS_ZLIB
+  for (std::size_t room = 8 * small.size();; room *= 2) {
+    std::string all(room, '\0');
+    uLongf size = room;
+    int const result = uncompress(reinterpret_cast<Bytef*>(all.data()), &size,
+                                  reinterpret_cast<Bytef const*>(small.data()), static_cast<uLong>(small.size()));
+    if (result == Z_BUF_ERROR) continue;
+    if (result != Z_OK) throw std::runtime_error("packets that are not zlib's");
+    all.resize(size);
+    return all;
+  }
+#else
+  throw std::runtime_error("compressed packets of " + std::to_string(small.size()) + " bytes, without zlib");
+#endif
+}
+
 struct slice {
   std::string name;
   double begin;
@@ -81,28 +104,53 @@ struct trace {
   std::map<std::uint64_t, std::vector<double>> counters;
   std::multiset<std::uint64_t> flows_begin;
   std::multiset<std::uint64_t> flows_end;
+  std::size_t events = 0;
 
-  explicit trace(std::string const& text) {
-    std::map<std::uint64_t, std::uint64_t> track_of;                         // by sequence
-    std::map<std::uint64_t, std::map<std::uint64_t, std::string>> names_of;  // by sequence
+  explicit trace(std::string const& text) { read(text); }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> track_of_;                         // by sequence
+  std::map<std::uint64_t, std::map<std::uint64_t, std::string>> names_of_;  // by sequence
+  std::map<std::uint64_t, std::uint64_t> clock_of_;                         // by sequence
+
+  void read(std::string_view text) {
     message const all(text);
     for (std::string_view const each : all.bytes.at(1)) {
       message const packet(each);
+      if (packet.bytes.contains(50)) {
+        read(inflated(packet.bytes.at(50).front()));
+        continue;
+      }
       std::uint64_t const sequence = packet.number(10).value();
       if (auto const t = packet.part(60)) {
         std::string const name(t->bytes.contains(2) ? t->bytes.at(2).front() : std::string_view());
         EXPECT_TRUE(tracks.emplace(t->number(1).value(), name).second) << name << " is described twice";
       }
-      if (auto const defaults = packet.part(59)) track_of[sequence] = defaults->part(11)->number(11).value();
+      if (auto const defaults = packet.part(59)) track_of_[sequence] = defaults->part(11)->number(11).value();
       if (auto const interned = packet.part(12)) {
         message const name(interned->bytes.at(2).front());
-        names_of[sequence][name.number(1).value()] = name.bytes.at(2).front();
+        names_of_[sequence][name.number(1).value()] = name.bytes.at(2).front();
       }
+      if (auto const clocks = packet.part(6)) begin_clock(packet, *clocks);
       if (auto const e = packet.part(11)) {
-        auto const name = e->number(10) ? names_of.at(sequence).at(*e->number(10)) : std::string();
-        add(*e, static_cast<double>(packet.number(8).value()) / 1e9, track_of.at(sequence), name);
+        auto const name = e->number(10) ? names_of_.at(sequence).at(*e->number(10)) : std::string();
+        EXPECT_FALSE(packet.number(58)) << "the sequence's clock is the default";
+        std::uint64_t const time = clock_of_.at(sequence) += packet.number(8).value();
+        add(*e, static_cast<double>(time) / 1e9, track_of_.at(sequence), name);
+        ++events;
       }
     }
+  }
+
+  /// A clock of the sequence's own, which counts on from event to event, is said to be at a time of the file's clock.
+  void begin_clock(message const& packet, message const& clocks) {
+    message const known(clocks.bytes.at(1).at(0));
+    message const own(clocks.bytes.at(1).at(1));
+    EXPECT_EQ(known.number(1), packet.number(58)) << "the file's clock";
+    EXPECT_EQ(own.number(3), 1u) << "it counts on";
+    EXPECT_EQ(own.number(2), known.number(2));
+    EXPECT_EQ(packet.part(59)->number(58), own.number(1)) << "it is the default";
+    EXPECT_TRUE(clock_of_.emplace(packet.number(10).value(), own.number(2).value()).second);
   }
 
   void add(message const& e, double time, std::uint64_t track, std::string const& name) {
@@ -126,6 +174,7 @@ struct trace {
     if (auto const flow = e.number(48)) flows_end.insert(*flow);
   }
 
+ public:
   std::ptrdiff_t number_of(std::string const& track, std::string const& name) const {
     std::ptrdiff_t sum = 0;
     for (auto const& [number, on] : slices) {
@@ -195,7 +244,7 @@ TEST_P(traced, program_has_its_steals_and_states_in_the_file) {
     for (double const value : values) EXPECT_GE(value, 0) << t.tracks.at(number);
     EXPECT_EQ(values.back(), 0) << t.tracks.at(number) << " at the end";
   }
-  EXPECT_EQ(t.counters.size(), has_fibers() ? 2u : 1u);
+  EXPECT_EQ(t.counters.size(), has_fibers() ? 3u : 1u);
 }
 
 TEST_P(traced, threads_have_a_state_at_each_moment) {
@@ -216,6 +265,15 @@ TEST_P(traced, threads_have_a_state_at_each_moment) {
   }
   EXPECT_GE(found, 0.9 * expected);
   EXPECT_LE(found, 1.01 * expected);
+}
+
+/// 10^7 events of the file take less than 250 MB, and where there is zlib 50 MB.
+TEST_P(traced, program_has_a_small_file) {
+  scratch_file file;
+  auto const e = run_program(EDGE_PROGRAM, {scenario(), "600"}, {{"FILCH_TRACE", file.path()}});
+  ASSERT_EQ(e.exit_code, 0) << e;
+  std::string const text = file.text();
+  EXPECT_LT(static_cast<double>(text.size()), (EDGE_HAS_ZLIB ? 5 : 25) * static_cast<double>(trace(text).events));
 }
 
 TEST_P(traced, program_is_summed_up_on_stderr) {
@@ -242,6 +300,39 @@ TEST_P(traced, program_is_summed_up_on_stderr) {
   }
   EXPECT_EQ(rows, 2);
   EXPECT_EQ(steals, figure(e.out, "steals"));
+}
+
+TEST_P(traced, program_is_summed_up_on_a_page) {
+  scratch_file unused;
+  std::string const name = std::string(unused.path()) + ".html";
+  auto const e = run_program(EDGE_PROGRAM, {scenario(), k_steals}, {{"FILCH_TRACE", name}});
+  ASSERT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.err, "");
+  std::ostringstream page;
+  page << std::ifstream(name).rdbuf();
+  unlink(name.c_str());
+  expect_needs_no_network(page.str());
+  if (std::string(EDGE_CHROMIUM).empty()) GTEST_SKIP() << "there is no Chromium";
+  std::string const dom = shown(page.str(), "document.querySelectorAll('th button')[6].click()");
+  EXPECT_EQ(text_of(dom, "<h2"), std::string("Pool 1: ") + GetParam() + ", 2 workers");
+  EXPECT_NE(text_of(dom, "<p class=\"verdict\"").find(" of 2 workers had a task"), std::string::npos) << dom;
+  EXPECT_NE(text_of(dom, "<p class=\"idle\"").find("Meanwhile ran "), std::string::npos) << dom;
+  char steals[60];
+  std::snprintf(steals, sizeof(steals), "<b>%.0f", figure(e.out, "steals"));
+  EXPECT_NE(dom.find(steals), std::string::npos) << steals << dom;
+  // A bar for each worker, whose parts are all of its time.
+  int bars = 0;
+  for (auto at = dom.find("class=\"bar\""); at != std::string::npos; at = dom.find("class=\"bar\"", at + 1)) {
+    ++bars;
+    std::string const bar = dom.substr(at, dom.find("</div></div>", at) - at);
+    double sum = 0;
+    for (auto part = bar.find("flex-grow:"); part != std::string::npos; part = bar.find("flex-grow:", part + 1))
+      sum += std::strtod(bar.c_str() + part + 10, nullptr);
+    EXPECT_NEAR(sum, 1, 0.001) << bar;
+  }
+  EXPECT_EQ(bars, 2) << dom;
+  EXPECT_NE(dom.find("aria-sort=\"descending\"><button type=\"button\">steals"), std::string::npos) << dom;
+  expect_only_numbers(dom);
 }
 
 TEST_P(traced, program_with_a_full_ring_keeps_the_newest_events_and_says_so) {

@@ -4,6 +4,7 @@
 #include <filch/pool_options.hpp>
 
 #include "runtime/exceptions_in_flight.hpp"
+#include "runtime/fiber/hooks.hpp"
 #include "runtime/sanitizer.hpp"
 
 #include <cerrno>
@@ -42,6 +43,7 @@ fiber_stack::fiber_stack(std::size_t bytes, std::size_t lower_bytes, void (*main
 
 fiber_stack::~fiber_stack() {
   if (!memory_.valid()) return;
+  give_fiber_name_back(name);
   end_fiber(tsan_fiber_);
   // Those below have returned. (All of it would be slow: shadow memory of stacks that were never written.)
   auto* const from = static_cast<std::byte*>(resume_at_);
@@ -58,6 +60,12 @@ void fiber_stack::switch_to(fiber_stack& to, unsigned worker) noexcept {
   filch_switch_stack(&resume_at_, to.resume_at_, to.base_);
   arrived();
   put_exceptions(mine);
+}
+
+std::size_t fiber_stack::pages_in_use() const noexcept {
+  auto const* const from = static_cast<std::byte const*>(resume_at_);
+  if (from < memory_.low() || from >= memory_.high()) return 0;
+  return (static_cast<std::size_t>(memory_.high() - from) + os::page_size() - 1) / os::page_size();
 }
 
 void fiber_stack::arrived() noexcept {

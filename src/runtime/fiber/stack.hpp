@@ -36,7 +36,10 @@ class fiber_stack {
   /// The same as switch_to(), for a fiber that waits; it answers questions from its home stack meanwhile.
   void wait_on(fiber_stack& home, unsigned worker) noexcept;
   os::reservation const& memory() const noexcept { return memory_; }
+  /// Pages from the stack pointer to the top, while no thread is on the stack. 0: the fiber is on another stack.
+  std::size_t pages_in_use() const noexcept;
 
+  char const* name = nullptr;       // for hooks; null: they were not called with it yet
   std::uint64_t open_forks = 0;     // the scheduler's count for the fiber on it
   std::uint16_t root = k_any_root;  // the call that the fiber belongs to
 

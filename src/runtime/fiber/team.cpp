@@ -80,7 +80,11 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     // edge idle-4: after the root is visible.
     if (sleepers().sleeps_for_root(w.stack->root)) request_for_sleepers(w);
     fiber_stack_pool::enter(*w.stack, w.faults);
+    if (has_hooks_) [[unlikely]]
+      fiber_is_entered(hooks_, w);
     w.home->switch_to(*w.stack, w.index);
+    if (has_hooks_) [[unlikely]]
+      fiber_is_left(hooks_, w);
     check("fiber that leaves", [&w] { return fiber_checks::of_parting(w, *w.stack); });
     fiber_parting const p = w.parting;
     if (p.what == fiber_parting::moves || p.what == fiber_parting::returns) {
@@ -88,7 +92,8 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     } else if (p.what == fiber_parting::suspends) {
       fiber_stack* const suspended = std::exchange(w.stack, nullptr);
       counted(w.index).suspensions.bump();
-      note(w.index, trace::kind::suspends, 0, suspended);
+      if (is_traced()) [[unlikely]]
+        note(w.index, trace::kind::suspends, trace::packed::most_of(suspended->pages_in_use()), suspended);
       if (!p.counter->may_be_last(p.stolen)) trim_waiting(w, *suspended);
       if (p.counter->add_stolen(p.stolen)) go_on(w, *suspended, *p.counter);
     } else {

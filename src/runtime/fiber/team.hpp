@@ -6,6 +6,7 @@
 #include <filch/fiber_stats.hpp>
 
 #include "runtime/fiber/forced_steals.hpp"
+#include "runtime/fiber/hooks.hpp"
 #include "runtime/fiber/stack_pool.hpp"
 #include "runtime/random.hpp"
 #include "runtime/team.hpp"
@@ -50,7 +51,8 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   void (*next_call)(void*) = nullptr;       // the same, of a caller from outside
   void* next_argument = nullptr;
   fiber_parting parting;
-  std::uint64_t faults = 0;  // page faults of its thread when it last trimmed a stack; 0: not yet
+  char const* fiber_around = nullptr;  // for hooks: the fiber in which a pool was entered, while a fiber of it runs
+  std::uint64_t faults = 0;            // page faults of its thread when it last trimmed a stack; 0: not yet
 };
 
 /// The worker of the calling fiber, or null. In a child of fork() the fiber is outside: null.
@@ -161,6 +163,8 @@ class fiber_team : public team {
   bool run_newest_handed_over(fiber_member& me) noexcept;
   bool need_spare(fiber_member& w) noexcept;
 
+  fiber_hooks const hooks_ = fiber_hooks_now();
+  bool const has_hooks_ = hooks_.enter || hooks_.leave;
   fiber_stack_pool stacks_;
   handed_over handed_over_;
   std::vector<fiber_member*> members_;  // the member of each place, at the start of its space

@@ -1,10 +1,10 @@
-// Writes page.html with the figures in it, as an object of JavaScript.
+// The figures of the page, as an object of JavaScript.
 #include "runtime/profile/page.hpp"
 
+#include "runtime/json.hpp"
+#include "runtime/page.hpp"
 #include "runtime/profile/flame.hpp"
 #include "runtime/profile/profile.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -14,84 +14,9 @@
 namespace filch::runtime::profile {
 namespace {
 
-constexpr std::string_view k_page =
+constexpr std::string_view k_script =
 #include "runtime/profile/page.inc"
     ;
-
-/// Text of JSON. Commas are put where they belong.
-class json {
- public:
-  std::string text;
-
-  void open(char bracket) {
-    before();
-    text += bracket;
-    is_first_ = true;
-  }
-  void close(char bracket) {
-    text += bracket;
-    is_first_ = false;
-  }
-  void name(std::string_view n) {
-    string(n);
-    text += ':';
-    is_first_ = true;
-  }
-  void string(std::string_view s) {
-    before();
-    text += '"';
-    for (char const c : s) {
-      // "<" might end the script around it.
-      if (c == '"' || c == '\\' || c == '<' || static_cast<unsigned char>(c) < 0x20) {
-        char escaped[8];
-        std::snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-        text += escaped;
-      } else {
-        text += c;
-      }
-    }
-    text += '"';
-  }
-  void number(double x) {
-    before();
-    char digits[40];
-    std::snprintf(digits, sizeof(digits), "%.9g", x);
-    // In a program's locale the point may be a comma.
-    std::replace(digits, digits + sizeof(digits), ',', '.');
-    text += digits;
-  }
-  void number(std::uint64_t x) {
-    before();
-    text += std::to_string(x);
-  }
-  void nothing() {
-    before();
-    text += "null";
-  }
-  template <class Value> void field(std::string_view n, Value x) {
-    name(n);
-    number(x);
-  }
-  void field(std::string_view n, std::string const& s) {
-    name(n);
-    string(s);
-  }
-
- private:
-  void before() {
-    if (!is_first_) text += ',';
-    is_first_ = false;
-  }
-  bool is_first_ = true;
-};
-
-std::string program() {
-  char path[4096];
-  auto const length = readlink("/proc/self/exe", path, sizeof(path));
-  if (length <= 0) return "the program";
-  std::string const all(path, static_cast<std::size_t>(length));
-  return all.substr(all.rfind('/') + 1);
-}
 
 void write_burdens(json& to, summary const& s) {
   to.name("burdens");
@@ -190,7 +115,7 @@ void write_notes(json& to, summary const& s) {
 std::string figures(summary const& s) {
   json to;
   to.open('{');
-  to.field("program", program());
+  to.field("program", name_of_program());
   to.field("forks", s.all.forks);
   to.field("work", ms(s.all.work));
   to.field("work_error", uncertain_ms(s, s.all.segments));
@@ -210,11 +135,7 @@ std::string figures(summary const& s) {
 }  // namespace
 
 void print_page(std::FILE* to, summary const& s) {
-  constexpr std::string_view k_mark = "FILCH_DATA";
-  auto const at = k_page.find(k_mark);
-  std::string page(k_page.substr(0, at));
-  page += figures(s);
-  page += k_page.substr(at + k_mark.size());
+  std::string const page = page_of(k_script, figures(s));
   std::fwrite(page.data(), 1, page.size(), to);
 }
 

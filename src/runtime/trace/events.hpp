@@ -1,6 +1,8 @@
 // The events of FILCH_TRACE. A worker notes them where it leaves the fast path: it takes a task, waits, sleeps.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace filch::runtime::trace {
@@ -14,7 +16,7 @@ enum class kind : std::uint8_t {
   waits,       // in a join, for a thief
   joined,      // busy again
   runs,        // a fiber, from its begin or from where it was suspended: busy
-  suspends,    // the fiber that it ran: searches
+  suspends,    // the fiber that it ran, with so many pages of stack in place of a peer: searches
   searches,    // it has no task
   sleeps,      // asleep
   wakes_up,    // as before it slept
@@ -31,6 +33,10 @@ struct packed {
   static std::uint64_t of(kind what, unsigned peer, void const* at) noexcept {
     return reinterpret_cast<std::uintptr_t>(at) << k_address_shift | std::uint64_t{peer} << k_kind_bits |
            static_cast<std::uint64_t>(what);
+  }
+  /// A number in place of a peer, or the greatest that has room.
+  static unsigned most_of(std::size_t number) noexcept {
+    return static_cast<unsigned>(std::min<std::size_t>(number, (1u << k_peer_bits) - 1));
   }
   static kind what(std::uint64_t word) noexcept { return static_cast<kind>(word & ((1u << k_kind_bits) - 1)); }
   static unsigned peer(std::uint64_t word) noexcept {

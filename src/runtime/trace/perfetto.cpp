@@ -1,28 +1,29 @@
 // Writes TracePackets. A place is a track, and a sequence of packets of its own, so that its number and its names are
-// written once. Slices are states, one after the other; a busy one has the name of its code.
+// written once, and times are those since the packet before. Slices are states, one after the other; a busy one has
+// the name of its code.
 #include "runtime/trace/perfetto.hpp"
 
-#include "runtime/trace/protobuf.hpp"
+#include "runtime/trace/packet_file.hpp"
 
 #include <unistd.h>
 
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace filch::runtime::trace {
 namespace {
 
 // Field numbers of Perfetto's messages.
-namespace in_trace {
-constexpr unsigned k_packet = 1;
-}
 namespace in_packet {
+constexpr unsigned k_clocks = 6;
 constexpr unsigned k_timestamp = 8;
 constexpr unsigned k_sequence = 10;
 constexpr unsigned k_track_event = 11;
 constexpr unsigned k_interned = 12;
 constexpr unsigned k_flags = 13;
+constexpr unsigned k_clock = 58;
 constexpr unsigned k_defaults = 59;
 constexpr unsigned k_track = 60;
 }  // namespace in_packet
@@ -41,20 +42,33 @@ constexpr unsigned k_process = 3;
 constexpr unsigned k_parent = 5;
 constexpr unsigned k_counter = 8;
 }  // namespace in_track
+namespace in_clocks {
+constexpr unsigned k_clock = 1;
+constexpr unsigned k_number = 1;
+constexpr unsigned k_time = 2;
+constexpr unsigned k_counts_on = 3;
+}  // namespace in_clocks
+namespace in_defaults {
+constexpr unsigned k_events = 11;
+constexpr unsigned k_clock = 58;
+}  // namespace in_defaults
 constexpr unsigned k_process_id = 1;
 constexpr unsigned k_process_name = 6;
-constexpr unsigned k_defaults_of_events = 11;
 constexpr unsigned k_interned_name = 2;
 constexpr unsigned k_interned_number = 1;
 constexpr unsigned k_interned_text = 2;
 
 enum event_type : std::uint64_t { slice_begin = 1, slice_end = 2, instant = 3, counter = 4 };
+/// The file's clock; and one of each sequence, whose times are those since the event before.
+enum clock : std::uint64_t { of_file = 6, of_sequence = 64 };
 enum flags : std::uint64_t { state_is_cleared = 1, needs_state = 2 };
 
+constexpr std::uint64_t k_descriptions = 1;  // their sequence
 constexpr std::uint64_t k_process_track = 1;
 // A pool's tracks beside those of its places.
 constexpr std::uint64_t k_idle = 0xfff0;
 constexpr std::uint64_t k_suspended = 0xfff1;
+constexpr std::uint64_t k_stack_pages = 0xfff2;
 constexpr std::uint64_t k_pool = 0xffff;
 
 std::uint64_t track_of(unsigned pool, std::uint64_t what) { return (std::uint64_t{pool} << 16) + 2 + what; }
@@ -65,37 +79,33 @@ class file {
 
   std::string const& name_of(address code) const { return names_.of(code); }
   std::uint64_t nanoseconds(std::uint64_t time) const { return scale_.nanoseconds_at(time); }
-  void write(message const& packet) {
-    message outer;
-    outer.part(in_trace::k_packet, packet);
-    is_good_ &= std::fwrite(outer.text().data(), 1, outer.text().size(), to_) == outer.text().size();
-  }
-  bool is_good() const noexcept { return is_good_; }
+  void write(message const& packet) { to_.write(packet); }
+  bool end() { return to_.end(); }
+  /// Small numbers take the least room.
+  std::uint64_t new_sequence() noexcept { return ++sequences_; }
 
   void describe(message const& track) {
     message packet;
-    packet.number(in_packet::k_sequence, 1).part(in_packet::k_track, track);
+    packet.number(in_packet::k_sequence, k_descriptions).part(in_packet::k_track, track);
     write(packet);
   }
 
  private:
-  std::FILE* to_;
+  packet_file to_;
   code_names const& names_;
   time_scale const& scale_;
-  bool is_good_ = true;
+  std::uint64_t sequences_ = k_descriptions;
 };
 
 /// The packets of one track.
 class track {
  public:
-  track(file& to, std::uint64_t number, std::uint64_t sequence) : to_(to), number_(number), sequence_(sequence) {}
+  track(file& to, std::uint64_t number) : to_(to), number_(number), sequence_(to.new_sequence()) {}
 
   /// An empty name: none, as for the end of a slice.
   void event(std::uint64_t time, event_type type, std::string const& name, unsigned flow_field = 0,
              std::uint64_t flow = 0) {
-    message packet;
-    packet.number(in_packet::k_timestamp, to_.nanoseconds(time)).number(in_packet::k_sequence, sequence_);
-    begin(packet);
+    message packet = at(to_.nanoseconds(time));
     message e;
     e.number(in_event::k_type, type);
     if (!name.empty()) e.number(in_event::k_name, interned(name, packet));
@@ -104,9 +114,7 @@ class track {
     to_.write(packet);
   }
   void count(std::uint64_t time, std::int64_t value) {
-    message packet;
-    packet.number(in_packet::k_timestamp, to_.nanoseconds(time)).number(in_packet::k_sequence, sequence_);
-    begin(packet);
+    message packet = at(to_.nanoseconds(time));
     message e;
     e.number(in_event::k_type, counter).number(in_event::k_value, static_cast<std::uint64_t>(value));
     packet.part(in_packet::k_track_event, e);
@@ -122,15 +130,36 @@ class track {
   void ends(std::uint64_t time) { becomes(time, {}, 0); }
 
  private:
-  void begin(message& packet) {
-    packet.number(in_packet::k_flags, has_begun_ ? needs_state : state_is_cleared | needs_state);
-    if (has_begun_) return;
+  /// A packet with that time.
+  message at(std::uint64_t time) {
+    if (!has_begun_) begin(time);
+    message packet;
+    packet.number(in_packet::k_timestamp, time - std::exchange(before_, time))
+        .number(in_packet::k_sequence, sequence_)
+        .number(in_packet::k_flags, needs_state);
+    return packet;
+  }
+  void begin(std::uint64_t time) {
     has_begun_ = true;
+    before_ = time;
     message of_events;
     of_events.number(in_event::k_track, number_);
     message defaults;
-    defaults.part(k_defaults_of_events, of_events);
-    packet.part(in_packet::k_defaults, defaults);
+    defaults.part(in_defaults::k_events, of_events).number(in_defaults::k_clock, of_sequence);
+    message known;
+    known.number(in_clocks::k_number, of_file).number(in_clocks::k_time, time);
+    message own;
+    own.number(in_clocks::k_number, of_sequence).number(in_clocks::k_time, time).number(in_clocks::k_counts_on, 1);
+    message clocks;
+    clocks.part(in_clocks::k_clock, known).part(in_clocks::k_clock, own);
+    message packet;
+    packet.part(in_packet::k_clocks, clocks)
+        .number(in_packet::k_timestamp, time)
+        .number(in_packet::k_clock, of_file)
+        .number(in_packet::k_sequence, sequence_)
+        .number(in_packet::k_flags, state_is_cleared)
+        .part(in_packet::k_defaults, defaults);
+    to_.write(packet);
   }
   std::uint64_t interned(std::string const& name, message& packet) {
     auto const [found, is_new] = names_.try_emplace(name, names_.size() + 1);
@@ -148,6 +177,7 @@ class track {
   std::uint64_t const number_;
   std::uint64_t const sequence_;
   bool has_begun_ = false;
+  std::uint64_t before_ = 0;  // the time of its last packet
   bool is_in_slice_ = false;
   std::unordered_map<std::string, std::uint64_t> names_;
 };
@@ -164,6 +194,7 @@ class pool_writer : public listener {
     message as_counter;
     describe(k_idle, "workers without a task", &as_counter);
     describe(k_suspended, "suspended fibers", &as_counter);
+    describe(k_stack_pages, "stack pages of suspended fibers", &as_counter);
   }
 
   void changes(unsigned place, std::uint64_t time, state now, address code, std::uint64_t flow) override {
@@ -173,16 +204,20 @@ class pool_writer : public listener {
     auto const is_idle = [](state s) { return s != state::absent && s != state::busy; };
     if (is_idle(now) != is_idle(was)) at(k_idle).count(time, idle_ += is_idle(now) ? 1 : -1);
     was = now;
-    if (now == state::busy && flow != 0 && suspended_flows_.erase(flow) != 0)
-      at(k_suspended).count(time, static_cast<std::int64_t>(suspended_flows_.size()));
+    auto const resumed = suspended_.find(now == state::busy ? flow : 0);
+    if (resumed == suspended_.end()) return;
+    stack_pages_ -= resumed->second;
+    suspended_.erase(resumed);
+    count_suspended(time);
   }
   void stolen(unsigned place, std::uint64_t time, unsigned thief, std::uint64_t flow) override {
     at(place).event(time, instant, "stolen by " + name_of_place(of_, thief), in_event::k_flow, flow);
   }
-  void suspended(unsigned place, std::uint64_t time, std::uint64_t flow) override {
+  void suspended(unsigned place, std::uint64_t time, std::uint64_t flow, unsigned pages) override {
     at(place).event(time, instant, "fiber suspended", in_event::k_flow, flow);
-    suspended_flows_[flow] = true;
-    at(k_suspended).count(time, static_cast<std::int64_t>(suspended_flows_.size()));
+    suspended_[flow] = pages;
+    stack_pages_ += pages;
+    count_suspended(time);
   }
   void gives(unsigned place, std::uint64_t time) override { at(place).event(time, instant, "gives"); }
   void interrupts(unsigned place, std::uint64_t time, unsigned victim) override {
@@ -196,6 +231,10 @@ class pool_writer : public listener {
   }
 
  private:
+  void count_suspended(std::uint64_t time) {
+    at(k_suspended).count(time, static_cast<std::int64_t>(suspended_.size()));
+    at(k_stack_pages).count(time, stack_pages_);
+  }
   void describe(std::uint64_t what, std::string const& name, message const* as_counter) {
     message t;
     t.number(in_track::k_number, track_of(pool_, what))
@@ -209,8 +248,7 @@ class pool_writer : public listener {
     auto const found = tracks_.find(what);
     if (found != tracks_.end()) return found->second;
     if (what < of_.places) describe(what, name_of_place(of_, static_cast<unsigned>(what)), nullptr);
-    std::uint64_t const number = track_of(pool_, what);
-    return tracks_.try_emplace(what, to_, number, number).first->second;
+    return tracks_.try_emplace(what, to_, track_of(pool_, what)).first->second;
   }
 
   file& to_;
@@ -218,7 +256,8 @@ class pool_writer : public listener {
   unsigned const pool_;
   std::map<std::uint64_t, track> tracks_;
   std::unordered_map<unsigned, state> states_;
-  std::unordered_map<std::uint64_t, bool> suspended_flows_;
+  std::unordered_map<std::uint64_t, unsigned> suspended_;  // stack pages, by flow
+  std::int64_t stack_pages_ = 0;
   std::int64_t idle_ = 0;
 };
 
@@ -243,7 +282,7 @@ bool write_perfetto(std::FILE* to, std::vector<story> const& pools, code_names c
     each.tell(writer);
     writer.end(scale.end);
   }
-  return out.is_good();
+  return out.end();
 }
 
 }  // namespace filch::runtime::trace

@@ -39,7 +39,7 @@ class teller {
       case kind::runs: return runs(e, p, at);
       case kind::suspends:
         suspended_[at] = ++flow_;
-        to_.suspended(e.place, e.time, flow_);
+        to_.suspended(e.place, e.time, flow_, peer);
         return become(e, state::searching);
       case kind::searches: return become(e, state::searching);
       case kind::sleeps:

@@ -20,9 +20,9 @@ class listener {
   virtual ~listener() = default;
   /// The place is in this state from now on. `code` ran, if it is busy; 0: not known. `flow` ends here, unless 0.
   virtual void changes(unsigned place, std::uint64_t time, state now, address code, std::uint64_t flow) = 0;
-  /// A task of that place was stolen, or its fiber was suspended: `flow` begins here.
+  /// A task of that place was stolen, or its fiber was suspended, with so many pages of stack: `flow` begins here.
   virtual void stolen(unsigned place, std::uint64_t time, unsigned thief, std::uint64_t flow) = 0;
-  virtual void suspended(unsigned place, std::uint64_t time, std::uint64_t flow) = 0;
+  virtual void suspended(unsigned place, std::uint64_t time, std::uint64_t flow, unsigned pages) = 0;
   virtual void gives(unsigned place, std::uint64_t time) = 0;
   virtual void interrupts(unsigned place, std::uint64_t time, unsigned victim) = 0;
 };

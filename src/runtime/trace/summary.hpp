@@ -1,9 +1,11 @@
-// FILCH_TRACE=-: what the workers of a pool did, in a few lines.
+// The states of the workers of a pool, in a few figures.
 #pragma once
 
 #include "runtime/trace/names.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace filch::runtime::trace {
 
@@ -19,6 +21,30 @@ struct time_scale {
   }
 };
 
-std::string summary_of(story const& of, unsigned number, code_names const& names, time_scale const& scale);
+struct summary {
+  summary(story const& of, unsigned pool, code_names const& names, time_scale const& scale);
+
+  struct place {
+    std::string name;
+    double seconds;                           // present
+    double busy, searching, waiting, asleep;  // parts of these
+    std::uint64_t steals;
+  };
+
+  unsigned number;  // of the pool
+  std::string scheduler;
+  unsigned workers;
+  std::size_t events;
+  std::uint64_t dropped;
+  std::vector<place> places;  // those that were used
+  double in_use;              // workers with a task, on average while any had one
+  // the longest stretch in which half of the workers or more had no task; 0 s: there was none
+  double idle_begin = 0;
+  double idle_seconds = 0;
+  std::string ran_meanwhile;
+};
+
+/// FILCH_TRACE=-
+std::string text_of(summary const& s);
 
 }  // namespace filch::runtime::trace

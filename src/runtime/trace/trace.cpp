@@ -1,6 +1,7 @@
 // FILCH_TRACE: its value, the recorders of all pools, and what is written when the process ends.
 #include "runtime/fork_generation.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/trace/page.hpp"
 #include "runtime/trace/perfetto.hpp"
 
 #include <chrono>
@@ -39,6 +40,28 @@ time_scale scale_until_now(instant const& begin) {
   return {begin.cycles, end.cycles, static_cast<double>(end.cycles - begin.cycles) / passed.count()};
 }
 
+std::vector<summary> summaries_of(std::vector<story> const& stories, code_names const& names,
+                                  time_scale const& scale) {
+  std::vector<summary> all;
+  for (story const& each : stories) all.emplace_back(each, static_cast<unsigned>(all.size() + 1), names, scale);
+  return all;
+}
+
+/// False: the file could not be written.
+bool write_file(std::string const& name, std::vector<story> const& stories, code_names const& names,
+                time_scale const& scale) {
+  std::FILE* const to = std::fopen(name.c_str(), "wb");
+  if (!to) return false;
+  bool is_written = false;
+  if (name.ends_with(".html")) {
+    std::string const page = page_of_summaries(summaries_of(stories, names, scale));
+    is_written = std::fwrite(page.data(), 1, page.size(), to) == page.size();
+  } else {
+    is_written = write_perfetto(to, stories, names, scale);
+  }
+  return std::fclose(to) == 0 && is_written;
+}
+
 void write_at_exit() {
   session& s = *the_session;
   if (s.generation != fork_generation()) return;  // the parent writes
@@ -54,13 +77,10 @@ void write_at_exit() {
   time_scale const scale = scale_until_now(s.begin);
   code_names const names(stories);
   if (s.target == "-" || s.target == "1") {
-    unsigned number = 0;
-    for (story const& each : stories) std::fputs(summary_of(each, ++number, names, scale).c_str(), stderr);
+    for (summary const& each : summaries_of(stories, names, scale)) std::fputs(text_of(each).c_str(), stderr);
     return;
   }
-  std::FILE* const to = std::fopen(s.target.c_str(), "wb");
-  bool const is_written = to && write_perfetto(to, stories, names, scale);
-  if (!to || std::fclose(to) != 0 || !is_written) {
+  if (!write_file(s.target, stories, names, scale)) {
     std::fprintf(stderr, "filch: FILCH_TRACE=%s: can't write to this file\n", s.target.c_str());
   }
   if (dropped != 0) {

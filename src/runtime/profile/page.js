@@ -1,93 +1,5 @@
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Work and span</title>
-<style>
-:root {
-  color-scheme: light dark;
-  --page: #fcfcfb; --ink: #1c1e21; --soft: #5f6570; --line: #dcdfe3; --panel: #f3f4f6;
-  --main: #1f65ad; --band: #1f65ad22; --law: #9a5b00;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #15171b; --ink: #e4e6ea; --soft: #9aa1ac; --line: #33373e; --panel: #1e2127;
-    --main: #76b2f2; --band: #76b2f224; --law: #e0a44a;
-  }
-}
-* { box-sizing: border-box; }
-body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; background: var(--page); color: var(--ink);
-  max-width: 68rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
-h1 { font-size: 1.35rem; margin: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.05rem; margin: 2.4rem 0 .5rem; }
-p { margin: .3rem 0; }
-.soft { color: var(--soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem; margin: 1.2rem 0; }
-.tile { background: var(--panel); border-radius: 8px; padding: .6rem .8rem; }
-.tile b { display: block; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums; }
-.tile span { color: var(--soft); font-size: .85rem; }
-.chart { width: 100%; height: auto; display: block; }
-.chart text { fill: var(--soft); font-size: 12px; }
-.chart .grid { stroke: var(--line); stroke-width: 1; }
-.chart .law { stroke: var(--law); stroke-width: 1.5; stroke-dasharray: 5 4; fill: none; }
-.chart .lawtext { fill: var(--law); }
-.chart .band { fill: var(--band); stroke: none; }
-.chart .low { stroke: var(--main); stroke-width: 1.25; stroke-dasharray: 2 3; fill: none; }
-.chart .main { stroke: var(--main); stroke-width: 2.5; fill: none; stroke-linejoin: round; }
-.chart .maintext { fill: var(--main); font-weight: 600; }
-.chart .dot { fill: var(--main); }
-.choice { display: flex; flex-wrap: wrap; gap: .4rem 1.1rem; align-items: baseline; margin: .2rem 0 .6rem; font-size: .9rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .88rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .32rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child, .name { text-align: left; }
-th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
-th button { all: unset; cursor: pointer; white-space: nowrap; }
-th button:focus-visible { outline: 2px solid var(--main); outline-offset: 2px; }
-th[aria-sort=descending] button::after { content: " \2193"; }
-th[aria-sort=ascending] button::after { content: " \2191"; }
-.name { max-width: 20rem; overflow: hidden; text-overflow: ellipsis; }
-.key { display: inline-block; width: .7rem; height: .7rem; border-radius: 2px; margin-right: .45rem; background: var(--c); }
-.flame { position: relative; margin: .2rem 0 1rem; }
-.box { position: absolute; height: 1.65rem; padding: 0 .4rem; line-height: 1.6rem; font-size: .8rem; overflow: hidden;
-  white-space: nowrap; text-overflow: ellipsis; border-radius: 3px; border: 1px solid var(--page);
-  background: color-mix(in srgb, var(--c) 38%, var(--page)); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: 0; font-size: .9rem; }
-dt { color: var(--soft); }
-dd { margin: 0; }
-</style>
-</head>
-<body>
-<noscript>This page draws itself with a script in it.</noscript>
-<main></main>
-<script type="application/json" id="data">FILCH_DATA</script>
-<script>
-"use strict";
-const d = JSON.parse(document.getElementById("data").textContent);
-const main = document.querySelector("main");
+// The page of FILCH_PROFILE: curve, places, pictures. It is put into ../page.html.
 const k_workers = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-const colors = ["#4c86c6", "#e08a2e", "#4fa35a", "#b26fb0", "#d45f69", "#3fa9a3", "#a3805f", "#8b8f98"];
-
-function make(tag, attributes, ...inside) {
-  const svg = ["svg", "line", "path", "circle", "text", "title"].includes(tag);
-  const e = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name === "style") e.style.cssText = value; else e.setAttribute(name, value);
-  }
-  e.append(...inside);
-  return e;
-}
-function count(n) { return n.toLocaleString("en"); }
-function number(x) { return x >= 100 ? count(Math.round(x)) : x >= 10 ? x.toFixed(1) : x.toFixed(2); }
-function time(ms) {
-  const a = Math.abs(ms);
-  if (a >= 1000) return number(ms / 1000) + " s";
-  if (a >= 1) return number(ms) + " ms";
-  if (a >= 1e-3) return number(ms * 1e3) + " \u00b5s";
-  return number(ms * 1e6) + " ns";
-}
-function percent(x) { return (100 * x).toFixed(x < 0.0995 ? 1 : 0) + "%"; }
 function parallelism(work, span) { return span > 0 ? Math.max(1, work / span) : 1; }
 const program_parallelism = parallelism(d.work, d.span);
 
@@ -109,14 +21,12 @@ function head() {
     `Parallelism is at least ${number(program_parallelism)}, and ${number(burdened)} with the cost of steals: ` +
     (burdened < 3 ? "more than two workers are hardly of use." :
       `up to about ${count(Math.round(burdened / 2))} workers are used well.`)));
-  const tiles = make("div", { class: "tiles" });
-  const tile = (value, name) => tiles.append(make("div", { class: "tile" }, make("b", {}, value), make("span", {}, name)));
-  tile(time(d.work), "work \u00b1 " + time(d.work_error));
-  tile(time(d.span), "span \u00b1 " + time(d.span_error));
-  tile(number(program_parallelism), "parallelism at least");
-  tile(count(d.forks), "forks");
-  if (d.forks) tile(time(d.work / d.forks), "work for each fork");
-  main.append(tiles);
+  main.append(tile_row(
+    [time(d.work), "work \u00b1 " + time(d.work_error)],
+    [time(d.span), "span \u00b1 " + time(d.span_error)],
+    [number(program_parallelism), "parallelism at least"],
+    [count(d.forks), "forks"],
+    ...(d.forks ? [[time(d.work / d.forks), "work for each fork"]] : [])));
 }
 
 function curve(burden) {
@@ -194,35 +104,6 @@ function speedup() {
   draw(d.burdens[0]);
 }
 
-// ---- tables that sort
-function sorting_table(id, columns, rows) {
-  const table = make("table", { id });
-  const head = make("tr", {});
-  const body = make("tbody", {});
-  const fill = () => body.replaceChildren(...rows.map(r => make("tr", {}, ...columns.map(c => c.cell(r)))));
-  columns.forEach(c => {
-    const th = make("th", { scope: "col", class: c.text ? "name" : "" }, make("button", { type: "button" }, c.name));
-    th.firstChild.addEventListener("click", () => {
-      const down = th.getAttribute("aria-sort") ? th.getAttribute("aria-sort") === "ascending" : !c.text;
-      for (const other of head.children) other.removeAttribute("aria-sort");
-      th.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const order = (a, b) => c.text ? c.value(a).localeCompare(c.value(b)) : (c.value(a) ?? -1) - (c.value(b) ?? -1);
-      rows.sort((a, b) => down ? order(b, a) : order(a, b));
-      fill();
-    });
-    head.append(th);
-  });
-  table.append(make("thead", {}, head), body);
-  fill();
-  return make("div", { class: "wide" }, table);
-}
-function text_column(name, value, key) {
-  return { name, value, text: true, cell: r => make("td", { class: "name", title: value(r) },
-    ...(key ? [make("span", { class: "key", style: "--c:" + key(r) })] : []), value(r)) };
-}
-function column(name, value, show) {
-  return { name, value, cell: r => make("td", {}, value(r) === null ? "\u2013" : show(value(r))) };
-}
 function color(place) { return place < 0 ? "#9aa1ac" : colors[place % colors.length]; }
 
 function places() {
@@ -308,6 +189,3 @@ places();
 flames();
 regions();
 notes();
-</script>
-</body>
-</html>

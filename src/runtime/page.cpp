@@ -1,0 +1,39 @@
+// Fills page.html, which has the style and the functions that scripts share.
+#include "runtime/page.hpp"
+
+#include <unistd.h>
+
+#include <cstddef>
+
+namespace filch::runtime {
+namespace {
+
+constexpr std::string_view k_page =
+#include "runtime/page.inc"
+    ;
+
+}  // namespace
+
+std::string page_of(std::string_view script, std::string_view data) {
+  constexpr std::string_view k_data = "FILCH_DATA";
+  constexpr std::string_view k_script = "FILCH_SCRIPT";
+  static_assert(k_page.find(k_data) < k_page.find(k_script));
+  auto const at_data = k_page.find(k_data);
+  auto const at_script = k_page.find(k_script);
+  std::string page(k_page.substr(0, at_data));
+  page += data;
+  page += k_page.substr(at_data + k_data.size(), at_script - at_data - k_data.size());
+  page += script;
+  page += k_page.substr(at_script + k_script.size());
+  return page;
+}
+
+std::string name_of_program() {
+  char path[4096];
+  auto const length = readlink("/proc/self/exe", path, sizeof(path));
+  if (length <= 0) return "the program";
+  std::string const all(path, static_cast<std::size_t>(length));
+  return all.substr(all.rfind('/') + 1);
+}
+
+}  // namespace filch::runtime

@@ -1,0 +1,14 @@
+// Pages for browsers, which need no network: the reports of FILCH_PROFILE and FILCH_TRACE.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace filch::runtime {
+
+/// A page that runs the script on the data.
+std::string page_of(std::string_view script, std::string_view data);
+/// The program's file name, for titles.
+std::string name_of_program();
+
+}  // namespace filch::runtime
