@@ -10,7 +10,7 @@ namespace filch::inline FILCH_ABI::detail {
 template <class Comp> struct descent {
   Comp& comp;
   template <class Element, class Element2> FILCH_INLINE bool operator()(Element&& x, Element2&& y) const {
-    return static_cast<bool>(std::invoke(comp, static_cast<Element2&&>(y), static_cast<Element&&>(x)));
+    return static_cast<bool>(detail::call_with(comp, static_cast<Element2&&>(y), static_cast<Element&&>(x)));
   }
 };
 template <class Comp> descent(Comp&) -> descent<Comp>;

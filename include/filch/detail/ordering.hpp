@@ -5,9 +5,9 @@
 #include <filch/detail/body.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <cstddef>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 

@@ -4,12 +4,11 @@
 #include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstring>
-#include <iterator>
-#include <memory>
 #include <vector>
 
 namespace filch::inline FILCH_ABI {
