@@ -121,6 +121,12 @@ template <class Value, class Out>
 inline constexpr bool fills_parts<positions<constant<Value>>, Out> =
     std::is_arithmetic_v<Value> && std::is_arithmetic_v<std::iter_value_t<Out>>;
 
+/// The value of g() at each position.
+template <class Fn> struct generated {
+  body_of<Fn> g;
+  FILCH_INLINE decltype(auto) operator()(std::size_t) const { return g(); }
+};
+
 /// Writes f(position) to all of `out`.
 template <class Sched, class Stop, class Iterator, class Fn>
 Iterator write_positions(Stop& stop, input<Iterator> const& out, Fn&& f) {
