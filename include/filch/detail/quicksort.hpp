@@ -3,6 +3,7 @@
 
 #include <filch/detail/ordering.hpp>
 #include <filch/detail/presorted.hpp>
+#include <filch/detail/vector_sort.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -41,6 +42,9 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   static constexpr std::size_t k_forked = 512;
   static constexpr std::size_t k_partitioned_by_all = 16'384;
   static constexpr std::size_t k_swapped_together = 4096;
+  // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
+  static constexpr std::size_t k_vectors_least = 256;
+  static constexpr std::size_t k_vectors_most = 32'768;
 
   quicksort(Stop& stop, Iterator const& begin, Less const& less)
       : stop_(stop), begin_(begin), less_(less), splits_all_(detail::splits_all()) {}
@@ -80,7 +84,13 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   /// `has_left`: the element below `first` is in its place.
   FILCH_OUTLINE void sort(std::size_t first, std::size_t last, unsigned bad, bool has_left) const {
     while (last - first > k_few) {
+      if (stop_.is_requested()) return;
       std::size_t const n = last - first;
+      if constexpr (has_vector_sort<Iterator, Less>) {
+        bool const is_wanted = splits_all_ || Sched::wanted();
+        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted))
+          return detail::sort_vectors(at(first), n, less_);
+      }
       partitioned const p = partition_once(first, last, bad, has_left);
       if (p.is_sorted || stop_.was_seen()) return;
       if ((n >= k_forked || splits_all_) && p.low - first > 1) {
