@@ -48,5 +48,26 @@ TYPED_TEST(highway, sorts_numbers_of_every_type) {
   });
 }
 
+/// NaN has no order. No element is lost.
+TYPED_TEST(highway, sorts_keep_to_their_range_if_there_is_nan) {
+  typename TypeParam::pool pool({.workers = 2});
+  for (std::size_t n : {300u, 5'000u, 100'000u}) {
+    auto const v = numbers(n + 2);
+    std::vector<double> own(v.begin(), v.end());
+    for (std::size_t i = 1; i <= n; i += 7) own[i] = std::nan("");
+    double const below = own.front(), above = own.back();
+    auto const count_and_sum = [](std::vector<double> const& all) {
+      std::pair<int, double> found{};
+      for (double x : all) std::isnan(x) ? static_cast<void>(++found.first) : static_cast<void>(found.second += x);
+      return found;
+    };
+    auto const before = count_and_sum(own);
+    pool.run([&] { filch::sort<TypeParam>(own.begin() + 1, own.end() - 1); });
+    EXPECT_EQ(count_and_sum(own), before);
+    EXPECT_EQ(own.front(), below);
+    EXPECT_EQ(own.back(), above);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

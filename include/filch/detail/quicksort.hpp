@@ -88,8 +88,8 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
       std::size_t const n = last - first;
       if constexpr (has_vector_sort<Iterator, Less>) {
         bool const is_wanted = splits_all_ || Sched::wanted();
-        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted))
-          return detail::sort_vectors(at(first), n, less_);
+        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) && detail::sort_vectors(at(first), n, less_))
+          return;
       }
       partitioned const p = partition_once(first, last, bad, has_left);
       if (p.is_sorted || stop_.was_seen()) return;
