@@ -1,5 +1,5 @@
 # Installation: headers, library, CMake package, pkg-config.
-install(TARGETS filch filch_std_par EXPORT filch_targets
+install(TARGETS filch filch_std_par filch_highway_sort EXPORT filch_targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set(not_installed "")

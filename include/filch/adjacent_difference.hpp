@@ -6,9 +6,9 @@
 #include <filch/detail/bounded.hpp>
 #include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 
 namespace filch::inline FILCH_ABI {

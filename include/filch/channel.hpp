@@ -15,7 +15,7 @@ struct channel : detail::race_scheduler<channel, 1> {
   using pool = detail::race_pool<1, channel_options, channel_stats>;
   template <class Fn> static void detach(Fn&& f) {
     using closure = std::decay_t<Fn>;
-    auto task = std::make_unique<closure>(std::forward<Fn>(f));
+    detail::owned<closure> task(new closure(std::forward<Fn>(f)));
     detail::race_detach(&frame::run<closure>, task.release());
   }
   static void barrier() noexcept { detail::race_barrier(); }
@@ -98,7 +98,8 @@ struct channel {
   /// f is moved or copied away. It must not throw: the process ends if it does. Costs an allocation; throws
   /// std::bad_alloc if that fails.
   template <class Fn> static void detach(Fn&& f) {
-    auto task = std::make_unique<detail::channel_closure<std::decay_t<Fn>>>(std::forward<Fn>(f));
+    using closure = detail::channel_closure<std::decay_t<Fn>>;
+    detail::owned<closure> task(new closure(std::forward<Fn>(f)));
     detail::channel_worker& w = *detail::channel_self;
     if (w.top == w.end && detail::channel_has_no_list(w)) {
       task->call();

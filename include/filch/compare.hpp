@@ -42,12 +42,13 @@ template <class Sched, class Stop, class Iterator, class Iterator2, class Comp, 
 bool lexicographical_compare(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Comp& comp,
                              Proj& proj, Proj2& proj2) {
   auto const are_equivalent = [&comp](auto&& x, auto&& y) {
-    return !static_cast<bool>(std::invoke(comp, x, y)) && !static_cast<bool>(std::invoke(comp, y, x));
+    return !static_cast<bool>(detail::call_with(comp, x, y)) && !static_cast<bool>(detail::call_with(comp, y, x));
   };
   std::size_t const n = std::min(in.length, in2.length);
   std::size_t const at = detail::find_mismatch<Sched>(stop, in, in2, are_equivalent, proj, proj2);
   if (stop.was_seen() || at == n) return in.length < in2.length;
-  return static_cast<bool>(std::invoke(comp, std::invoke(proj, *in.at(at)), std::invoke(proj2, *in2.at(at))));
+  return static_cast<bool>(
+      detail::call_with(comp, detail::call_with(proj, *in.at(at)), detail::call_with(proj2, *in2.at(at))));
 }
 
 }  // namespace detail

@@ -91,8 +91,10 @@ template <class Iterator, class ValueOf, class Op> struct reducing_values {
   using value = kept_result_of<Iterator, ValueOf>;
   ValueOf& value_of;
   Op& op;
-  value first(element&& x) const { return value(std::invoke(value_of, static_cast<element&&>(x))); }
-  void add(value& sum, element&& x) const { append(sum, value(std::invoke(value_of, static_cast<element&&>(x)))); }
+  value first(element&& x) const { return value(detail::call_with(value_of, static_cast<element&&>(x))); }
+  void add(value& sum, element&& x) const {
+    append(sum, value(detail::call_with(value_of, static_cast<element&&>(x))));
+  }
   void append(value& sum, value&& upper) const {
     sum = detail::result_for<value>(body_of<Op, value, value>{op}, std::move(sum), std::move(upper));
   }

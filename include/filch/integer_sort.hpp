@@ -47,7 +47,7 @@ template <class Sched, class Stop, class Iterator, class KeyOf> class radix_sort
 
  private:
   template <class Element> FILCH_INLINE bits bits_of(Element&& x) const {
-    return detail::ordered_bits(std::invoke(key_of_, static_cast<Element&&>(x)));
+    return detail::ordered_bits(detail::call_with(key_of_, static_cast<Element&&>(x)));
   }
   template <class Element> FILCH_INLINE std::size_t digit_of(Element&& x, unsigned shift) const {
     return static_cast<std::size_t>(bits_of(static_cast<Element&&>(x)) >> shift) & (k_digits - 1);

@@ -5,9 +5,9 @@
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/reproducing.hpp>
 #include <filch/detail/sieve.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 namespace filch::inline FILCH_ABI {

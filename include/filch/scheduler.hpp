@@ -48,7 +48,7 @@ namespace detail {
 
 /// Runs f on a worker of Sched: here if the caller is one, else in Sched's default pool.
 template <class Sched, class Fn> decltype(auto) inside_pool(Fn&& f) {
-  if (Sched::inside()) return std::invoke(std::forward<Fn>(f));
+  if (Sched::inside()) return detail::call_with(std::forward<Fn>(f));
   return Sched::default_pool().run(std::forward<Fn>(f));
 }
 

@@ -62,7 +62,7 @@ template <scheduler Sched = default_scheduler, class Body> decltype(auto) scope(
     detail::result_slot<kept> result;
     detail::result_slot<std::exception_ptr> failure;
     try {
-      result.make([&]() -> Result { return std::invoke(std::forward<Body>(body), s); });
+      result.make([&]() -> Result { return detail::call_with(std::forward<Body>(body), s); });
     } catch (...) {
       failure.make(detail::caught_exception);
       goto threw;
@@ -88,7 +88,7 @@ template <class Closure, class Token> struct stoppable_task {
   stop_request<Token>* stop;
   Closure closure;
   void operator()() && {
-    if (!stop->is_requested()) static_cast<void>(std::invoke(std::move(closure)));
+    if (!stop->is_requested()) static_cast<void>(detail::call_with(std::move(closure)));
   }
 };
 
@@ -136,7 +136,7 @@ auto scope(Token const& token, Body&& body) {
   detail::stop_request stop(token);
   auto const body_of_scope = [&](spawner<Sched>& plain) -> Result {
     stoppable_spawner<Sched, Token> s(plain, stop);
-    return std::invoke(std::forward<Body>(body), s);
+    return detail::call_with(std::forward<Body>(body), s);
   };
   auto const whole = [&]() -> decltype(auto) { return filch::scope<Sched>(body_of_scope); };
   if constexpr (std::is_void_v<Result>) {

@@ -62,7 +62,7 @@ struct serial {
     /// The same for `pool({})`.
     explicit pool(detail::no_options) noexcept {}
     /// Calls f here.
-    template <class Fn> decltype(auto) run(Fn&& f) { return std::invoke(std::forward<Fn>(f)); }
+    template <class Fn> decltype(auto) run(Fn&& f) { return detail::call_with(std::forward<Fn>(f)); }
     /// Always 1.
     unsigned workers() const noexcept { return 1; }
     /// Always 1.

@@ -19,7 +19,9 @@ namespace filch::inline FILCH_ABI {
 /// or a stop.
 ///
 /// A quicksort in place; on one worker it is the serial one. Complexity: O(n log n) calls of comp for every input and
-/// every comp, n - 1 if the elements are sorted, or sorted the other way round. Allocates nothing.
+/// every comp, n - 1 if the elements are sorted, or sorted the other way round. If a quarter of them or more are in
+/// order, only the others are sorted, and merged with those: that allocates as many elements as are out of order.
+/// Else, and without memory, nothing is allocated.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 Iterator sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
@@ -126,7 +128,7 @@ bool nth_element(Token const& token, Range&& range, std::ranges::iterator_t<Rang
 /// Returns the end.
 ///
 /// `nth_element` and `sort`. Complexity: O(n + k log k) calls of comp for k sorted elements on average, O(n log n) at
-/// worst. Allocates nothing.
+/// worst. Allocates as `sort` does.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 Iterator partial_sort(Iterator first, Iterator middle, Sentinel last, Comp comp = {}, Proj proj = {}) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filch/default_scheduler.hpp>
+#include <filch/detail/standard.hpp>
 
-#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -35,7 +35,7 @@ template <class Sched, class... Rest> struct staying_everywhere<Sched, Rest...> 
 /// stack.
 template <class Fn> decltype(auto) stay(Fn&& f) {
   detail::staying_everywhere<FILCH_SCHEDULERS> const here;
-  return std::invoke(std::forward<Fn>(f));
+  return detail::call_with(std::forward<Fn>(f));
 }
 
 }  // namespace filch::inline FILCH_ABI

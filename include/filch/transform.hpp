@@ -205,14 +205,14 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
 Iterator generate(Iterator first, Sentinel last, Fn&& g) {
   detail::never_stopped never;
   return detail::write_positions<Sched>(never, detail::input_of(first, last),
-                                        [&g](std::size_t) -> decltype(auto) { return g(); });
+                                        detail::generated<std::remove_reference_t<Fn>>{{g}});
 }
 /// The same for a range.
 template <scheduler Sched = default_scheduler, sized_random_access_output Range, class Fn>
 std::ranges::borrowed_iterator_t<Range> generate(Range&& range, Fn&& g) {
   detail::never_stopped never;
   return detail::write_positions<Sched>(never, detail::input_of(range),
-                                        [&g](std::size_t) -> decltype(auto) { return g(); });
+                                        detail::generated<std::remove_reference_t<Fn>>{{g}});
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -222,7 +222,7 @@ bool generate(Token const& token, Args&&... args) {
       token,
       [](auto& stop, auto const& in, auto&& g) {
         static_cast<void>(
-            detail::write_positions<Sched>(stop, in, [&g](std::size_t) -> decltype(auto) { return g(); }));
+            detail::write_positions<Sched>(stop, in, detail::generated<std::remove_reference_t<decltype(g)>>{{g}}));
       },
       std::forward<Args>(args)...);
 }

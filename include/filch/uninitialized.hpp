@@ -8,8 +8,8 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/pieces.hpp>
+#include <filch/detail/standard.hpp>
 
-#include <memory>
 #include <new>
 
 namespace filch::inline FILCH_ABI {

@@ -1,7 +1,7 @@
 // worker_local: a value for each worker, for code that may change threads at a join.
 #pragma once
 
-#include <filch/detail/platform.hpp>
+#include <filch/detail/standard.hpp>
 #if defined(FILCH_RACES)
 #include <filch/detail/race_hooks.hpp>
 #endif
@@ -10,8 +10,6 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,6 +21,17 @@ namespace detail {
 /// address of a thread_local, across a join.
 FILCH_API unsigned thread_number();
 inline constexpr unsigned k_thread_numbers = 1u << 16;
+
+/// A function that makes values. (With std::function this header would take twice the time to compile.)
+template <class Value> struct maker {
+  virtual ~maker() = default;
+  virtual Value make() const = 0;
+};
+template <class Value, class Make> struct maker_of final : maker<Value> {
+  Make function;
+  explicit maker_of(Make&& f) : function(std::move(f)) {}
+  Value make() const override { return detail::call_with(function); }
+};
 
 }  // namespace detail
 
@@ -42,11 +51,11 @@ template <class Value> class worker_local {
   /// Each Value begins as Value().
   worker_local()
     requires std::is_default_constructible_v<Value>
-      : make_([] { return Value(); }) {}
+      : worker_local([] { return Value(); }) {}
   /// Each Value begins as what make() returns, which several threads may call at once.
   template <class Make>
     requires(std::is_invocable_r_v<Value, Make const&> && std::is_copy_constructible_v<Make>)
-  explicit worker_local(Make make) : make_(std::move(make)) {}
+  explicit worker_local(Make make) : make_(new detail::maker_of<Value, Make>(std::move(make))) {}
   worker_local(worker_local const&) = delete;
   worker_local& operator=(worker_local const&) = delete;
   ~worker_local() {
@@ -91,7 +100,7 @@ template <class Value> class worker_local {
         sum.emplace(value);
       }
     });
-    return sum ? std::move(*sum) : make_();
+    return sum ? std::move(*sum) : make_->make();
   }
 
   /// Destroys all values. local() makes new ones.
@@ -123,7 +132,7 @@ template <class Value> class worker_local {
   }
 
   FILCH_COLD node** add_chunk(std::size_t c) {
-    auto made = std::make_unique<node*[]>(std::size_t{1} << c);
+    detail::owned<node*[]> made(new node*[std::size_t{1} << c]());
     node** there = nullptr;
     // edge local-1: release: the empty places; acquire: those of a thread that was faster.
     if (!chunks_[c].compare_exchange_strong(there, made.get(), std::memory_order_release,
@@ -134,7 +143,7 @@ template <class Value> class worker_local {
   }
 
   FILCH_COLD Value& make_local() {
-    std::unique_ptr<node> made(new node{make_()});
+    detail::owned<node> made(new node{make_->make()});
     // make() may have joined and changed threads, or have called local() itself.
     node*& place = place_of_caller();
     if (!place) place = made.release();
@@ -150,7 +159,7 @@ template <class Value> class worker_local {
     }
   }
 
-  std::function<Value()> make_;
+  detail::owned<detail::maker<Value>> make_;
   std::array<std::atomic<node**>, k_chunks> chunks_{};
 };
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <filch/detail/lengths.hpp>
+#include <filch/detail/standard.hpp>
 #include <filch/detail/zipped.hpp>
 
 #include <algorithm>
 #include <compare>
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <ranges>
 #include <tuple>
 #include <type_traits>

@@ -113,9 +113,14 @@ TEST(comparators_that_lie, lose_nothing_of_many_short_ranges) {
 TYPED_TEST(comparators, that_throw_let_the_exception_out_and_lose_nothing) {
   in_every_pool<TypeParam>([](std::size_t n) {
     if (n < 3 || n > 1'000) return;
-    auto const words = words_of(numbers(n));
-    auto const sorted = in_order(words);
-    for (int throw_at : {1, 2, 20, 100, 600, 3'000}) {
+    auto nearly_sorted = numbers(n, 10'000, 99'999);
+    std::sort(nearly_sorted.begin(), nearly_sorted.end());
+    for (std::size_t i = 7; i < n; i += 50) std::swap(nearly_sorted[i], nearly_sorted[i / 2]);
+    auto const random_words = words_of(numbers(n)), ordered_words = words_of(nearly_sorted);
+    for (int throw_at : {1, 2, 20, 100, 600, 1'500, 1'900, -600, -1'500, -1'900}) {
+      auto const& words = throw_at > 0 ? random_words : ordered_words;
+      auto const sorted = in_order(words);
+      throw_at = std::abs(throw_at);
       std::atomic<int> calls{0};
       answers_for_words const less = [&](auto& x, auto& y) {
         if (++calls == throw_at) throw throw_at;
@@ -142,6 +147,29 @@ TYPED_TEST(comparators, that_throw_let_the_exception_out_and_lose_nothing) {
       });
     }
   });
+}
+
+/// In each of its steps: the look for one run, the one for elements in order, the first partition.
+TYPED_TEST(comparators, that_request_a_stop_end_each_step_soon) {
+  constexpr int k_n = 200'000, k_request = 20'000, k_part = 20'000;
+  std::vector<int> one_run(k_n);
+  std::iota(one_run.begin(), one_run.end(), 0);
+  auto nearly_sorted = one_run;
+  std::swap(nearly_sorted[0], nearly_sorted[1]);
+  for (auto const& v : {one_run, nearly_sorted, numbers(k_n, 0, 1 << 30)}) {
+    stop_source source;
+    int calls = 0;
+    answers const less = [&](int x, int y) {
+      if (++calls == k_request) source.request_stop();
+      return x < y;
+    };
+    auto own = v;
+    typename TypeParam::pool pool({.workers = 1});
+    pool.run([&] { EXPECT_FALSE(filch::sort<TypeParam>(source.get_token(), own, asking<int>{&less})); });
+    EXPECT_GE(calls, k_request);
+    EXPECT_LT(calls, k_request + k_part);
+    EXPECT_EQ(in_order(own), in_order(v));
+  }
 }
 
 TYPED_TEST(comparators, that_request_a_stop_end_the_sort) {

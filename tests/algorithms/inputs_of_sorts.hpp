@@ -30,6 +30,9 @@ template <class Body> void for_patterns(std::size_t n, Body body) {
   call("all equal", [](std::size_t) { return 7; });
   call("saw", [](std::size_t i) { return i % 37; });
   call("nearly sorted", [&](std::size_t i) { return i % 50 == 3 ? static_cast<std::size_t>(few[i]) : i; });
+  call("descending, nearly", [&](std::size_t i) { return i % 50 == 3 ? static_cast<std::size_t>(few[i]) : n - i; });
+  call("two great ones among the sorted", [n](std::size_t i) { return i % 100 > 97 ? n + i : i; });
+  call("sorted, then random", [&](std::size_t i) { return i < n / 2 ? static_cast<int>(i) : random[i]; });
   call("sorted, then one", [n](std::size_t i) { return i + 1 == n ? n / 2 : i; });
   call("two runs", [n](std::size_t i) { return i < n / 2 ? i : i - n / 2; });
 }

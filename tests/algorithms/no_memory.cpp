@@ -241,10 +241,15 @@ TYPED_TEST(no_memory, of_sorts_and_merges) {
   auto halves = data;
   std::sort(halves.begin(), halves.begin() + middle);
   std::sort(halves.begin() + middle, halves.end());
+  std::vector<int> two_runs(600);
+  for (std::size_t i = 0; i < two_runs.size(); ++i) two_runs[i] = static_cast<int>(i % 300);
   sweep<S>(may::end_only, [&](auto run) {
     auto v = data;
     run([&] { filch::sort<S>(v); });
     EXPECT_EQ(v, sorted);
+    v = two_runs;  // they are merged
+    run([&] { filch::sort<S>(v); });
+    EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
     v = data;
     run([&] { filch::stable_sort<S>(v); });
     EXPECT_EQ(v, sorted);

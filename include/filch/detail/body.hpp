@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
-#include <functional>
 #include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -23,7 +23,7 @@ template <class Fn, class... Args> consteval bool body_is_copied() {
 template <class Fn, class... Args> struct body_of {
   std::conditional_t<body_is_copied<Fn, Args...>(), Fn, Fn&> f;
   template <class... Actual> FILCH_INLINE decltype(auto) operator()(Actual&&... args) const {
-    return std::invoke(f, static_cast<Actual&&>(args)...);
+    return detail::call_with(f, static_cast<Actual&&>(args)...);
   }
 };
 

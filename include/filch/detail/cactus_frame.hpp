@@ -3,9 +3,9 @@
 
 #include <filch/detail/cactus_join.hpp>
 #include <filch/detail/fiber_frame.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <array>
-#include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -46,7 +46,7 @@ class cactus_frame : public fiber_frame<cactus_frame> {
   };
   static constexpr unsigned k_few = 8;
   // k_few << i places each, so that none moves while others read.
-  using more_places = std::array<std::unique_ptr<waiting*[]>, 9>;
+  using more_places = std::array<owned<waiting*[]>, 9>;
   static_assert(k_few << std::tuple_size_v<more_places> == k_pending_most);
 
   // in src/schedulers/cactus/frame.cpp
@@ -72,7 +72,7 @@ class cactus_frame : public fiber_frame<cactus_frame> {
   cactus_begun begun_;   // tasks begun, by any worker
   ticket ticket_;
   std::array<waiting*, k_few> first_tasks_;  // by number; written before the ticket
-  std::unique_ptr<more_places> more_tasks_;
+  owned<more_places> more_tasks_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -9,10 +9,10 @@
 #include <filch/detail/cactus_words.hpp>
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <atomic>
 #include <exception>
-#include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -108,7 +108,7 @@ template <bool KeepsPlace, class Gn>
   std::destroy_at(&kept);
   try {
     if (cactus_take_back<KeepsPlace>(second) == cactus_outcome::run_it) {
-      static_cast<void>(std::invoke(second.g()));
+      static_cast<void>(detail::call_with(second.g()));
     } else {
       static_cast<void>(second.take());
     }

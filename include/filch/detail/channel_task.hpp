@@ -34,14 +34,14 @@ template <class Fn> struct channel_closure : channel_detached {
   template <class Gn> explicit channel_closure(Gn&& g) : channel_detached(run_and_delete), f(std::forward<Gn>(g)) {}
   void call() noexcept {
     try {
-      static_cast<void>(std::invoke(std::move(f)));
+      static_cast<void>(detail::call_with(std::move(f)));
     } catch (...) {
       detail::drop_caught_exception();
       std::terminate();  // in the handler: the line on stderr tells what was thrown
     }
   }
   static void run_and_delete(channel_detached& t) noexcept {
-    std::unique_ptr<channel_closure> const self(static_cast<channel_closure*>(&t));
+    owned<channel_closure> const self(static_cast<channel_closure*>(&t));
     self->call();
   }
 };

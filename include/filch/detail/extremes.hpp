@@ -214,9 +214,9 @@ std::ranges::range_value_t<Range> find_sifted_extreme(Range&& range, Comp& comp,
   auto s = detail::sieve_of(static_cast<Range&&>(range));
   auto const is_better = [&comp, &proj](auto const& best, auto const& x) {
     auto const less = [&comp](auto&& a, auto&& b) {
-      return std::invoke(comp, static_cast<decltype(a)>(a), static_cast<decltype(b)>(b));
+      return detail::call_with(comp, static_cast<decltype(a)>(a), static_cast<decltype(b)>(b));
     };
-    return detail::is_better<Which>(less, std::invoke(proj, best), std::invoke(proj, x));
+    return detail::is_better<Which>(less, detail::call_with(proj, best), detail::call_with(proj, x));
   };
   keeping_better<decltype(is_better)> better{is_better};
   std::identity all;
@@ -262,7 +262,7 @@ std::ranges::minmax_result<std::ranges::range_value_t<Range>> find_sifted_extrem
   using value = std::ranges::range_value_t<Range>;
   auto s = detail::sieve_of(static_cast<Range&&>(range));
   auto const less = [&comp, &proj](auto const& a, auto const& b) {
-    return static_cast<bool>(std::invoke(comp, std::invoke(proj, a), std::invoke(proj, b)));
+    return static_cast<bool>(detail::call_with(comp, detail::call_with(proj, a), detail::call_with(proj, b)));
   };
   keeping_both<value, decltype(less)> better{less};
   std::identity all;

@@ -5,11 +5,9 @@
 #include <filch/detail/fiber.hpp>
 #include <filch/detail/first_failure.hpp>
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <exception>
-#include <functional>
-#include <memory>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -50,10 +48,10 @@ template <class Frame> class fiber_frame : protected fiber_failures {
           [&] { detail::call_spawned(std::forward<Fn>(f)); });
     } else {
       // Making it may fork, and come back on another worker.
-      auto task = std::make_unique<spawned<closure>>(std::forward<Fn>(f), self());
+      owned<spawned<closure>> task(new spawned<closure>(std::forward<Fn>(f), self()));
       place(
           self().place_for_next(), [&] { return task.release(); },
-          [&] { static_cast<void>(std::invoke(std::move(task->closure))); });
+          [&] { static_cast<void>(detail::call_with(std::move(task->closure))); });
     }
   }
 
@@ -71,9 +69,9 @@ template <class Frame> class fiber_frame : protected fiber_failures {
     template <class Fn>
     spawned(Fn&& f, Frame& owner) : Frame::waiting(&run_and_delete, owner), closure(std::forward<Fn>(f)) {}
     static join_counter& run_and_delete(fiber_task& task) noexcept {
-      std::unique_ptr<spawned> self(static_cast<spawned*>(&task));
+      owned<spawned> self(static_cast<spawned*>(&task));
       Frame& frame = self->frame;
-      frame.keep_failure([&] { static_cast<void>(std::invoke(std::move(self->closure))); }, self->number);
+      frame.keep_failure([&] { static_cast<void>(detail::call_with(std::move(self->closure))); }, self->number);
       return frame.counter_;
     }
   };

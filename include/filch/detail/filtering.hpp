@@ -4,10 +4,10 @@
 #include <filch/detail/converting.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/scan_engine.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <new>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -223,7 +223,7 @@ template <class Selection, class Output> class filter_work {
     }
     total = total.value_or(0) + taken;
   }
-  bool can_run_ahead() const noexcept { return marks_ != nullptr; }
+  bool can_run_ahead() const noexcept { return static_cast<bool>(marks_); }
   /// The first split is made before any other worker has a part of the loop.
   void about_to_split(std::size_t, std::size_t) {
     if (was_split_) return;
@@ -245,7 +245,7 @@ template <class Selection, class Output> class filter_work {
   serial_filter<Selection, Output> const serial_;
   // The first split.
   bool was_split_ = false;
-  std::unique_ptr<unsigned char[]> marks_;  // null: no memory
+  owned<unsigned char[]> marks_;  // null: no memory
 };
 
 struct selected {

@@ -67,7 +67,7 @@ template <class Value> inline constexpr bool is_arithmetic_function<equal_to<Val
 template <class Pred> struct negated {
   Pred& pred;
   template <class... Element> FILCH_INLINE bool operator()(Element&&... x) const {
-    return !static_cast<bool>(std::invoke(pred, static_cast<Element&&>(x)...));
+    return !static_cast<bool>(detail::call_with(pred, static_cast<Element&&>(x)...));
   }
 };
 template <class Pred> negated(Pred&) -> negated<Pred>;

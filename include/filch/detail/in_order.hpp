@@ -3,9 +3,9 @@
 
 #include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <exception>
-#include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -14,7 +14,7 @@ template <class Gn> [[noreturn]] FILCH_COLD void run_after_throw(Gn&& g, std::ex
   std::exception_ptr of_f = std::move(kept);
   std::destroy_at(&kept);
   try {
-    static_cast<void>(std::invoke(std::forward<Gn>(g)));
+    static_cast<void>(detail::call_with(std::forward<Gn>(g)));
   } catch (...) {  // dropped: f's exception is the one that leaves
     detail::drop_caught_exception();
   }

@@ -16,6 +16,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#if !defined(__x86_64__)
+#include <ctime>
+#endif
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -24,8 +27,9 @@ inline std::int64_t loop_ticks() noexcept {
 #if defined(__x86_64__)
   return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
 #else
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  std::timespec now{};
+  static_cast<void>(::clock_gettime(CLOCK_MONOTONIC, &now));
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 #endif
 }
 

@@ -10,7 +10,7 @@ namespace filch::inline FILCH_ABI::detail {
 template <class Comp> struct descent {
   Comp& comp;
   template <class Element, class Element2> FILCH_INLINE bool operator()(Element&& x, Element2&& y) const {
-    return static_cast<bool>(std::invoke(comp, static_cast<Element2&&>(y), static_cast<Element&&>(x)));
+    return static_cast<bool>(detail::call_with(comp, static_cast<Element2&&>(y), static_cast<Element&&>(x)));
   }
 };
 template <class Comp> descent(Comp&) -> descent<Comp>;
@@ -28,6 +28,9 @@ bool is_sorted(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj
 /// Does `in`, from a position on, match all of in2, which is not empty?
 template <class Iterator, class Iterator2, class Test> struct match_at {
   using value = bool;
+  static constexpr std::size_t k_turn =
+      points_to_numbers<Iterator> && points_to_numbers<Iterator2> && is_arithmetic_function<Test> ? k_arithmetic_turn
+                                                                                                  : 1;
   Iterator first;
   Iterator2 first2;
   std::size_t length2;
@@ -60,18 +63,34 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
   /// The number of the n places from i on, up or down, before the first one whose element matches the first of in2.
   /// Four at a time, as elements::first_where.
   template <int Step> FILCH_INLINE std::size_t places_skipped(Iterator const& i, std::size_t n) const {
-    auto const matches = [&](std::size_t k) {
-      return static_cast<bool>(test(*(i + Step * static_cast<std::iter_difference_t<Iterator>>(k)), *first2));
+    constexpr bool k_is_number = points_to_numbers<Iterator2>;  // which is kept in a register
+    [[maybe_unused]] std::conditional_t<k_is_number, std::iter_value_t<Iterator2>, nothing> wanted{};
+    if constexpr (k_is_number) wanted = *first2;
+    Iterator at = i;
+    auto const matches = [&] {
+      if constexpr (k_is_number) {
+        return static_cast<bool>(test(*at, static_cast<std::iter_reference_t<Iterator2>>(wanted)));
+      } else {
+        return static_cast<bool>(test(*at, *first2));
+      }
     };
-    std::size_t k = 0;
-    for (; n - k >= 4; k += 4) {
-      if (matches(k)) return k;
-      if (matches(k + 1)) return k + 1;
-      if (matches(k + 2)) return k + 2;
-      if (matches(k + 3)) return k + 3;
+    auto const places = [&] { return static_cast<std::size_t>(Step > 0 ? at - i : i - at); };
+    for (std::size_t left = n / 4; left != 0; --left) {
+      if (matches()) return places();
+      at += Step;
+      if (matches()) return places();
+      at += Step;
+      if (matches()) return places();
+      at += Step;
+      if (matches()) return places();
+      if (left == 1 && n % 4 == 0) return n;  // the next place may not be one
+      at += Step;
     }
-    while (k != n && !matches(k)) ++k;
-    return k;
+    for (std::size_t left = n % 4; left != 0; --left) {
+      if (matches()) return places();
+      if (left != 1) at += Step;
+    }
+    return n;
   }
 };
 

@@ -3,9 +3,9 @@
 
 #include <filch/detail/finding.hpp>
 #include <filch/detail/matching.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
-#include <iterator>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -92,7 +92,7 @@ std::size_t search_n(Stop& stop, input<Iterator> const& in, std::size_t count, V
   if (count == 0) return 0;
   if (count > in.length) return in.length;
   auto const test = [&](auto&& x) {
-    return static_cast<bool>(std::invoke(pred, std::invoke(proj, static_cast<decltype(x)>(x)), value));
+    return static_cast<bool>(detail::call_with(pred, detail::call_with(proj, static_cast<decltype(x)>(x)), value));
   };
   std::size_t const places = in.length - count + 1;
   std::size_t const found =

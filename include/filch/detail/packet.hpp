@@ -3,9 +3,9 @@
 
 #include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <exception>
-#include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
 

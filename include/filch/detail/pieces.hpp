@@ -11,6 +11,7 @@
 #pragma once
 
 #include <filch/detail/loop_pace.hpp>
+#include <filch/detail/standard.hpp>
 #include <filch/detail/stopping.hpp>
 #include <filch/scheduler.hpp>
 
@@ -18,9 +19,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <new>
 #include <type_traits>
 

@@ -1,8 +1,9 @@
 // Quicksort in place. Parts are sorted side by side; a large part is partitioned by several workers if one waits.
 #pragma once
 
-#include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/ordering.hpp>
+#include <filch/detail/presorted.hpp>
+#include <filch/detail/vector_sort.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -21,33 +22,13 @@ template <class Iterator, class Less, bool OrEqual> struct before_pivot {
     }
   }
 };
-/// One type for both.
+/// One type for both: a sort compiles faster where the difference costs no time.
 template <class Iterator, class Less> struct on_side_of_pivot {
   Less less;
   compared_element<Iterator> pivot;
   bool or_equal;
   template <class Element> FILCH_INLINE bool operator()(Element&& x) const {
     return or_equal ? !less(*pivot, static_cast<Element&&>(x)) : less(static_cast<Element&&>(x), *pivot);
-  }
-};
-
-/// `partitioning` whose swaps are shared by joins: without a second loop engine a sort compiles faster.
-template <class Sched, class Iterator, class Pred>
-struct pivot_partitioning : partitioning<Sched, Iterator, Pred, std::identity> {
-  template <class Stop> front joined(Stop&, front const& low, front const& high) const {
-    std::size_t const n = std::min(high.begin - low.at, high.at - high.begin);
-    swap(this->at(low.at), this->at(high.at - n), n);
-    return {low.begin, low.at + (high.at - high.begin)};
-  }
-  static void swap(Iterator i, Iterator j, std::size_t n) {
-    constexpr std::size_t k_part = 4096;
-    if (n <= k_part) {
-      for (; n != 0; --n, static_cast<void>(++i), static_cast<void>(++j)) std::ranges::iter_swap(i, j);
-      return;
-    }
-    std::size_t const half = n / 2;
-    Sched::join([&] { swap(i, j, half); },
-                [&] { swap(detail::iterator_after(i, half), detail::iterator_after(j, half), n - half); });
   }
 };
 
@@ -60,6 +41,10 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   static constexpr std::size_t k_few = moves_always<Iterator> ? 24 : 16;
   static constexpr std::size_t k_forked = 512;
   static constexpr std::size_t k_partitioned_by_all = 16'384;
+  static constexpr std::size_t k_swapped_together = 4096;
+  // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
+  static constexpr std::size_t k_vectors_least = 256;
+  static constexpr std::size_t k_vectors_most = 32'768;
 
   quicksort(Stop& stop, Iterator const& begin, Less const& less)
       : stop_(stop), begin_(begin), less_(less), splits_all_(detail::splits_all()) {}
@@ -101,11 +86,18 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     while (last - first > k_few) {
       if (stop_.is_requested()) return;
       std::size_t const n = last - first;
+      if constexpr (has_vector_sort<Iterator, Less>) {
+        bool const is_wanted = splits_all_ || Sched::wanted();
+        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) && detail::sort_vectors(at(first), n, less_))
+          return;
+      }
       partitioned const p = partition_once(first, last, bad, has_left);
       if (p.is_sorted || stop_.was_seen()) return;
       if ((n >= k_forked || splits_all_) && p.low - first > 1) {
-        Sched::join([&] { sort(first, p.low, bad, has_left); }, [&] { sort(p.high, last, bad, true); });
-        return;
+        auto const part = [this, bad](std::size_t begin, std::size_t end, bool has) {
+          return [this, bad, begin, end, has] { sort(begin, end, bad, has); };
+        };
+        return detail::join_two<Sched>(part(first, p.low, has_left), part(p.high, last, true));
       }
       sort(first, p.low, bad, has_left);
       first = p.high;
@@ -121,11 +113,11 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     compared_element<Iterator> const pivot(at(first));
     // Nothing is less than the element on the left. If the pivot is as small, all that equal it are in their places.
     if (has_left && !is_less(first - 1, first)) {
-      std::size_t const high = partition<true>(pivot, first + 1, last).end;
+      std::size_t const high = partition({less_, pivot, true}, first + 1, last).end;
       if (high - first < n / 8 && give_up(first, n, bad)) return {first, last, true};
       return {first, high};
     }
-    auto const [end, was_partitioned] = partition<false>(pivot, first + 1, last);
+    auto const [end, was_partitioned] = partition({less_, pivot, false}, first + 1, last);
     if (stop_.was_seen()) return {first, last};
     std::size_t const place = end - 1;
     if (place != first) std::ranges::iter_swap(at(first), at(place));
@@ -172,31 +164,18 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     std::size_t end;
     bool was_partitioned;
   };
-  /// Moves the elements of [first, last) that are before the pivot to the front.
-  template <bool OrEqual>
-  partition_end partition(compared_element<Iterator> const& pivot, std::size_t first, std::size_t last) const {
-    before_pivot<Iterator, Less, OrEqual> const pred{less_, pivot};
+  using side = on_side_of_pivot<Iterator, Less>;
+  /// Moves the elements of [first, last) that are on this side of the pivot to the front.
+  FILCH_OUTLINE partition_end partition(side const& pred, std::size_t first, std::size_t last) const {
     while (first != last && pred(*at(first))) ++first;
     while (first != last && !pred(*at(last - 1))) --last;
     if (first == last) return {first, true};
-    bool const is_shared = splits_all_ || (last - first >= k_partitioned_by_all && Sched::wanted());
-    if (is_almost_partitioned(pred, first, last)) {
-      if (!is_shared) return {partition_from_both_ends(pred, first, last), false};
-      return {partition_halves({less_, pivot, OrEqual}, first, last), false};
-    }
-    if (is_shared) return {partition_by_all({less_, pivot, OrEqual}, first, last), false};
-    if constexpr (moves_always<Iterator>) {
-      return {partition_blocks(pred, first, last), false};
-    } else {
-      return {partition_from_both_ends(pred, first, last), false};
-    }
+    bool const from_both_ends = !moves_always<Iterator> || is_almost_partitioned(pred, first, last);
+    return {partition_parts(pred, from_both_ends, first, last), false};
   }
   /// Is a branch predicted right for most elements at both ends? Then elements that are in order should stay there.
-  template <class Pred> bool is_almost_partitioned(Pred const& pred, std::size_t first, std::size_t last) const {
+  bool is_almost_partitioned(side const& pred, std::size_t first, std::size_t last) const {
     constexpr std::size_t k_most_looked_at = 32;
-    if constexpr (!moves_always<Iterator>) {
-      if (last - first < k_partitioned_by_all) return false;
-    }
     std::size_t const looked_at = std::min((last - first) / 16, k_most_looked_at);
     if (looked_at < 4) return false;
     std::size_t misplaced = 0;
@@ -206,38 +185,71 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     }
     return misplaced <= 2 + looked_at / 8;
   }
-  using either_side = on_side_of_pivot<Iterator, Less>;
-  FILCH_OUTLINE std::size_t partition_by_all(either_side const& pred, std::size_t first, std::size_t last) const {
-    std::identity same;
-    pivot_partitioning<Sched, Iterator, either_side const> work{{{at(first), {pred}, {same}}}};
-    return first + detail::to_the_front<Sched>(stop_, last - first, work);
-  }
-  template <class Pred> std::size_t partition_blocks(Pred const& pred, std::size_t first, std::size_t last) const {
-    constexpr std::size_t k_block = 128;
-    std::identity same;
-    partitioning<Sched, Iterator, Pred const, std::identity> const work{{begin_, {pred}, {same}}};
-    front taken{first, first, 1};
+  /// Gives half of what is left away if a worker waits.
+  FILCH_OUTLINE std::size_t partition_parts(side const& pred, bool from_both_ends, std::size_t first,
+                                            std::size_t last) const {
+    std::size_t const part = splits_all_ ? 2 : k_partitioned_by_all;
+    std::size_t taken = first;  // those below are on this side, and none of [taken, first) is
     while (first != last && !stop_.is_requested()) {
-      std::size_t const end = first + std::min(k_block, last - first);
-      work.extend(taken, first, end);
+      std::size_t const left = last - first;
+      if (left > part && (splits_all_ || Sched::wanted())) {
+        std::size_t const middle = first + left / 2;
+        std::size_t low = first;
+        std::size_t high = middle;
+        auto const half = [&](std::size_t& end, std::size_t from, std::size_t to) {
+          return [&, from, to] { end = partition_parts(pred, from_both_ends, from, to); };
+        };
+        detail::join_two<Sched>(half(low, first, middle), half(high, middle, last));
+        return joined(joined(taken, first, low), middle, high);
+      }
+      if (from_both_ends) return partition_from_both_ends(pred, first, last);
+      std::size_t const end = first + std::min(part, left);
+      taken = partition_without_branches(pred, taken, first, end);
       first = end;
     }
-    return taken.at;
+    return taken;
   }
-  /// Both halves, and then the few elements that are in the wrong one.
-  FILCH_OUTLINE std::size_t partition_halves(either_side const& pred, std::size_t first, std::size_t last) const {
-    std::size_t const n = last - first;
-    if (n <= (splits_all_ ? 2 : k_partitioned_by_all)) return partition_from_both_ends(pred, first, last);
-    std::size_t const middle = first + n / 2;
-    auto const [low, high] = Sched::join([&] { return partition_halves(pred, first, middle); },
-                                         [&] { return partition_halves(pred, middle, last); });
-    std::size_t const moved = std::min(middle - low, high - middle);
-    pivot_partitioning<Sched, Iterator, either_side const>::swap(at(low), at(high - moved), moved);
-    return low + (high - middle);
+  /// [first, end) is to be behind `taken`. Returns the new one.
+  std::size_t joined(std::size_t taken, std::size_t first, std::size_t end) const {
+    std::size_t const moved = std::min(first - taken, end - first);
+    swap(taken, end - moved, moved);
+    return taken + (end - first);
+  }
+  FILCH_OUTLINE void swap(std::size_t i, std::size_t j, std::size_t n) const {
+    if (n > k_swapped_together) {
+      auto const half = [this](std::size_t of_i, std::size_t of_j, std::size_t count) {
+        return [this, of_i, of_j, count] { swap(of_i, of_j, count); };
+      };
+      return detail::join_two<Sched>(half(i, j, n / 2), half(i + n / 2, j + n / 2, n - n / 2));
+    }
+    Iterator from = at(i);
+    Iterator to = at(j);
+    for (; n != 0; --n, static_cast<void>(++from), static_cast<void>(++to)) std::ranges::iter_swap(from, to);
+  }
+  FILCH_OUTLINE std::size_t partition_without_branches(side const& pred, std::size_t taken, std::size_t first,
+                                                       std::size_t last) const {
+    if (pred.or_equal) {
+      return partition_without_branches<true>({pred.less, pred.pivot}, at(taken), at(first), last - first);
+    }
+    return partition_without_branches<false>({pred.less, pred.pivot}, at(taken), at(first), last - first);
+  }
+  template <bool OrEqual>
+  FILCH_INLINE std::size_t partition_without_branches(before_pivot<Iterator, Less, OrEqual> const pred, Iterator to,
+                                                      Iterator i, std::size_t left) const {
+    if constexpr (moves_always<Iterator>) {
+      FILCH_UNROLL_FILTER
+      for (; left != 0; --left, static_cast<void>(++i)) {
+        auto value = std::move(*i);  // trivial: the element keeps its value
+        bool const is_taken = pred(*i);
+        *i = std::move(*to);
+        *to = std::move(value);
+        to += is_taken;
+      }
+    }
+    return static_cast<std::size_t>(to - begin_);
   }
   /// Fewer swaps.
-  template <class Pred>
-  std::size_t partition_from_both_ends(Pred const& pred, std::size_t first, std::size_t last) const {
+  FILCH_OUTLINE std::size_t partition_from_both_ends(side const& pred, std::size_t first, std::size_t last) const {
     Iterator i = at(first);
     Iterator j = at(last);
     while (true) {
@@ -259,77 +271,40 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   bool splits_all_;
 };
 
-/// One run from the first element to the last: all in order, or each one less than the one before. Halves are looked
-/// at and reversed side by side, without the loop engine: a sort compiles faster.
-template <class Sched, class Stop, class Iterator, class Less> class one_run {
- public:
-  one_run(Stop& stop, input<Iterator> const& in, Less const& less)
-      : stop_(stop), in_(in), less_(less), descends_(less(*in.at(1), *in.first)) {}
-
-  /// Puts it in order if it is one run. Else returns false.
-  bool sort() {
-    constexpr std::size_t k_first = 32;
-    std::size_t const first = std::min(in_.length, k_first);
-    check(2, first);
-    if (is_broken()) return false;
-    check(first, in_.length);
-    if (is_broken()) return false;
-    if (descends_ && !stop_.was_seen()) reverse(0, in_.length / 2);
-    return true;
-  }
-
- private:
-  static constexpr std::size_t k_part = 4096;
-
-  bool is_broken() const noexcept { return lowest_break_.at() == 0; }
-  /// Compares each element of [first, last) with the one before.
-  FILCH_OUTLINE void check(std::size_t first, std::size_t last) {
-    if (first >= last || is_broken() || stop_.is_requested()) return;
-    if (last - first <= k_part) {
-      Iterator i = in_.at(first - 1);
-      for (std::size_t left = last - first; left != 0; --left) {
-        Iterator const before = i++;
-        if (less_(*i, *before) != descends_) return lowest_break_.lower_to(0);
-      }
-      return;
-    }
-    std::size_t const middle = first + (last - first) / 2;
-    Sched::join([&] { check(first, middle); }, [&] { check(middle, last); });
-  }
-  FILCH_OUTLINE void reverse(std::size_t first, std::size_t last) {
-    if (last - first <= k_part) {
-      Iterator i = in_.at(first);
-      Iterator j = in_.at(in_.length - first);
-      for (; first != last; ++first, static_cast<void>(++i)) std::ranges::iter_swap(i, --j);
-      return;
-    }
-    std::size_t const middle = first + (last - first) / 2;
-    Sched::join([&] { reverse(first, middle); }, [&] { reverse(middle, last); });
-  }
-
-  Stop& stop_;
-  input<Iterator> in_;
-  Less less_;
-  bool const descends_;
-  lowest_position lowest_break_{1};
-};
-
 /// Calls body() in the pool, unless so few elements are sorted that nothing is forked.
 template <class Sched, class Body> void sort_in_pool(std::size_t n, std::size_t forked, Body const& body) {
   if (n < forked) return body();
   detail::inside_pool<Sched>(body);
 }
 
+template <class Sched, class Stop, class Iterator, class Less>
+FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less const& less) {
+  using sorting = quicksort<Sched, Stop, Iterator, Less>;
+  std::size_t const n = in.length;
+  if (n <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
+  one_run<Sched, Stop, Iterator, Less> run(stop, in, less);
+  if (run.sort()) return;
+  if (n >= sorting::k_forked) {
+    run.reverse_if_most_descend();
+    sorted_part<Stop, Iterator, Less> const part(stop, in, less);
+    std::size_t const kept = part.gather();
+    if (kept >= n / 4) {
+      raw_buffer<std::iter_value_t<Iterator>> const buffer(n - kept);
+      if (static_cast<bool>(buffer)) {
+        detail::sort_elements<Sched>(stop, input<Iterator>{in.at(kept), n - kept}, less);
+        if (!stop.was_seen()) part.merge(kept, buffer);
+        return;
+      }
+    }
+  }
+  sorting(stop, in.first, less).sort(n);
+}
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
   using less_type = order<Iterator, Comp, Proj>;
   less_type const less{{comp}, {proj}};
-  using sorting = quicksort<Sched, Stop, Iterator, less_type>;
-  detail::sort_in_pool<Sched>(in.length, sorting::k_forked, [&] {
-    if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
-    if (one_run<Sched, Stop, Iterator, less_type>(stop, in, less).sort()) return;
-    sorting(stop, in.first, less).sort(in.length);
-  });
+  detail::sort_in_pool<Sched>(in.length, quicksort<Sched, Stop, Iterator, less_type>::k_forked,
+                              [&] { detail::sort_elements<Sched>(stop, in, less); });
 }
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {

@@ -4,14 +4,11 @@
 
 #include <filch/detail/body.hpp>
 #include <filch/detail/lengths.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filch/detail/platform.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -51,7 +51,7 @@ template <class Type> class raw_buffer {
  private:
   std::size_t const n_;
   Type* elements_ = nullptr;
-  std::unique_ptr<bool[]> lives_;
+  owned<bool[]> lives_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <filch/detail/may_refer.hpp>
+#include <filch/detail/standard.hpp>
 
-#include <functional>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -37,10 +36,10 @@ inline constexpr bool results_can_be_moved = (std::is_move_constructible_v<resul
 /// Calls f and returns its result, or nothing{} where it returns void.
 template <class Fn> FILCH_INLINE result_of<Fn> call(Fn&& f) {
   if constexpr (std::is_void_v<raw_result<Fn>>) {
-    std::invoke(std::forward<Fn>(f));
+    detail::call_with(std::forward<Fn>(f));
     return nothing{};
   } else {
-    return std::invoke(std::forward<Fn>(f));
+    return detail::call_with(std::forward<Fn>(f));
   }
 }
 
@@ -114,9 +113,9 @@ template <class Fn> consteval bool is_small_closure(std::size_t bytes, std::size
 template <class Fn> FILCH_INLINE void call_spawned(Fn&& f) {
   using closure = std::decay_t<Fn>;
   if constexpr (std::is_same_v<Fn, closure>) {
-    static_cast<void>(std::invoke(std::forward<Fn>(f)));
+    static_cast<void>(detail::call_with(std::forward<Fn>(f)));
   } else {
-    static_cast<void>(std::invoke(closure(std::forward<Fn>(f))));
+    static_cast<void>(detail::call_with(closure(std::forward<Fn>(f))));
   }
 }
 

@@ -10,12 +10,12 @@
 #pragma once
 
 #include <filch/detail/pieces.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 

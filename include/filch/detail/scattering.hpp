@@ -3,12 +3,12 @@
 #pragma once
 
 #include <filch/detail/mergesort.hpp>
+#include <filch/detail/standard.hpp>
 #include <filch/for_index.hpp>
 
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -58,8 +58,8 @@ bool scatter(Stop& stop, std::size_t n, DigitOf const& digit_of, Move const& mov
   constexpr std::size_t k_block = 65'536;
   std::size_t const block = detail::splits_all() ? 64 : k_block;
   std::size_t const blocks = (n + block - 1) / block;
-  std::unique_ptr<digit_places[]> const places(new (std::nothrow) digit_places[blocks]);
-  if (places == nullptr) return false;
+  owned<digit_places[]> const places(new (std::nothrow) digit_places[blocks]);
+  if (!static_cast<bool>(places)) return false;
   auto const for_each_block = [&](auto const& body) {
     auto each = [&](std::size_t i) { body(places[i], i * block, std::min(n, (i + 1) * block)); };
     detail::for_index<Sched>(stop, std::size_t{0}, blocks, each);

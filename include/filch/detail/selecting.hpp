@@ -90,7 +90,7 @@ template <class Iterator, class Out, class Comp, class Proj, class Proj2> class 
   template <class Least, class Less, class Make>
   void push_all(Least& least, Less const& less, Make const& make, std::size_t first, std::size_t last) const {
     auto const is_less = [this](auto&& x, auto&& y) {
-      return static_cast<bool>(std::invoke(comp_, std::invoke(proj_, x), std::invoke(proj2_, y)));
+      return static_cast<bool>(detail::call_with(comp_, detail::call_with(proj_, x), detail::call_with(proj2_, y)));
     };
     for (Iterator i = in_.at(first); first != last; ++first, static_cast<void>(++i)) {
       if constexpr (std::is_reference_v<std::iter_reference_t<Iterator>>) {

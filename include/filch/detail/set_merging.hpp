@@ -42,6 +42,20 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
   FILCH_INLINE set_place run(set_place at, set_place const& ends, std::size_t most_read, Write const& write) const {
     Iterator from = detail::iterator_after(begin, at.i);
     Iterator2 from2 = detail::iterator_after(begin2, at.j);
+    if constexpr (can_advance_always) {
+      std::size_t const last_count = ends.count;
+      while (at.i < ends.i && at.j < ends.j && at.i + at.j < most_read && at.count != last_count) {
+        bool const is_first = less(from, from2);
+        bool const is_second = less.second_is_less(from, from2);
+        if (Rule::of_both || is_first != is_second) write(at.count++, is_second ? from2 : from);
+        std::size_t const read = is_second ? 0 : 1;
+        std::size_t const read2 = is_first ? 0 : 1;
+        at.i += read;
+        at.j += read2;
+        from = detail::iterator_after(from, read);
+        from2 = detail::iterator_after(from2, read2);
+      }
+    }
     while (at.i + at.j < most_read) {
       bool const has_first = at.i < ends.i;
       bool const has_second = at.j < ends.j;
@@ -88,6 +102,10 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
   }
 
  private:
+  /// Most elements are written, and they are numbers: no branch depends on the order.
+  static constexpr bool can_advance_always =
+      Rule::of_first && Rule::of_second && std::is_same_v<Iterator, Iterator2> && points_to_numbers<Iterator>;
+
   /// The lowest position of [low, high) that pred takes, and all above it; else high.
   template <class Pred> static std::size_t lowest_where(std::size_t low, std::size_t high, Pred const& pred) {
     while (low < high) {

@@ -4,11 +4,10 @@
 
 #include <filch/detail/converting.hpp>
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <ranges>
 #include <type_traits>
@@ -64,7 +63,7 @@ template <class Inner, class Outer> struct both_take {
   Inner inner;
   Outer outer;
   template <class Element> FILCH_INLINE bool operator()(Element& x) const {
-    return static_cast<bool>(std::invoke(inner, x)) && static_cast<bool>(std::invoke(outer, x));
+    return static_cast<bool>(detail::call_with(inner, x)) && static_cast<bool>(detail::call_with(outer, x));
   }
 };
 
@@ -97,7 +96,7 @@ template <class View> class mapped_sieve {
   using predicate = std::remove_cvref_t<decltype(std::declval<filter&>().pred())>;
   struct taking {
     predicate pred;
-    FILCH_INLINE bool operator()(place const& i) const { return static_cast<bool>(std::invoke(pred, *i)); }
+    FILCH_INLINE bool operator()(place const& i) const { return static_cast<bool>(detail::call_with(pred, *i)); }
   };
   struct mapping {
     View* view;

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <atomic>
 #include <concepts>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -74,7 +73,7 @@ using result_of_begun = std::conditional_t<std::is_reference_v<result_of<Fn>>, s
 /// Calls f.
 template <class Fn> FILCH_INLINE result_of_begun<Fn> begin_call(Fn&& f) {
   if constexpr (std::is_reference_v<result_of<Fn>>) {
-    auto&& result = std::invoke(std::forward<Fn>(f));
+    auto&& result = detail::call_with(std::forward<Fn>(f));
     return std::addressof(result);
   } else {
     return result_of_begun<Fn>(std::in_place, detail::call(std::forward<Fn>(f)));

@@ -48,7 +48,7 @@ template <class Stack> class task_frame {
       push<closure, !never_forks<closure>>(w, number);
     } else {
       // Made first, since the copy constructor may spawn, too.
-      auto made = std::make_unique<closure>(std::forward<Fn>(f));
+      owned<closure> made(new closure(std::forward<Fn>(f)));
       unsigned const number = spawned_++;
       if (!room_above()) {
         run_in_place(std::move(*made), number);
@@ -113,7 +113,7 @@ template <class Stack> class task_frame {
       }
       failure = run_closure(*closure);
     } else {
-      std::unique_ptr<Closure> closure(*payload_as<Closure*>(t));
+      owned<Closure> closure(*payload_as<Closure*>(t));
       failure = run_closure(*closure);
     }
     if (!failure) return true;
@@ -122,7 +122,7 @@ template <class Stack> class task_frame {
   }
   template <class Closure> static std::exception_ptr run_closure(Closure& closure) noexcept {
     try {
-      static_cast<void>(std::invoke(std::move(closure)));
+      static_cast<void>(detail::call_with(std::move(closure)));
       return nullptr;
     } catch (...) {
       return detail::caught_exception();

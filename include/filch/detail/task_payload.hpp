@@ -5,10 +5,10 @@
 
 #include <filch/detail/caught.hpp>
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <new>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -53,7 +53,7 @@ template <class Result, class Call> bool keep_outcome(void* room, Call&& call) n
     if constexpr (task_result_fits<Result>) {
       (::new (room) result_slot<Result>)->make(std::forward<Call>(call));
     } else {
-      auto slot = std::make_unique<result_slot<Result>>();
+      owned<result_slot<Result>> slot(new result_slot<Result>());
       slot->make(std::forward<Call>(call));
       ::new (room) result_slot<Result>*(slot.release());
     }
@@ -70,11 +70,12 @@ template <class Gn, class Task> bool run_stolen(Task& t, void* outcome) noexcept
   using Result = result_of<Gn>;
   if constexpr (task_by_value<Gn>) {
     Gn closure = *payload_as<Gn>(t);
-    return detail::keep_outcome<Result>(outcome, [&]() -> raw_result<Gn> { return std::invoke(std::move(closure)); });
+    return detail::keep_outcome<Result>(outcome,
+                                        [&]() -> raw_result<Gn> { return detail::call_with(std::move(closure)); });
   } else {
     auto* const closure = *payload_as<std::remove_reference_t<Gn>*>(t);
-    return detail::keep_outcome<Result>(outcome,
-                                        [&]() -> raw_result<Gn> { return std::invoke(static_cast<Gn&&>(*closure)); });
+    return detail::keep_outcome<Result>(
+        outcome, [&]() -> raw_result<Gn> { return detail::call_with(static_cast<Gn&&>(*closure)); });
   }
 }
 
@@ -104,7 +105,7 @@ template <class Stack, class Result> FILCH_COLD Result take_outcome(typename Sta
     drop_on_exit<Result> guard{slot};
     return slot.take();
   } else {
-    std::unique_ptr<result_slot<Result>> slot(*payload_as<result_slot<Result>*>(t));
+    owned<result_slot<Result>> slot(*payload_as<result_slot<Result>*>(t));
     drop_on_exit<Result> guard{*slot};
     return slot->take();
   }

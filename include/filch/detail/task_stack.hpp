@@ -26,12 +26,12 @@
 
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
+#include <filch/detail/standard.hpp>
 #include <filch/detail/task_payload.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -54,7 +54,7 @@ template <class Stack, class Gn>
   join_outcome const outcome = Stack::join_slow(w, t);
   try {
     if (outcome == join_outcome::run_it) {
-      static_cast<void>(std::invoke(static_cast<Gn&&>(g)));
+      static_cast<void>(detail::call_with(static_cast<Gn&&>(g)));
     } else {
       static_cast<void>(detail::take_outcome<Stack, result_of<Gn>>(t, outcome));
     }

@@ -4,12 +4,11 @@
 #include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstring>
-#include <iterator>
-#include <memory>
 #include <vector>
 
 namespace filch::inline FILCH_ABI {
@@ -121,6 +120,12 @@ template <class Value, class Out>
                                                                 std::random_access_iterator_tag>
 inline constexpr bool fills_parts<positions<constant<Value>>, Out> =
     std::is_arithmetic_v<Value> && std::is_arithmetic_v<std::iter_value_t<Out>>;
+
+/// The value of g() at each position.
+template <class Fn> struct generated {
+  body_of<Fn> g;
+  FILCH_INLINE decltype(auto) operator()(std::size_t) const { return g(); }
+};
 
 /// Writes f(position) to all of `out`.
 template <class Sched, class Stop, class Iterator, class Fn>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filch/detail/ranges.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <ranges>
 #include <tuple>
 #include <type_traits>

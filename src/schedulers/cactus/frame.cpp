@@ -44,7 +44,7 @@ bool cactus_frame::has_place_for_next() noexcept {
   // Each array begins at a power of two.
   if (pushed_ < k_few || !std::has_single_bit(pushed_)) return true;
   try {
-    if (!more_tasks_) more_tasks_ = std::make_unique<more_places>();
+    if (!more_tasks_) more_tasks_.reset(new more_places());
     auto& array = (*more_tasks_)[static_cast<unsigned>(std::bit_width(pushed_ / k_few)) - 1];
     if (!array) array.reset(new waiting*[pushed_]);
     return true;

@@ -5,10 +5,10 @@
 #include <filch/detail/caught.hpp>
 #include <filch/detail/implicit/captures.hpp>
 #include <filch/detail/implicit/offer.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <atomic>
 #include <cstring>
-#include <memory>
 
 namespace filch::inline FILCH_ABI::detail {
 

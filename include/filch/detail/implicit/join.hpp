@@ -14,9 +14,9 @@
 
 #include <filch/detail/implicit/child.hpp>
 #include <filch/detail/implicit/offering.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <exception>
-#include <memory>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -86,7 +86,7 @@ FILCH_COLD std::pair<result_of<Fn>, result_of<Gn>> implicit_after_pad(travels_as
   if (outcome.f_threw) {
     if (!outcome.is_stolen) {
       try {
-        static_cast<void>(std::invoke(static_cast<Gn&&>(g)));
+        static_cast<void>(detail::call_with(static_cast<Gn&&>(g)));
       } catch (...) {  // dropped: f's exception is the one that leaves
         detail::drop_caught_exception();
       }

@@ -5,12 +5,11 @@
 #include <filch/detail/caught.hpp>
 #include <filch/detail/implicit/captures.hpp>
 #include <filch/detail/implicit/offer.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <new>
 
 namespace filch::inline FILCH_ABI::detail {

@@ -7,11 +7,10 @@
 
 #include <filch/detail/implicit/compiler.hpp>
 #include <filch/detail/result.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -79,15 +78,15 @@ FILCH_INLINE child_returns<FnResult> call_and_carry(Fn&& f, child_slot<FnResult>
   if constexpr (comes_in_slot<FnResult>) {
     slot.make(static_cast<Fn&&>(f));
   } else if constexpr (std::is_same_v<FnResult, nothing>) {
-    static_cast<void>(std::invoke(static_cast<Fn&&>(f)));
+    static_cast<void>(detail::call_with(static_cast<Fn&&>(f)));
   } else if constexpr (std::is_reference_v<FnResult>) {
     result_slot<FnResult> r;
     r.make(static_cast<Fn&&>(f));
     return r.value;
   } else if constexpr (std::is_same_v<child_returns<FnResult>, FnResult>) {
-    return std::invoke(static_cast<Fn&&>(f));
+    return detail::call_with(static_cast<Fn&&>(f));
   } else {
-    FnResult const a = std::invoke(static_cast<Fn&&>(f));
+    FnResult const a = detail::call_with(static_cast<Fn&&>(f));
     child_returns<FnResult> words{};
     std::memcpy(&words, static_cast<void const*>(std::addressof(a)), sizeof a);
     return words;

@@ -1,0 +1,177 @@
+// Inputs that are in order, or most of whose elements are.
+#pragma once
+
+#include <filch/detail/ordering.hpp>
+#include <filch/detail/raw_buffer.hpp>
+
+#include <algorithm>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// One run from the first element to the last: all in order, or each one less than the one before. Halves are looked
+/// at and reversed side by side, without the loop engine: a sort compiles faster.
+template <class Sched, class Stop, class Iterator, class Less> class one_run {
+ public:
+  one_run(Stop& stop, input<Iterator> const& in, Less const& less)
+      : stop_(stop), in_(in), less_(less), descends_(less(*in.at(1), *in.first)) {}
+
+  /// Puts it in order if it is one run. Else returns false.
+  bool sort() {
+    constexpr std::size_t k_first = 32;
+    std::size_t const first = std::min(in_.length, k_first);
+    check(2, first);
+    if (is_broken()) return false;
+    check(first, in_.length);
+    if (is_broken()) return false;
+    if (descends_) reverse();
+    return true;
+  }
+  /// Do most elements descend, as far as we look? Then reverses all.
+  void reverse_if_most_descend() {
+    constexpr std::size_t k_looked_at = 64;
+    std::size_t descending = 0;
+    for (std::size_t i = 1; i <= k_looked_at; ++i) {
+      Iterator const before = in_.at(in_.length / (k_looked_at + 1) * i);
+      descending += static_cast<std::size_t>(less_(*detail::iterator_after(before, 1), *before));
+    }
+    if (descending > k_looked_at - k_looked_at / 4) reverse();
+  }
+
+ private:
+  static constexpr std::size_t k_part = 4096;
+
+  void reverse() {
+    if (!stop_.was_seen()) reverse(0, in_.length / 2);
+  }
+  bool is_broken() const noexcept { return lowest_break_.at() == 0; }
+  /// Compares each element of [first, last) with the one before.
+  FILCH_OUTLINE void check(std::size_t first, std::size_t last) {
+    if (first >= last || is_broken() || stop_.is_requested()) return;
+    if (last - first <= k_part) {
+      Iterator i = in_.at(first - 1);
+      for (std::size_t left = last - first; left != 0; --left) {
+        Iterator const before = i++;
+        if (less_(*i, *before) != descends_) return lowest_break_.lower_to(0);
+      }
+      return;
+    }
+    std::size_t const middle = first + (last - first) / 2;
+    auto const half = [this](std::size_t from, std::size_t to) { return [this, from, to] { check(from, to); }; };
+    detail::join_two<Sched>(half(first, middle), half(middle, last));
+  }
+  FILCH_OUTLINE void reverse(std::size_t first, std::size_t last) {
+    if (last - first <= k_part) {
+      Iterator i = in_.at(first);
+      Iterator j = in_.at(in_.length - first);
+      for (; first != last; ++first, static_cast<void>(++i)) std::ranges::iter_swap(i, --j);
+      return;
+    }
+    std::size_t const middle = first + (last - first) / 2;
+    auto const half = [this](std::size_t from, std::size_t to) { return [this, from, to] { reverse(from, to); }; };
+    detail::join_two<Sched>(half(first, middle), half(middle, last));
+  }
+
+  Stop& stop_;
+  input<Iterator> in_;
+  Less less_;
+  bool const descends_;
+  lowest_position lowest_break_{1};
+};
+
+/// Elements in order that have others between them: they go to the front, and the others, when they are sorted, are
+/// merged with them. The idea is that of E. Ernerfeldt's drop-merge sort.
+template <class Stop, class Iterator, class Less> class sorted_part {
+ public:
+  sorted_part(Stop& stop, input<Iterator> const& in, Less const& less) : stop_(stop), in_(in), less_(less) {}
+
+  /// Returns how many are at the front. Gives up as soon as many are out of order: that of a random input is told by
+  /// its first hundred elements.
+  FILCH_OUTLINE std::size_t gather() const {
+    constexpr std::size_t k_between_looks = 1024;
+    std::size_t const n = in_.length;
+    std::size_t kept = 1;
+    std::size_t in_a_row = 0;  // so many right below i were found to be out of order, one after the other
+    for (std::size_t i = 1; i != n;) {
+      if (i % k_between_looks == 0 && stop_.is_requested()) return 0;
+      if (!is_less(i, kept - 1)) {
+        if (kept != i) std::ranges::iter_swap(in_.at(kept), in_.at(i));
+        ++kept;
+        in_a_row = 0;
+      } else if (kept >= 2 && !is_less(i, kept - 2)) {  // the last one of the front is out of order
+        std::ranges::iter_swap(in_.at(kept - 1), in_.at(i));
+        in_a_row = 0;
+      } else if (++in_a_row % k_few == 0 && undo(kept, i + 1)) {
+        i -= k_few;
+        in_a_row = 0;
+      }
+      ++i;
+      if (i - kept > 64 + i / 4) break;
+    }
+    return kept;
+  }
+  /// Merges the front and the elements behind it, which are sorted. The buffer has room for those.
+  FILCH_OUTLINE void merge(std::size_t kept, raw_buffer<std::iter_value_t<Iterator>> const& buffer) const {
+    std::size_t const n = in_.length - kept;
+    for (std::size_t i = 0; i != n; ++i) buffer.make(i, std::ranges::iter_move(in_.at(kept + i)));
+    moving_back rest{in_.first, kept, n, buffer};
+    if (moves_always<Iterator> && n > kept / 16) return rest.merge_without_branches(less_);
+    while (rest.above != 0 && rest.kept != 0) rest.put(less_(buffer[rest.above - 1], *in_.at(rest.kept - 1)));
+  }
+
+ private:
+  static constexpr std::size_t k_few = 8;
+
+  bool is_less(std::size_t i, std::size_t j) const { return less_(*in_.at(i), *in_.at(j)); }
+  /// Are the last k_few elements below i in order, and is it a few of the front that are not? Takes those from there.
+  FILCH_OUTLINE bool undo(std::size_t& kept, std::size_t i) const {
+    std::size_t const oldest = i - k_few;
+    if (is_less(i - 1, oldest)) return false;
+    std::size_t front = kept;
+    while (is_less(oldest, front - 1)) {
+      if (front == 1 || kept - front == k_few) return false;
+      --front;
+    }
+    kept = front;
+    return true;
+  }
+  /// The hole between the elements of the front that are left and those that have their place is as large as what is
+  /// left in the buffer. It goes there in any case.
+  struct moving_back {
+    Iterator first;
+    std::size_t kept;
+    std::size_t above;
+    raw_buffer<std::iter_value_t<Iterator>> const& buffer;
+    ~moving_back() {
+      try {
+        while (above != 0) put(false);
+      } catch (...) {  // the exception of the comparator leaves
+      }
+    }
+    FILCH_INLINE void put(bool is_of_front) {
+      Iterator const to = detail::iterator_after(first, kept + above - 1);
+      if (is_of_front) {
+        *to = std::ranges::iter_move(detail::iterator_after(first, --kept));
+      } else {
+        *to = std::move(buffer[--above]);
+      }
+    }
+    void merge_without_branches(Less const& less) {
+      if constexpr (moves_always<Iterator>) {
+        while (above != 0 && kept != 0) {
+          auto const x = buffer[above - 1];
+          auto const y = *detail::iterator_after(first, kept - 1);
+          bool const is_of_front = less(x, y);
+          *detail::iterator_after(first, kept + above - 1) = is_of_front ? y : x;
+          kept -= is_of_front;
+          above -= !is_of_front;
+        }
+      }
+    }
+  };
+
+  Stop& stop_;
+  input<Iterator> in_;
+  Less less_;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

@@ -1,0 +1,82 @@
+// The parts of <functional>, <iterator>, <memory>, <mutex> and <ranges> that the headers need: with libstdc++ without
+// their streams, hash tables and views, which take longer to compile than a sort.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+
+#if defined(__GLIBCXX__) && __has_include(<bits/ranges_util.h>) && __has_include(<bits/std_mutex.h>)
+#include <bits/move.h>
+#include <bits/ptr_traits.h>
+#include <bits/stl_construct.h>
+#include <bits/stl_iterator.h>
+
+// These use those above.
+#include <bits/invoke.h>
+#include <bits/ranges_cmp.h>
+#include <bits/ranges_util.h>
+#include <bits/std_mutex.h>
+#include <bits/stl_function.h>
+#define FILCH_STANDARD_INVOKE std::__invoke
+#else
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <ranges>
+#define FILCH_STANDARD_INVOKE std::invoke
+#endif
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// std::invoke.
+template <class Fn, class... Args>
+FILCH_INLINE constexpr std::invoke_result_t<Fn, Args...> call_with(Fn&& f, Args&&... args) {
+  if constexpr (std::is_member_pointer_v<std::remove_cvref_t<Fn>>) {
+    return FILCH_STANDARD_INVOKE(static_cast<Fn&&>(f), static_cast<Args&&>(args)...);
+  } else {
+    return static_cast<Fn&&>(f)(static_cast<Args&&>(args)...);
+  }
+}
+#undef FILCH_STANDARD_INVOKE
+
+/// A std::unique_ptr: deletes its object, or its array.
+template <class Type> class owned {
+ public:
+  using element = std::remove_extent_t<Type>;
+
+  owned() noexcept = default;
+  explicit owned(element* made) noexcept : made_(made) {}
+  owned(owned const&) = delete;
+  owned& operator=(owned const&) = delete;
+  owned(owned&& other) noexcept : made_(other.release()) {}
+  ~owned() { reset(); }
+
+  void reset(element* made = nullptr) noexcept {
+    element* const old = made_;
+    made_ = made;
+    if constexpr (std::is_array_v<Type>) {
+      delete[] old;
+    } else {
+      delete old;
+    }
+  }
+  element* release() noexcept {
+    element* const made = made_;
+    made_ = nullptr;
+    return made;
+  }
+  element* get() const noexcept { return made_; }
+  element& operator*() const noexcept { return *made_; }
+  element* operator->() const noexcept { return made_; }
+  element& operator[](std::size_t i) const noexcept { return made_[i]; }
+  explicit operator bool() const noexcept { return made_ != nullptr; }
+
+ private:
+  element* made_ = nullptr;
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

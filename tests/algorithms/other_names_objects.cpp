@@ -1,0 +1,129 @@
+// The rest of the standard's names: those that make and destroy objects, and all with a stop token.
+#include "pieces.hpp"
+#include "stop_source.hpp"
+
+#include <filch/algorithm.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace filch_test {
+namespace {
+
+template <class S> class other_objects : public ::testing::Test {};
+TYPED_TEST_SUITE(other_objects, algorithm_schedulers, scheduler_names);
+
+using ints = std::vector<int>;
+std::ptrdiff_t signed_of(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
+
+/// Counts objects, and throws at one.
+struct counted {
+  static inline std::atomic<int> alive{0}, made{0};
+  static inline int throw_at = 0;
+  int x = 5;
+  counted() { count(); }
+  explicit(false) counted(int y) : x(y) { count(); }
+  counted(counted const& other) : x(other.x) { count(); }
+  ~counted() { --alive; }
+  static void count() {
+    if (++made == throw_at) throw throw_at;
+    ++alive;
+  }
+  static void reset(int at) { made = 0, throw_at = at; }
+};
+
+TYPED_TEST(other_objects, make_and_destroy_objects) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    using S = TypeParam;
+    auto const v = numbers(n);
+    std::allocator<counted> memory;
+    counted* const first = memory.allocate(n + 1);
+    counted* const last = first + n;
+    auto const is_each = [&](auto const& value_at) {
+      bool is = counted::alive == static_cast<int>(n);
+      for (std::size_t i = 0; i < n; ++i) is = is && first[i].x == value_at(i);
+      filch::destroy<S>(first, last);
+      return is && counted::alive == 0;
+    };
+    counted::reset(0);
+    filch::uninitialized_copy<S>(v.begin(), v.end(), first);
+    EXPECT_TRUE(is_each([&](std::size_t i) { return v[i]; }));
+    filch::uninitialized_move_n<S>(v.begin(), signed_of(n), first);
+    EXPECT_TRUE(is_each([&](std::size_t i) { return v[i]; }));
+    filch::uninitialized_fill<S>(first, last, 3);
+    EXPECT_TRUE(is_each([](std::size_t) { return 3; }));
+    filch::uninitialized_default_construct<S>(first, last);
+    EXPECT_TRUE(is_each([](std::size_t) { return 5; }));
+    filch::uninitialized_value_construct_n<S>(first, signed_of(n));
+    EXPECT_TRUE(is_each([](std::size_t) { return 5; }));
+    for (int at : {1, 2, 40, 90, 999}) {
+      if (at > static_cast<int>(n)) continue;
+      counted::reset(at);
+      EXPECT_THROW(filch::uninitialized_copy<S>(v.begin(), v.end(), first), int);
+      EXPECT_EQ(counted::alive, 0);
+    }
+    counted::reset(0);
+    stop_source source;
+    source.request_stop();
+    EXPECT_EQ(filch::uninitialized_fill<S>(source.get_token(), first, last, 3), n == 0);
+    EXPECT_EQ(counted::alive, 0);
+    memory.deallocate(first, n + 1);
+  });
+}
+
+TYPED_TEST(other_objects, have_forms_with_a_stop_token) {
+  using S = TypeParam;
+  auto const v = numbers(500, 0, 30);
+  for (bool is_stopped : {false, true}) {
+    stop_source source;
+    if (is_stopped) source.request_stop();
+    auto const token = source.get_token();
+    auto own = v;
+    ints out(v.size());
+    auto const middle = own.begin() + 100;
+    auto const is_odd = [](int x) { return x % 2 != 0; };
+    std::vector<std::pair<char const*, bool>> const results{
+        {"reverse", filch::reverse<S>(token, own)},
+        {"rotate", filch::rotate<S>(token, own.begin(), middle, own.end())},
+        {"rotate_copy", filch::rotate_copy<S>(token, own.begin(), middle, own.end(), out.begin())},
+        {"shift_left", filch::shift_left<S>(token, own.begin(), own.end(), 3)},
+        {"shift_right", filch::shift_right<S>(token, own, 3)},
+        {"swap_ranges", filch::swap_ranges<S>(token, own, out)},
+        {"move", filch::move<S>(token, own, out)},
+        {"reverse_copy", filch::reverse_copy<S>(token, own, out)},
+        {"replace", filch::replace<S>(token, own, 99, 98)},
+        {"replace_if", filch::replace_if<S>(token, own.begin(), own.end(), is_odd, 98)},
+        {"replace_copy", filch::replace_copy<S>(token, own, out, 1, 2)},
+        {"replace_copy_if", filch::replace_copy_if<S>(token, own, out, is_odd, 2)},
+        {"remove", filch::remove<S>(token, own.begin(), own.end(), 1).has_value()},
+        {"remove_copy", filch::remove_copy<S>(token, own, out, 1)},
+        {"remove_copy_if", filch::remove_copy_if<S>(token, own, out, is_odd)},
+        {"unique_copy", filch::unique_copy<S>(token, own, out)},
+        {"find_last", filch::find_last<S>(token, v, 99).has_value()},
+        {"find_last_if", filch::find_last_if<S>(token, v, [](int) { return false; }).has_value()},
+        {"find_first_of", filch::find_first_of<S>(token, v, ints{99}).has_value()},
+        {"search_n", filch::search_n<S>(token, v.begin(), v.end(), 2, 99).has_value()},
+        {"contains", filch::contains<S>(token, v, 99).has_value()},
+        {"contains_subrange", filch::contains_subrange<S>(token, v, ints{99}).has_value()},
+        {"starts_with", filch::starts_with<S>(token, v, v).has_value()},
+        {"ends_with", filch::ends_with<S>(token, v, v).has_value()},
+        {"is_partitioned", filch::is_partitioned<S>(token, v, [](int) { return true; }).has_value()},
+        {"is_heap", filch::is_heap<S>(token, ints(500)).has_value()},
+        {"is_heap_until",
+         filch::is_heap_until<S>(token, v.begin(), v.begin() + 2, [](int, int) { return false; }).has_value()},
+        {"lexicographical_compare", filch::lexicographical_compare<S>(token, v, v).has_value()},
+        {"minmax", filch::minmax<S>(token, v).has_value()},
+        {"copy_n", filch::copy_n<S>(token, v.begin(), 500, out.begin())},
+        {"fill_n", filch::fill_n<S>(token, out.begin(), 500, 1)},
+        {"generate_n", filch::generate_n<S>(token, out.begin(), 500, [] { return 1; })},
+        {"uninitialized_copy", filch::uninitialized_copy<S>(token, v, out)},
+        {"uninitialized_move", filch::uninitialized_move<S>(token, v.begin(), v.end(), out.begin())},
+        {"uninitialized_default_construct", filch::uninitialized_default_construct<S>(token, out)},
+        {"random_shuffle", filch::random_shuffle<S>(token, own, 5)},
+        {"flatten", filch::flatten<S>(token, std::vector<ints>(5)).has_value()}};
+    for (auto const& [name, is_whole] : results) EXPECT_EQ(is_whole, !is_stopped) << name;
+  }
+}
+
+}  // namespace
+}  // namespace filch_test
