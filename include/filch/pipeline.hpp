@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filch/detail/pipeline_stages.hpp>
+#include <filch/detail/standard.hpp>
 #include <filch/task_group.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -25,6 +25,11 @@ template <class Fn> detail::parallel_stage<std::decay_t<Fn>> parallel(Fn&& f) { 
 
 namespace detail {
 
+/// For the type of a call's result.
+template <class Fn, class Item> auto bound(Fn& f, Item) {
+  return [&f](Item&& item) -> decltype(auto) { return detail::call_with(f, static_cast<Item&&>(item)); };
+}
+
 /// A run of a pipeline. An item is a task of the group while it runs, and waits at a gate in between.
 template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   using first_item = typename std::invoke_result_t<Source&>::value_type;
@@ -36,7 +41,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   };
   template <class Item, class Stage, class... Rest> struct items_of<Item, Stage, Rest...> {
     using result =
-        std::decay_t<result_of<decltype(std::bind_front(std::declval<decltype(Stage::f)&>(), std::declval<Item>()))>>;
+        std::decay_t<result_of<decltype(detail::bound(std::declval<decltype(Stage::f)&>(), std::declval<Item>()))>>;
     using type = decltype(std::tuple_cat(std::declval<std::tuple<Item>>(),
                                          std::declval<typename items_of<result, Rest...>::type>()));
   };
@@ -70,7 +75,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
  private:
   /// Takes an item from the source. One task at a time does.
   void next() {
-    auto value = std::invoke(source_);
+    auto value = detail::call_with(source_);
     if (!value) return;  // and no task is in here any more
     std::size_t const number = taken_++;
     bool continues = false;
@@ -100,7 +105,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
       ends();
     } else if constexpr (!stage<I>::is_serial) {
       pass<I + 1>(number, detail::call([&]() -> decltype(auto) {
-                    return std::invoke(std::get<I>(stages_).f, std::move(value));
+                    return detail::call_with(std::get<I>(stages_).f, std::move(value));
                   }));
     } else {
       if (std::get<I>(gates_).enter(number, value)) inside<I>(number, std::move(value));
@@ -110,7 +115,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   /// In a serial stage. The next item gets a task before this one goes on.
   template <std::size_t I> void inside(std::size_t number, item<I>&& value) {
     item<I + 1> result =
-        detail::call([&]() -> decltype(auto) { return std::invoke(std::get<I>(stages_).f, std::move(value)); });
+        detail::call([&]() -> decltype(auto) { return detail::call_with(std::get<I>(stages_).f, std::move(value)); });
     if (auto follows = std::get<I>(gates_).leave()) {
       group_.run([this, its = std::move(*follows)]() mutable { inside<I>(its.first, std::move(its.second)); });
     }

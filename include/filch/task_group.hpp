@@ -203,7 +203,7 @@ template <scheduler Sched = default_scheduler> class task_group {
     at_once const begun{core_};
     if (core_.is_cancelled()) return;
     try {
-      static_cast<void>(std::invoke(std::move(closure)));
+      static_cast<void>(detail::call_with(std::move(closure)));
     } catch (...) {
       core_.failed(detail::caught_exception());
     }

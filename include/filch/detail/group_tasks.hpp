@@ -51,7 +51,7 @@ template <class Closure> struct closure_goes {
 
 template <class Closure> bool run_group_task(group_task& t, bool begins) {
   closure_goes<Closure> const at_end{t};
-  if (begins) static_cast<void>(std::invoke(std::move(detail::closure_in<Closure>(t))));
+  if (begins) static_cast<void>(detail::call_with(std::move(detail::closure_in<Closure>(t))));
   return true;
 }
 
@@ -81,7 +81,7 @@ template <class Result, class Closure> bool run_for_future(group_result<Result>&
     if (begins) {
       try {
         s.result.make(
-            [&s]() -> decltype(auto) { return std::invoke(std::move(detail::closure_in<Closure>(*s.task))); });
+            [&s]() -> decltype(auto) { return detail::call_with(std::move(detail::closure_in<Closure>(*s.task))); });
         s.what = group_result<Result>::returned;
       } catch (...) {
         s.failure = detail::caught_exception();

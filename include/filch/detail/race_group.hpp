@@ -12,7 +12,7 @@
 
 #include <atomic>
 #include <exception>
-#include <functional>
+#include <filch/detail/standard.hpp>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,9 +37,9 @@ class race_group {
     return is_cancelled_.load(std::memory_order_relaxed) || (is_stopped_ && is_stopped_(token_));
   }
   void cancel() noexcept { is_cancelled_.store(true, std::memory_order_relaxed); }
-  void cancelled_by(void const* token, bool (*is_stopped)(void const*) noexcept) noexcept {
+  void cancelled_by(void const* token, bool (*asks)(void const*) noexcept) noexcept {
     token_ = token;
-    is_stopped_ = is_stopped;
+    is_stopped_ = asks;
   }
   void open() { scope_.emplace(); }
   /// Begins it, or keeps it for a pool. `is_joined`: wait() joins it by itself.
@@ -112,7 +112,7 @@ template <class Closure> struct race_run : race_group::task {
           auto const ends_here = std::move(mine.itself);
           if (mine.group->is_stopped()) return mine.group->dropped();
           try {
-            static_cast<void>(std::invoke(std::move(mine.closure)));
+            static_cast<void>(detail::call_with(std::move(mine.closure)));
           } catch (...) {
             mine.group->failed(detail::caught_exception());
           }
@@ -155,7 +155,7 @@ template <class Result, class Closure> struct race_forked final : race_result<Re
       this->is(race_result<Result>::dropped);
     } else {
       try {
-        this->result.make([this]() -> decltype(auto) { return std::invoke(std::move(*closure)); });
+        this->result.make([this]() -> decltype(auto) { return detail::call_with(std::move(*closure)); });
         this->is(race_result<Result>::returned);
       } catch (...) {
         this->failure = detail::caught_exception();

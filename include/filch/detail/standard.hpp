@@ -8,7 +8,9 @@
 #include <initializer_list>
 #include <type_traits>
 
-#if defined(__GLIBCXX__) && __has_include(<bits/ranges_util.h>) && __has_include(<bits/std_mutex.h>)
+// In later releases these files may need others before them.
+#if defined(_GLIBCXX_RELEASE) && _GLIBCXX_RELEASE <= 15 && __has_include(<bits/ranges_util.h>) && \
+    __has_include(<bits/std_mutex.h>) && __has_include(<bits/invoke.h>) && __has_include(<bits/ranges_cmp.h>)
 #include <bits/move.h>
 #include <bits/ptr_traits.h>
 #include <bits/stl_construct.h>
