@@ -25,9 +25,9 @@ template <class Fn> detail::parallel_stage<std::decay_t<Fn>> parallel(Fn&& f) { 
 
 namespace detail {
 
-/// For the type of a call's result.
-template <class Fn, class Item> auto bound(Fn& f, Item) {
-  return [&f](Item&& item) -> decltype(auto) { return detail::call_with(f, static_cast<Item&&>(item)); };
+/// The call of a stage with an item.
+template <class Fn, class Item> auto bound(Fn& f, Item&& item) {
+  return [&f, &item]() -> decltype(auto) { return detail::call_with(f, std::move(item)); };
 }
 
 /// A run of a pipeline. An item is a task of the group while it runs, and waits at a gate in between.
@@ -41,7 +41,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   };
   template <class Item, class Stage, class... Rest> struct items_of<Item, Stage, Rest...> {
     using result =
-        std::decay_t<result_of<decltype(detail::bound(std::declval<decltype(Stage::f)&>(), std::declval<Item>()))>>;
+        std::decay_t<result_of<decltype(detail::bound(std::declval<decltype(Stage::f)&>(), std::declval<Item&&>()))>>;
     using type = decltype(std::tuple_cat(std::declval<std::tuple<Item>>(),
                                          std::declval<typename items_of<result, Rest...>::type>()));
   };
@@ -114,8 +114,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
 
   /// In a serial stage. The next item gets a task before this one goes on.
   template <std::size_t I> void inside(std::size_t number, item<I>&& value) {
-    item<I + 1> result =
-        detail::call([&]() -> decltype(auto) { return detail::call_with(std::get<I>(stages_).f, std::move(value)); });
+    item<I + 1> result = detail::call(detail::bound(std::get<I>(stages_).f, std::move(value)));
     if (auto follows = std::get<I>(gates_).leave()) {
       group_.run([this, its = std::move(*follows)]() mutable { inside<I>(its.first, std::move(its.second)); });
     }
