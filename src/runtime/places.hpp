@@ -62,6 +62,10 @@ class places {
 
   /// The number of workers at places in use.
   unsigned in_use() const noexcept { return threads_ + static_cast<unsigned>(std::popcount(bits_in_use())); }
+  /// The same without stand-ins: each works while another worker waits in the system.
+  unsigned awake_most() const noexcept {
+    return threads_ + static_cast<unsigned>(std::popcount(bits_in_use() & callers_bits()));
+  }
   /// f(index) for each place in use, from a random one on, until f returns true. Returns whether it did.
   template <class F> bool any_in_use(std::uint64_t random, F&& f) const {
     // edge entry-5: acquire. edge idle-1: seq_cst, in order after the announcement.

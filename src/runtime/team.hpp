@@ -203,8 +203,8 @@ class team {
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   std::size_t stack_size() const noexcept { return stack_size_; }
-  /// Are there more workers, callers among them, than processors?
-  bool oversubscribed() const noexcept { return places_.in_use() > settings_.available; }
+  /// Are there more workers, callers among them, than processors? Each stand-in works for one that waits.
+  bool oversubscribed() const noexcept { return places_.awake_most() > settings_.available; }
   /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 

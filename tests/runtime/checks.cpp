@@ -42,7 +42,10 @@ TEST(places_of_threads_and_stand_ins, are_as_they_should_be) {
   EXPECT_EQ(text(checks::of_worker(p, 1)), "");
   unsigned const last = p.stand_in(1);
   EXPECT_EQ(last, p.all() - 1);
+  EXPECT_EQ(p.in_use(), 1u);
   p.enter_as_stand_in(last);
+  EXPECT_EQ(p.in_use(), 2u);
+  EXPECT_EQ(p.awake_most(), 1u) << "a stand-in works while another worker waits";
   EXPECT_EQ(text(checks::of_entered(p, last)), "");
   EXPECT_EQ(text(checks::of_end(p)), "");
 }
