@@ -81,6 +81,8 @@ struct channel {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::channel_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::channel_ran_alone(ticks); }
+  /// For task groups: tasks of one call run on top of each other's waits here, and one might wait for the other.
+  static unsigned* group_tasks() noexcept { return detail::channel_group_tasks(); }
   /// For task groups. See filch::scheduler.
   static void attach(detail::task_source& source) { detail::channel_attach(source); }
   /// See filch::poll.

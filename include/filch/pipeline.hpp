@@ -34,6 +34,7 @@ template <class Fn, class Item> auto bound(Fn& f, Item&& item) {
 template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   using first_item = typename std::invoke_result_t<Source&>::value_type;
   static constexpr std::size_t k_stages = sizeof...(Stages);
+  static constexpr std::size_t k_most = 65'536;  // serial stages in order have room for so many
 
   /// Types of the items that stages I and later take.
   template <class Item, class... Rest> struct items_of {
@@ -66,7 +67,11 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
 
  public:
   pipeline_run(task_group<Sched>& group, std::size_t most, Source& source, std::tuple<Stages...>& stages)
-      : pipeline_run(group, most < 1 ? 1 : most, source, stages, std::make_index_sequence<k_stages>()) {}
+      : pipeline_run(group,
+                     most < 1        ? 1
+                     : most > k_most ? k_most
+                                     : most,
+                     source, stages, std::make_index_sequence<k_stages>()) {}
 
   void begin() {
     group_.run([this] { next(); });
@@ -100,9 +105,18 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     group_.run([this] { next(); });
   }
 
+  /// After a stop request or an exception no stage begins. The group notes that a task was left out.
+  bool is_stopped() {
+    if (!group_.is_cancelled()) return false;
+    group_.run([] {});
+    return true;
+  }
+
   template <std::size_t I> void pass(std::size_t number, item<I>&& value) {
     if constexpr (I == k_stages) {
       ends();
+    } else if (is_stopped()) {
+      return;
     } else if constexpr (!stage<I>::is_serial) {
       pass<I + 1>(number, detail::call([&]() -> decltype(auto) {
                     return detail::call_with(std::get<I>(stages_).f, std::move(value));
@@ -142,7 +156,8 @@ bool run_pipeline(task_group<Sched>& group, std::size_t most, Source& source, st
 }  // namespace detail
 
 /// Takes items from source() until it returns an empty std::optional, and passes each through all stages: the first
-/// stage gets the item, each other one what the stage before it returned. At most `most` items are under way at once.
+/// stage gets the item, each other one what the stage before it returned. At most `most` items are under way at once,
+/// and at most 65536.
 ///
 ///     filch::pipeline(8, [&]() -> std::optional<std::string> { return next_line(file); },
 ///                     [](std::string line) { return parse(line); },

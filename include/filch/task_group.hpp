@@ -22,7 +22,8 @@ template <class Result> class group_future {
   group_future() noexcept = default;
   group_future(group_future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   group_future& operator=(group_future&& other) noexcept {
-    std::swap(state_, other.state_);
+    group_future const goes(std::move(*this));
+    state_ = std::exchange(other.state_, nullptr);
     return *this;
   }
   ~group_future() {
@@ -65,7 +66,15 @@ template <class Result> class group_future {
   static void run_here(detail::group_result<slot>& s) noexcept {
     detail::group_core& group = *s.group;
     detail::group_task& task = *s.task;
-    static_cast<void>(s.run(s, !group.is_cancelled()));
+    bool const is_off_the_list = group.take_if_newest(task);
+    {
+      detail::group_task_here const here(group);
+      if (s.run(s, !group.is_cancelled()) == detail::group_outcome::dropped) group.has_dropped();
+    }
+    if (is_off_the_list) {
+      detail::group_result<slot>::let_go(std::addressof(s));
+      return group.finish(task);
+    }
     if (!s.word.is_second_to_leave()) return;  // edge group-4: the worker that took it off the list ends it
     detail::group_result<slot>::let_go(std::addressof(s));
     group.finish(task);
@@ -84,14 +93,15 @@ template <class Result> class group_future {
 ///     group.run([&] { visit(visit, root); });
 ///     group.wait();
 ///
-/// It belongs to the pool in which it was made; outside all pools, to the default pool. Workers that find no other
-/// task take tasks of the open groups, oldest first; wait() takes the newest first. Tasks of one group may not wait
-/// for each other but by futures.
+/// It belongs to the pool in which it was made, and may not outlive it; outside all pools, to the default pool.
+/// Workers that find no other task take tasks of the open groups, oldest first; wait() takes the newest first. Tasks
+/// of one group may not wait for each other but by futures.
 ///
 /// If a task throws, those that have not begun do not begin, and wait() throws the first exception.
 ///
 /// Memory: some thousand tasks wait at most. If more are added, run() calls them at once, up to 128 deep in each
-/// other; so hold no lock across run() that a task locks.
+/// other. So hold no lock across run() that a task locks, and let no task wait for the one that adds it. A group with
+/// futures has no such limit, and calls nothing at once.
 template <scheduler Sched = default_scheduler> class task_group {
  public:
   /// The group's stop token: for loops, algorithms, scopes and joins in its tasks.
@@ -107,24 +117,25 @@ template <scheduler Sched = default_scheduler> class task_group {
   };
 
   /// Throws std::bad_alloc. About half a microsecond.
-  task_group() : core_(&Sched::worker_index) {
+  task_group() : core_(&Sched::worker_index, tasks_on_stack()) {
     Sched::attach(core_.source());
     core_.begin();
   }
-  /// A group that is cancelled when `outer` is stopped, too. `outer` must outlive it.
+  /// A group that is cancelled when `outer` is stopped, too: `task_group inner(outer.get_token())`. It keeps a copy.
   template <detail::stop_token_like Token> explicit task_group(Token const& outer) : task_group() {
-    core_.cancelled_by(std::addressof(outer),
-                       [](void const* its) noexcept { return static_cast<Token const*>(its)->stop_requested(); });
+    core_.cancelled_by(
+        new Token(outer), [](void const* its) noexcept { return static_cast<Token const*>(its)->stop_requested(); },
+        [](void* its) noexcept { delete static_cast<Token*>(its); });
   }
   task_group(task_group const&) = delete;
   task_group& operator=(task_group const&) = delete;
   /// Waits for its tasks, and drops their exceptions.
   ~task_group() { wait_for_all(); }
 
-  /// Adds a task: f() runs at some time before wait() returns, perhaps on another worker, perhaps before run()
-  /// returns. f is moved or copied away; its result is dropped. Throws what f's move or copy throws, and
-  /// std::bad_alloc only for a closure of more than 96 bytes; f has not run then.
-  /// Cost: some 50 nanoseconds in all, and a wake-up if a worker sleeps.
+  /// Adds a task. For tasks of the group, and before wait() is called: f() runs at some time before that returns,
+  /// perhaps on another worker, perhaps before run() returns. f is moved or copied away; its result is dropped.
+  /// Throws what f's move or copy throws, and std::bad_alloc only for a closure of more than 96 bytes; f has not run
+  /// then. Cost: some 50 nanoseconds in all, and a wake-up if a worker sleeps.
   template <class Fn> void run(Fn&& f) {
     using closure = std::decay_t<Fn>;
     detail::group_task* const t = core_.take_place();
@@ -141,6 +152,7 @@ template <scheduler Sched = default_scheduler> class task_group {
 
   /// As run(), with a future for f's result or exception; wait() does not throw that. An allocation.
   template <class Fn> [[nodiscard]] group_future<std::invoke_result_t<std::decay_t<Fn>>> fork(Fn&& f) {
+    core_.has_futures();
     using result = std::invoke_result_t<std::decay_t<Fn>>;
     using slot = typename group_future<result>::slot;
     using state = detail::group_result<slot>;
@@ -166,7 +178,9 @@ template <scheduler Sched = default_scheduler> class task_group {
       core_.add(*t);
     } else {
       at_once const begun{core_};
-      static_cast<void>(detail::run_future_task<slot, closure>(here, !core_.is_cancelled()));
+      detail::group_task_here const on_stack(core_);
+      if (detail::run_future_task<slot, closure>(here, !core_.is_cancelled()) == detail::group_outcome::dropped)
+        core_.has_dropped();
     }
     return future;
   }
@@ -177,7 +191,7 @@ template <scheduler Sched = default_scheduler> class task_group {
   /// threw; exceptions() has all of them. The group may be used again afterwards. Continues where `join` may.
   bool wait() {
     bool const is_whole = wait_for_all();
-    if (!exceptions_.empty()) std::rethrow_exception(exceptions_.front());
+    if (auto const first = std::exchange(first_, nullptr)) std::rethrow_exception(first);
     return is_whole;
   }
 
@@ -201,7 +215,7 @@ template <scheduler Sched = default_scheduler> class task_group {
   template <class Fn> void run_at_once(Fn&& f) {
     std::decay_t<Fn> closure(std::forward<Fn>(f));
     at_once const begun{core_};
-    if (core_.is_cancelled()) return;
+    if (core_.is_cancelled()) return core_.has_dropped();
     try {
       static_cast<void>(detail::call_with(std::move(closure)));
     } catch (...) {
@@ -211,12 +225,19 @@ template <scheduler Sched = default_scheduler> class task_group {
 
   bool wait_for_all() noexcept {
     if (!core_.is_over()) detail::inside_pool<Sched>([this] { core_.wait(); });
-    exceptions_.clear();
-    return !core_.begin_anew(exceptions_);
+    return !core_.begin_anew(exceptions_, first_);
+  }
+  static constexpr auto tasks_on_stack() noexcept -> unsigned* (*)() noexcept {
+    if constexpr (requires { Sched::group_tasks(); }) {
+      return &Sched::group_tasks;
+    } else {
+      return nullptr;
+    }
   }
 
   detail::group_core core_;
   std::vector<std::exception_ptr> exceptions_;
+  std::exception_ptr first_;
 };
 
 }  // namespace filch::inline FILCH_ABI

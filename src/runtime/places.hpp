@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -52,6 +53,17 @@ class places {
   void enter_as_stand_in(unsigned place) noexcept { in_use_.fetch_or(bit_of(place), std::memory_order_seq_cst); }
   /// edge entry-2: release, the contents of the place.
   void leave(unsigned place) noexcept { in_use_.fetch_and(~bit_of(place), std::memory_order_seq_cst); }
+
+  /// Caller at its place: a call begins.
+  void begin_call(unsigned place) noexcept {
+    auto& calls = calls_[bit_number(place)];
+    // relaxed: a number to compare; what is of the call is ordered by its tasks.
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// The number of the newest call at a caller's place.
+  std::uint32_t call_at(unsigned place) const noexcept {
+    return calls_[bit_number(place)].load(std::memory_order_relaxed);  // relaxed: as above
+  }
 
   /// Does the place have its memory? Called by the thread that has entered it.
   bool is_made(unsigned place) const noexcept { return is_threads(place) || (bits_made() & bit_of(place)) != 0; }
@@ -109,14 +121,14 @@ class places {
 
   // Bit 0: place 0; the others follow the threads.
   unsigned index_of(unsigned bit) const noexcept { return bit == 0 ? 0 : threads_ + bit; }
-  std::uint64_t bit_of(unsigned place) const noexcept {
-    return std::uint64_t{1} << (place == 0 ? 0 : place - threads_);
-  }
+  std::uint64_t bit_of(unsigned place) const noexcept { return std::uint64_t{1} << bit_number(place); }
+  unsigned bit_number(unsigned place) const noexcept { return place == 0 ? 0 : place - threads_; }
 
   unsigned const threads_;
   unsigned const stand_ins_;
   alignas(64) std::atomic<std::uint64_t> in_use_{0};
   std::atomic<std::uint64_t> made_{0};
+  std::array<std::atomic<std::uint32_t>, k_callers> calls_{};
 };
 
 }  // namespace filch::runtime

@@ -39,11 +39,12 @@ template <class Stack, class Member> class task_places {
     return m ? m->index : k_no_worker;
   }
 
-  /// Attaches s to the team of the calling thread's worker; to the other pool outside.
+  /// Attaches s to the team of the calling thread's worker; to the other pool outside. Where joins run in order
+  /// without a worker, s gets no pool.
   template <class Pool> static void attach(task_source& s, Pool& (*default_pool)()) {
     if (Member* const m = member_or_null(Stack::self())) {
       m->team->attach(s, runtime::k_any_root);
-    } else {
+    } else if (!is_staying(Stack::self())) {
       default_pool().attach(s);
     }
   }

@@ -22,16 +22,17 @@ void task_sources::remove(source& s) noexcept {
   left_.wait(lock, [&s] { return s.helpers_ == 0; });
 }
 
-task_sources::source* task_sources::find(std::uint16_t limit) const noexcept {
+task_sources::source* task_sources::find(of_root wanted) const noexcept {
   for (source* s = first_; s; s = s->next_) {
-    if ((limit == k_any_root || limit == s->root_) && s->has_tasks()) return s;
+    bool const may = wanted.root == k_any_root || (wanted.root == s->root_ && wanted.call == s->call_);
+    if (may && s->has_tasks()) return s;
   }
   return nullptr;
 }
 
-task_sources::source* task_sources::take(std::uint16_t limit) noexcept {
+task_sources::source* task_sources::take(of_root wanted) noexcept {
   std::lock_guard const lock(mutex_);
-  source* const s = find(limit);
+  source* const s = find(wanted);
   if (s) ++s->helpers_;
   return s;
 }
@@ -41,10 +42,10 @@ void task_sources::done(source& s) noexcept {
   if (--s.helpers_ == 0) left_.notify_all();
 }
 
-bool task_sources::any_with_tasks(std::uint16_t limit) noexcept {
+bool task_sources::any_with_tasks(of_root wanted) noexcept {
   if (!any()) return false;
   std::lock_guard const lock(mutex_);
-  return find(limit) != nullptr;
+  return find(wanted) != nullptr;
 }
 
 // ---- the team -----------------------------------------------------------------------------------
@@ -54,12 +55,19 @@ void team::attach(detail::task_source& s, std::uint16_t root) noexcept {
   if (!alive() || is_measured()) return;
   s.team_ = this;
   s.root_ = root;
+  s.call_ = root == k_any_root ? 0 : places_.call_at(root);
+}
+
+task_sources::of_root team::groups_for(unsigned me) const noexcept {
+  std::uint16_t const root = places_.root_limit(me);
+  return {root, root == k_any_root ? 0 : places_.call_at(root)};
 }
 
 /// One look at the open groups, after a search in vain; true if tasks were run.
 bool team::help_a_group(unsigned me) {
-  if (!sources_.any()) return false;
-  detail::task_source* const s = sources_.take(places_.root_limit(me));
+  auto const mine = groups_for(me);
+  if (!sources_.any_with_tasks(mine) || !is_free_for_call(me)) return false;
+  detail::task_source* const s = sources_.take(mine);
   if (!s) return false;
   has_work(me);
   note(me, trace::kind::takes, me);
@@ -77,7 +85,8 @@ bool team::help_a_group(unsigned me) {
   return true;
 }
 
-void team::group_has_more(std::uint16_t root) noexcept {
+void team::group_has_more(std::uint16_t root, std::uint32_t call) noexcept {
+  if (root != k_any_root && places_.call_at(root) != call) root = k_any_root;  // that call is over
   if (idle_.anybody() || idle_.sleeps_for_root(root))
     static_cast<void>(idle_.wake_for_root(root) || idle_.wake_one());
 }
@@ -94,8 +103,8 @@ void task_source::open() noexcept {
   team_->sources_.add(*this);
 }
 
-void task_source::has_more() noexcept {
-  if (team_ && team_->alive()) team_->group_has_more(root_);
+void task_source::helpers_call::wake() const noexcept {
+  if (team_ && team_->alive()) team_->group_has_more(root_, call_);
 }
 
 void task_source::detach() noexcept {

@@ -22,14 +22,19 @@ class task_sources {
   void add(source& s) noexcept;
   /// Returns when it has no helper, and can get none.
   void remove(source& s) noexcept;
-  /// A source with tasks that a worker with this limit may run, or null. The worker helps it until done().
-  source* take(std::uint16_t limit) noexcept;
+  /// The sources that a worker may help: of any root, or of that call.
+  struct of_root {
+    std::uint16_t root;
+    std::uint32_t call;
+  };
+  /// Such a source with tasks, or null. The worker helps it until done().
+  source* take(of_root wanted) noexcept;
   void done(source& s) noexcept;
-  /// Has one of them tasks that such a worker may run?
-  bool any_with_tasks(std::uint16_t limit) noexcept;
+  /// Has one of them tasks?
+  bool any_with_tasks(of_root wanted) noexcept;
 
  private:
-  source* find(std::uint16_t limit) const noexcept;
+  source* find(of_root wanted) const noexcept;
 
   shared_count open_;
   std::mutex mutex_;

@@ -124,6 +124,8 @@ class team {
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
+  /// Worker `me` is about to take a task of a group: has it nothing else to do, and will it get nothing?
+  virtual bool is_free_for_call(unsigned) { return true; }
   /// Worker `me` has no task: it runs call(argument) as a task of that root. The call must not throw. It may return
   /// before the call does, which then continues on other workers.
   virtual void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) = 0;
@@ -231,7 +233,8 @@ class team {
 
   void thread_main(unsigned me);
   bool help_a_group(unsigned me);
-  void group_has_more(std::uint16_t root) noexcept;
+  void group_has_more(std::uint16_t root, std::uint32_t call) noexcept;
+  task_sources::of_root groups_for(unsigned me) const noexcept;
   /// Searches as the calling thread's worker until `stop`.
   void work_as(unsigned me, stop_flag const& stop);
   /// Returns whether the worker has to look again if it goes: it was woken, or has yet to request.

@@ -138,7 +138,7 @@ bool team::sleep_until_work(unsigned me, stop_flag const& stop) {
   bool const comes_again = at_most < k_spin_time / 2;
   // edge idle-1: the last look, after the announcement.
   bool const is_owed = at_most != k_until_woken;
-  if (comes_again || stop.is_set_before_sleep() || sees_work(me) || sources_.any_with_tasks(places_.root_limit(me)))
+  if (comes_again || stop.is_set_before_sleep() || sees_work(me) || sources_.any_with_tasks(groups_for(me)))
     return !idle_.retract(me) || is_owed;
   counted(me).sleeps.bump();
   note(me, trace::kind::sleeps);

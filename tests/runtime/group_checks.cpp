@@ -23,8 +23,8 @@ struct a_list {
   r::group_list list;
 
   a_list() : newer(new task), older(new task) {
-    list.add(*older);
-    list.add(*newer);
+    list.add(*older, [] {});
+    list.add(*newer, [] {});
     list.drop_place(*new task);
   }
   ~a_list() {
@@ -56,7 +56,7 @@ struct an_ended_group {
     state.lists = std::make_unique<r::group_list[]>(2);
     state.number_of_lists = 2;
     auto* const t = new task;
-    state.lists[0].add(*t);
+    state.lists[0].add(*t, [] {});
     EXPECT_EQ(state.lists[0].take_newest(), t);
     state.lists[1].finish(*t, [] {});
   }
@@ -69,7 +69,7 @@ TEST(groups_that_end_too_early, are_named) {
       {"open == 0",
        [](an_ended_group& x) {
          auto* const t = new task;
-         x.state.lists[0].add(*t);
+         x.state.lists[0].add(*t, [] {});
          x.state.lists[0].drop_place(*x.state.lists[0].take_newest());
        }},
       {"s.nested.get() == 0", [](an_ended_group& x) { x.state.nested.add(1); }},
@@ -82,7 +82,7 @@ TEST(half_of_a_list, is_its_older_half) {
   std::unique_ptr<task> tasks[5];
   for (auto& t : tasks) {
     t = std::make_unique<task>();
-    from.add(*t);
+    from.add(*t, [] {});
   }
   task* const first = from.take_oldest();
   EXPECT_EQ(first, tasks[0].get());

@@ -15,13 +15,16 @@ struct group_state;
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// A task that was taken off its list: it ran, or was dropped, or get() of its future runs it and calls
+/// group_core::finish().
+enum class group_outcome { ran, dropped, elsewhere };
+
 /// A task of a group that has not begun, and the room for its closure.
 struct group_task {
   static constexpr std::size_t k_room = 96;
 
-  /// begins: runs the closure, which may throw. Destroys the closure in any case. Returns false if another thread
-  /// runs the task: then that thread calls group_core::finish().
-  bool (*run)(group_task&, bool begins) = nullptr;
+  /// begins: runs the closure, which may throw. Destroys the closure in any case.
+  group_outcome (*run)(group_task&, bool begins) = nullptr;
   group_task* newer = nullptr;
   group_task* older = nullptr;
   void* future = nullptr;  // what it shares with its future
@@ -30,8 +33,9 @@ struct group_task {
 
 class FILCH_API group_core final : task_source {
  public:
-  /// worker_index: of the scheduler.
-  explicit group_core(unsigned (*worker_index)() noexcept);
+  /// worker_index: of the scheduler. tasks_on_stack: of a scheduler that runs tasks on top of waits: the count of the
+  /// calling worker's, or null.
+  group_core(unsigned (*worker_index)() noexcept, unsigned* (*tasks_on_stack)() noexcept);
   ~group_core();
 
   /// For the scheduler's attach(). Before anything else.
@@ -43,10 +47,17 @@ class FILCH_API group_core final : task_source {
   group_task* take_place() noexcept;
   /// The place is not used.
   void drop_place(group_task& t) noexcept;
-  /// Adds the task, which has its closure, and wakes a worker for it.
+  /// Adds the task, which has its closure, and wakes a worker for it. The group may be gone then, if the caller is no
+  /// task of it.
   void add(group_task& t) noexcept;
+  /// Tasks have futures: from here on none runs at once, for it might wait for the task that adds it.
+  void has_futures() noexcept;
   /// After a task that another thread than the one that took it has run: it is over. The group may be gone then.
   void finish(group_task& t) noexcept;
+  /// The same before: takes it off the caller's list, if it is the newest there.
+  bool take_if_newest(group_task& t) noexcept;
+  /// A task did not begin.
+  void has_dropped() noexcept;
   /// Around a task that runs at once.
   void begins_at_once() noexcept;
   void ends_at_once() noexcept;
@@ -61,10 +72,11 @@ class FILCH_API group_core final : task_source {
   void cancel() noexcept;
   bool is_cancelled() const noexcept;
   /// After wait(): forgets the request to cancel. Returns whether a task did not begin because of it, and moves the
-  /// exceptions to `failures`, in the order in which they were thrown.
-  bool begin_anew(std::vector<std::exception_ptr>& failures) noexcept;
-  /// A token of the caller's that cancels the group as well.
-  void cancelled_by(void const* token, bool (*is_stopped)(void const*) noexcept) noexcept;
+  /// exceptions to `failures`, in the order in which they were thrown, and the first one to `first`.
+  bool begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept;
+  /// A token that cancels the group as well. The group destroys it.
+  void cancelled_by(void* token, bool (*is_stopped)(void const*) noexcept, void (*destroy)(void*) noexcept) noexcept;
+  unsigned* stack_count() const noexcept { return tasks_on_stack_ ? tasks_on_stack_() : nullptr; }
 
   bool has_tasks() const noexcept override;
   void help() noexcept override;
@@ -76,8 +88,27 @@ class FILCH_API group_core final : task_source {
 
   std::unique_ptr<runtime::group_state> state_;
   unsigned (*const worker_index_)() noexcept;
-  void const* token_ = nullptr;
+  unsigned* (*const tasks_on_stack_)() noexcept;
+  void* token_ = nullptr;
   bool (*is_stopped_)(void const*) noexcept = nullptr;
+  void (*destroy_)(void*) noexcept = nullptr;
+};
+
+/// A task of the group runs here, while it lives. For schedulers that run tasks on top of waits, where code stays on
+/// its worker.
+class group_task_here {
+ public:
+  explicit group_task_here(group_core const& core) noexcept : count_(core.stack_count()) {
+    if (count_ != nullptr) ++*count_;
+  }
+  group_task_here(group_task_here const&) = delete;
+  group_task_here& operator=(group_task_here const&) = delete;
+  ~group_task_here() {
+    if (count_ != nullptr) --*count_;
+  }
+
+ private:
+  unsigned* const count_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

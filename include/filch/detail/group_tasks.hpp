@@ -49,10 +49,11 @@ template <class Closure> struct closure_goes {
   }
 };
 
-template <class Closure> bool run_group_task(group_task& t, bool begins) {
+template <class Closure> group_outcome run_group_task(group_task& t, bool begins) {
   closure_goes<Closure> const at_end{t};
-  if (begins) static_cast<void>(detail::call_with(std::move(detail::closure_in<Closure>(t))));
-  return true;
+  if (!begins) return group_outcome::dropped;
+  static_cast<void>(detail::call_with(std::move(detail::closure_in<Closure>(t))));
+  return group_outcome::ran;
 }
 
 /// The data that a task and its future share. The last of the two deletes them.
@@ -60,7 +61,7 @@ template <class Result> struct group_result {
   future_word word;
   group_core* group = nullptr;  // lives until the task is over
   group_task* task = nullptr;   // where get() finds the closure, if it runs the task
-  bool (*run)(group_result&, bool begins) noexcept = nullptr;
+  group_outcome (*run)(group_result&, bool begins) noexcept = nullptr;
   enum { nothing_yet, returned, threw, dropped } what = nothing_yet;
   result_slot<Result> result;
   std::exception_ptr failure;
@@ -74,7 +75,7 @@ template <class Result> struct group_result {
 };
 
 /// Runs the closure of a future's task, or drops it, and wakes those that wait for it.
-template <class Result, class Closure> bool run_for_future(group_result<Result>& s, bool begins) noexcept {
+template <class Result, class Closure> group_outcome run_for_future(group_result<Result>& s, bool begins) noexcept {
   {
     closure_goes<Closure> const at_end{*s.task};
     s.what = group_result<Result>::dropped;
@@ -90,20 +91,20 @@ template <class Result, class Closure> bool run_for_future(group_result<Result>&
     }
   }
   if (s.word.finish()) detail::wake_sleepers(s.word);
-  return true;
+  return begins ? group_outcome::ran : group_outcome::dropped;
 }
 
-/// For the worker that takes the task off the list. False: get() runs it.
-template <class Result, class Closure> bool run_future_task(group_task& t, bool begins) {
+/// For the worker that takes the task off the list.
+template <class Result, class Closure> group_outcome run_future_task(group_task& t, bool begins) {
   auto* const s = static_cast<group_result<Result>*>(t.future);
-  bool const is_mine = s->word.claim();
-  if (is_mine) {
-    static_cast<void>(detail::run_for_future<Result, Closure>(*s, begins));
+  auto outcome = group_outcome::ran;
+  if (s->word.claim()) {
+    outcome = detail::run_for_future<Result, Closure>(*s, begins);
   } else if (!s->word.is_second_to_leave()) {
-    return false;
+    return group_outcome::elsewhere;
   }
   group_result<Result>::let_go(s);
-  return true;
+  return outcome;
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -26,12 +26,21 @@ class FILCH_API task_source {
 
  protected:
   task_source() noexcept = default;
-  ~task_source();
+  virtual ~task_source();
   /// After the scheduler's attach(), if it attached this to a pool: from here on its workers call has_tasks() and
   /// help().
   void open() noexcept;
-  /// After a task was added: wakes a worker that sleeps.
-  void has_more() noexcept;
+  /// Made before a task is added; wake() wakes a worker that sleeps. By then the source may be gone.
+  class FILCH_API helpers_call {
+   public:
+    explicit helpers_call(task_source const& s) noexcept : team_(s.team_), root_(s.root_), call_(s.call_) {}
+    void wake() const noexcept;
+
+   private:
+    runtime::team* const team_;
+    std::uint16_t const root_;
+    std::uint32_t const call_;
+  };
   /// Returns when no worker is in help(); none will come.
   void detach() noexcept;
   /// The number of workers of the pool, or 1.
@@ -47,6 +56,7 @@ class FILCH_API task_source {
   runtime::team* team_ = nullptr;
   bool is_open_ = false;
   std::uint16_t root_ = 0;
+  std::uint32_t call_ = 0;  // the number of the root's call: its place may have another one later
   // Under the lock of the pool's list.
   task_source* next_ = nullptr;
   task_source* previous_ = nullptr;

@@ -147,7 +147,8 @@ fiber_member* fiber_team::place_of_caller() const noexcept {
 
 bool fiber_team::attach_here(detail::task_source& s, detail::fiber_kind of) noexcept {
   fiber_member* const m = member_around_stays(&fiber_self());
-  if (!m || m->kind != of) return false;
+  if (!m) return fiber_self().kind == fiber_kind::staying;  // joins run in order, without a worker
+  if (m->kind != of) return false;
   m->team->attach(s, m->stack ? m->stack->root : k_any_root);
   return true;
 }

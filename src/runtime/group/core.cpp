@@ -6,6 +6,7 @@
 
 #include "os/linux/futex.hpp"
 #include "runtime/account.hpp"
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/group/checks.hpp"
 #include "runtime/group/state.hpp"
@@ -46,10 +47,13 @@ void wake(runtime::waiters_word& waiters) noexcept {
 
 }  // namespace
 
-group_core::group_core(unsigned (*worker_index)() noexcept)
-    : state_(std::make_unique<runtime::group_state>()), worker_index_(worker_index) {}
+group_core::group_core(unsigned (*worker_index)() noexcept, unsigned* (*tasks_on_stack)() noexcept)
+    : state_(std::make_unique<runtime::group_state>()),
+      worker_index_(worker_index),
+      tasks_on_stack_(tasks_on_stack) {}
 
 group_core::~group_core() {
+  if (destroy_) destroy_(token_);
   if (!has_its_threads()) return;
   detach();
   runtime::check("group's end", [this] { return runtime::group_checks::of_end(*state_); });
@@ -63,9 +67,11 @@ void group_core::begin() {
   open();
 }
 
-void group_core::cancelled_by(void const* token, bool (*is_stopped)(void const*) noexcept) noexcept {
+void group_core::cancelled_by(void* token, bool (*is_stopped)(void const*) noexcept,
+                              void (*destroy)(void*) noexcept) noexcept {
   token_ = token;
   is_stopped_ = is_stopped;
+  destroy_ = destroy;
 }
 
 // ---- adding -------------------------------------------------------------------------------------
@@ -73,16 +79,24 @@ void group_core::cancelled_by(void const* token, bool (*is_stopped)(void const*)
 group_task* group_core::take_place() noexcept {
   // In a child of fork() the holder of a list's lock may not exist: tasks run at once.
   if (!has_its_threads()) return nullptr;
-  bool const is_too_deep = state_->nested.get() >= k_most_nested;
-  return list_of(*state_, worker_index_()).take_place(is_too_deep);
+  bool const at_any_size = state_->has_futures.get() || state_->nested.get() >= k_most_nested;
+  return list_of(*state_, worker_index_()).take_place(at_any_size);
 }
 void group_core::drop_place(group_task& t) noexcept { list_of(*state_, worker_index_()).drop_place(t); }
 
 void group_core::add(group_task& t) noexcept {
-  list_of(*state_, worker_index_()).add(t);
-  wake(state_->waiters);
-  has_more();
+  runtime::group_state& s = *state_;
+  helpers_call const helpers(*this);
+  list_of(s, worker_index_()).add(t, [&s] { wake(s.waiters); });
+  helpers.wake();  // the group may be gone
 }
+
+bool group_core::take_if_newest(group_task& t) noexcept {
+  return has_its_threads() && list_of(*state_, worker_index_()).take_if_newest(t);
+}
+
+void group_core::has_futures() noexcept { state_->has_futures.set(true); }
+void group_core::has_dropped() noexcept { state_->has_dropped.set(true); }
 
 void group_core::begins_at_once() noexcept { state_->nested.add(1); }
 void group_core::ends_at_once() noexcept { state_->nested.add(-1); }
@@ -108,7 +122,7 @@ group_task* group_core::pop() noexcept {
       // edge group-3: a waiter that looked meanwhile has not seen them.
       own.put(others);
       wake(state_->waiters);
-      has_more();
+      helpers_call(*this).wake();
     }
     return first;
   }
@@ -118,15 +132,17 @@ group_task* group_core::pop() noexcept {
 bool group_core::run_one() noexcept {
   group_task* const t = pop();
   if (!t) return false;
-  bool const begins = !is_cancelled();
-  if (!begins) state_->has_dropped.set(true);
-  bool is_over = true;
-  try {
-    is_over = t->run(*t, begins);
-  } catch (...) {
-    failed(caught_exception());
+  auto outcome = group_outcome::ran;
+  {
+    group_task_here const here(*this);
+    try {
+      outcome = t->run(*t, !is_cancelled());
+    } catch (...) {
+      failed(caught_exception());
+    }
   }
-  if (is_over) finish(*t);
+  if (outcome == group_outcome::dropped) has_dropped();
+  if (outcome != group_outcome::elsewhere) finish(*t);
   return true;
 }
 
@@ -156,6 +172,7 @@ bool group_core::is_over() const noexcept {
 }
 
 void group_core::wait() noexcept {
+  runtime::exceptions_set_aside const from_tasks;
   for (unsigned looks = 0;;) {
     if (run_one()) {
       looks = 0;
@@ -205,11 +222,13 @@ void wake_sleepers(future_word& word) noexcept { os::futex_wake_all(word.futex()
 
 void group_core::failed(std::exception_ptr e) noexcept {
   cancel();
+  if (!has_its_threads()) return;  // in a child of fork() the holder of the lock may not exist
   std::lock_guard const lock(state_->failing);
+  if (!state_->first) state_->first = e;
   try {
-    state_->failures.push_back(e);
-  } catch (std::bad_alloc const&) {
-    if (!state_->first) state_->first = std::move(e);
+    state_->failures.push_back(std::move(e));
+  } catch (std::bad_alloc const&) {  // wait() throws the first one
+    drop_caught_exception();
   }
 }
 
@@ -219,9 +238,12 @@ bool group_core::is_cancelled() const noexcept {
   return state_->is_cancelled.get() || (is_stopped_ && is_stopped_(token_));
 }
 
-bool group_core::begin_anew(std::vector<std::exception_ptr>& failures) noexcept {
+bool group_core::begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept {
+  failures.clear();
+  if (!has_its_threads()) return false;
   std::lock_guard const lock(state_->failing);
-  failures = std::exchange(state_->failures, {});
+  failures.swap(state_->failures);
+  first = std::exchange(state_->first, nullptr);
   state_->is_cancelled.set(false);
   bool const has_dropped = state_->has_dropped.get();
   state_->has_dropped.set(false);

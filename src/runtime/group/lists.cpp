@@ -46,8 +46,7 @@ void group_list::keep_free(group_task& t) noexcept {
   t.older = std::exchange(free_, &t);
 }
 
-void group_list::add(group_task& t) noexcept {
-  std::lock_guard const lock(lock_);
+void group_list::link(group_task& t) noexcept {
   check_list(*this);
   added_.add_one();
   t.newer = nullptr;
@@ -61,8 +60,17 @@ group_task* group_list::take_newest() noexcept {
   if (size_.get() == 0) return nullptr;
   std::lock_guard const lock(lock_);
   check_list(*this);
+  return newest_ ? unlink_newest() : nullptr;
+}
+
+bool group_list::take_if_newest(group_task& t) noexcept {
+  std::lock_guard const lock(lock_);
+  check_list(*this);
+  return newest_ == &t && unlink_newest();
+}
+
+group_task* group_list::unlink_newest() noexcept {
   group_task* const t = newest_;
-  if (!t) return nullptr;
   newest_ = t->older;
   (newest_ ? newest_->newer : oldest_) = nullptr;
   size_.set(size_.own() - 1);

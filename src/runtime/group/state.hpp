@@ -32,7 +32,14 @@ class alignas(64) group_list {
   /// A free place; null: as many as there may be wait, unless `at_any_size`.
   group_task* take_place(bool at_any_size) noexcept;
   void drop_place(group_task& t) noexcept;
-  void add(group_task& t) noexcept;
+  /// Adds it and calls tell(), under the lock: then the adder does not touch the group any more.
+  template <class Tell> void add(group_task& t, Tell const& tell) noexcept {
+    std::lock_guard const lock(lock_);
+    link(t);
+    tell();
+  }
+  /// Takes this task, if it is the newest.
+  bool take_if_newest(group_task& t) noexcept;
   group_task* take_newest() noexcept;
   /// The oldest, half of what there is at most: a chain by `newer`.
   group_task* take_oldest() noexcept;
@@ -51,6 +58,8 @@ class alignas(64) group_list {
  private:
   friend struct group_checks;
   void keep_free(group_task& t) noexcept;
+  void link(group_task& t) noexcept;
+  group_task* unlink_newest() noexcept;
 
   short_lock lock_;
   group_task* newest_ = nullptr;
@@ -69,9 +78,10 @@ struct group_state {
   hint_word<int> nested;  // tasks that run at once, in all threads
   hint_word<bool> is_cancelled;
   hint_word<bool> has_dropped;
+  hint_word<bool> has_futures;
   std::mutex failing;
   std::vector<std::exception_ptr> failures;  // under failing
-  std::exception_ptr first;                  // the same, where there was no memory for the others
+  std::exception_ptr first;                  // the same; there may be no memory for the others
 };
 
 }  // namespace filch::runtime

@@ -52,8 +52,8 @@ class waiters_word {
   }  // relaxed: at worst a wake-up in vain
   /// After a task was added or is over. edge group-3: seq_cst.
   bool anybody() const noexcept { return waiters_.load(std::memory_order_seq_cst) != 0; }
-  /// relaxed: the kernel compares the word, and waiters look at the counts.
-  void change() noexcept { changes_.fetch_add(1, std::memory_order_relaxed); }
+  /// edge group-3: release, the counts, to a waiter that reads the new value and sleeps on it.
+  void change() noexcept { changes_.fetch_add(1, std::memory_order_release); }
   /// For the system calls that sleep and wake.
   std::atomic<std::uint32_t>& futex() noexcept { return changes_; }
 

@@ -110,8 +110,10 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
 unsigned channel_team::searches_before_sleep() const noexcept { return oversubscribed() ? 4 : 200; }
 
 /// A task on top of a wait may wait in turn. Half of the stack stays free for the tasks that this worker must finish.
-/// In a run inside another pool's run the thread is on a stack of that pool, whose size is not known here.
+/// A task of a group may be awaited by a task that would run on top of it. In a run inside another pool's run the
+/// thread is on a stack of that pool, whose size is not known here.
 bool channel_team::may_run_others(channel_member const& w) const noexcept {
+  if (w.group_tasks != 0) return false;
   auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   runtime::worker_space const& mine = space(w.index);
   std::uintptr_t const above = here - reinterpret_cast<std::uintptr_t>(mine.low());

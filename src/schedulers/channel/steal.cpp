@@ -184,11 +184,17 @@ bool channel_team::steal_and_run(unsigned me) {
   return false;
 }
 
-/// Its forks are tasks of no call, as left ones. A message for another root may be on its way: it goes back.
+/// A message may be on its way. Its tasks go back, but for detached ones, which are counted here.
+bool channel_team::is_free_for_call(unsigned me) {
+  channel_member& w = self(me);
+  withdraw(w);
+  return w.has_no_task();
+}
+
+/// Its forks are tasks of no call, as left ones.
 void channel_team::run_call(unsigned me, std::uint16_t, void (*call)(void*), void* argument) {
   channel_member& w = self(me);
   check(w);
-  withdraw(w);
   set_root(w, task_root::left_behind());
   w.own->requests.reopen();
   call(argument);

@@ -119,6 +119,7 @@ class channel_team final : public runtime::team {
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
+  bool is_free_for_call(unsigned me) override;
   void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
   std::byte* unused_above(unsigned me) noexcept override;
