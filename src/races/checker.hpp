@@ -68,7 +68,8 @@ template <std::uint32_t Mark> inline void set_read(cell& c, address pc) noexcept
   c.read_pc = static_cast<std::uint32_t>(pc);
   c.read_call = me.calls->current();
 }
-template <std::uint32_t Mark, bool Writes> inline bool access_cell(cell& c, address a, address pc) noexcept {
+template <std::uint32_t Mark, bool Writes>
+inline bool access_cell(cell& c, [[maybe_unused]] address a, address pc) noexcept {
   if (is_known<Mark, Writes>(c)) return true;
   if ((c.write & k_has_list) != 0 || (c.read & k_is_local) != 0 || now.local_locks != 0) return false;
   if (now.sets.is_parallel(c.write & ~Mark)) return false;
@@ -77,7 +78,7 @@ template <std::uint32_t Mark, bool Writes> inline bool access_cell(cell& c, addr
     if (read_is_parallel) return false;
     set_write<Mark>(c, pc);
   } else {
-    if (read_is_parallel) return !is_on_stack(a) && !is_thread_local(a);  // that read stays
+    if (read_is_parallel) return !is_dead(c.read & ~Mark, a);  // that read stays
     set_read<Mark>(c, pc);
   }
   return true;
