@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-extern "C" void* __memset_chk(void*, int, std::size_t, std::size_t);
-
 namespace filch::races {
 
 constinit thread_local thread_words me{false, nullptr};
@@ -92,9 +90,10 @@ void renumber() noexcept {
   sets.begin_numbering();
   now.shadow.for_all([&](cell* c, std::size_t n) {
     for (; n != 0; --n, ++c) {
-      c->read = sets.number(c->read & ~k_is_local) | (c->read & k_is_local);
+      constexpr std::uint32_t k_marks = k_is_local | k_is_double;
+      c->read = sets.number(c->read & ~k_marks) | (c->read & k_marks);
       if ((c->write & k_has_list) == 0) {
-        c->write = sets.number(c->write);
+        c->write = sets.number(c->write & ~k_is_double) | (c->write & k_is_double);
       } else {
         now.lists.for_each(c->write & ~k_has_list, [&](access& a) { a.section = sets.number(a.section); });
       }
@@ -137,7 +136,7 @@ void check_slow(address a, std::size_t bytes, access_kind kind, address pc) noex
     address const word = a & ~(k_word - 1);
     address const stop = std::min(word + k_word, end);
     mine.bytes = static_cast<std::uint8_t>(((1u << (stop - a)) - 1) << (a - word));
-    cell& c = *now.shadow.at(a);
+    cell& c = now.shadow.word_at(a);
     bool const is_local = (c.read & k_is_local) != 0;
     mine.locks = is_local ? now.local_locks : now.locks;
     if (locks_itself) mine.locks = with_atomic_lock(mine.locks);
@@ -150,35 +149,55 @@ void check_slow(address a, std::size_t bytes, access_kind kind, address pc) noex
   }
 }
 
-void check_slow_range(address a, std::size_t bytes, access_kind kind, address pc) noexcept {
-  address const end = a + bytes;
-  if (kind == access_kind::read || kind == access_kind::write) {
-    if (a % k_word != 0) {
-      address const stop = std::min((a | (k_word - 1)) + 1, end);
-      check_slow(a, stop - a, kind, pc);
-      a = stop;
-    }
-    bool const writes = kind == access_kind::write;
-    for (; a + k_word <= end; a += k_word) {
-      cell& c = *now.shadow.at(a);
-      if (!(writes ? write_word(c, pc) : read_word(c, a, pc))) check_slow(a, k_word, kind, pc);
-    }
+namespace {
+
+template <bool Writes> void check_range_of(address a, address end, address pc) noexcept {
+  constexpr access_kind k_kind = Writes ? access_kind::write : access_kind::read;
+  while (a < end) {
+    address const stop = std::min((a | (k_double - 1)) + 1, end);
+    bool const is_whole = stop - a == k_double;
+    if (!is_whole || !access_double<Writes>(*now.shadow.at(a), a, pc)) check_slow(a, stop - a, k_kind, pc);
+    a = stop;
   }
-  if (a < end) check_slow(a, end - a, kind, pc);
+}
+
+void forget_cell(cell& c) noexcept {
+  if ((c.write & k_has_list) != 0) now.lists.free(c.write & ~k_has_list);
+  if (c.write != 0 || c.read != 0) c = {};
+}
+
+}  // namespace
+
+void check_slow_range(address a, std::size_t bytes, access_kind kind, address pc) noexcept {
+  switch (kind) {
+    case access_kind::read: return check_range_of<false>(a, a + bytes, pc);
+    case access_kind::write: return check_range_of<true>(a, a + bytes, pc);
+    default: return check_slow(a, bytes, kind, pc);
+  }
 }
 
 void forget(address from, address end) noexcept {
-  now.shadow.for_existing(from, end, [](cell* c, std::size_t n) {
-    for (std::size_t i = 0; i != n; ++i) {
-      if ((c[i].write & k_has_list) != 0) now.lists.free(c[i].write & ~k_has_list);
+  from &= ~(k_word - 1);
+  end = (end + k_word - 1) & ~(k_word - 1);
+  auto const forget_word = [](address a) {
+    if (now.shadow.existing(a) != nullptr) forget_cell(now.shadow.word_at(a));
+  };
+  if (from < end && from % k_double != 0) {
+    forget_word(from);
+    from += k_word;
+  }
+  if (from < end && end % k_double != 0) forget_word(end -= k_word);
+  now.shadow.for_existing(from, end, [](cell* first, std::size_t n) {
+    for (; n != 0; --n, ++first) {
+      if ((first->write & k_is_double) == 0) forget_cell(shadow_memory::second(*first));
+      forget_cell(*first);
     }
-    __memset_chk(c, 0, n * sizeof(cell), n * sizeof(cell));  // memset is the wrapper
   });
 }
 
 void mark_local(address from, address end) noexcept {
   if (from == end) return;
-  for (address a = from & ~(k_word - 1); a < end; a += k_word) now.shadow.at(a)->read |= k_is_local;
+  for (address a = from & ~(k_word - 1); a < end; a += k_word) now.shadow.word_at(a).read |= k_is_local;
 }
 
 void end_section() noexcept {

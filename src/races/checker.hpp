@@ -52,48 +52,80 @@ inline bool is_dead(section_id of, address a) noexcept {
   return is_thread_local(a) || (is_on_stack(a) && a < now.sets.place_of(of).stack);
 }
 
-/// Does the word need no more than this? The common cases.
-inline bool is_read_known(cell const& c) noexcept { return c.write == now.section || c.read == now.section; }
-inline bool is_plain(cell const& c) noexcept {
-  return (c.write & k_has_list) == 0 && (c.read & k_is_local) == 0 && now.local_locks == 0;
+/// The common cases of a cell that stands for a word (Mark is 0) or for two (k_is_double). False: there is more to
+/// do.
+template <std::uint32_t Mark, bool Writes> inline bool is_known(cell const& c) noexcept {
+  section_id const mine = now.section | Mark;
+  return c.write == mine || (!Writes && c.read == mine);
 }
-/// False: there is more to do.
-inline bool read_word(cell& c, address a, address pc) noexcept {
-  if (is_read_known(c)) return true;
-  if (!is_plain(c) || now.sets.is_parallel(c.write)) return false;
-  if (now.sets.is_parallel(c.read)) return !is_on_stack(a) && !is_thread_local(a);  // that read stays
-  c.read = now.section;
-  c.read_pc = static_cast<std::uint32_t>(pc);
-  c.read_call = me.calls->current();
-  return true;
-}
-inline bool write_word(cell& c, address pc) noexcept {
-  if (c.write == now.section) return true;
-  if (!is_plain(c) || now.sets.is_parallel(c.write) || now.sets.is_parallel(c.read)) return false;
-  c.write = now.section;
+template <std::uint32_t Mark> inline void set_write(cell& c, address pc) noexcept {
+  c.write = now.section | Mark;
   c.write_pc = static_cast<std::uint32_t>(pc);
   c.write_call = me.calls->current();
+}
+template <std::uint32_t Mark> inline void set_read(cell& c, address pc) noexcept {
+  c.read = now.section | Mark;
+  c.read_pc = static_cast<std::uint32_t>(pc);
+  c.read_call = me.calls->current();
+}
+template <std::uint32_t Mark, bool Writes>
+inline bool access_cell(cell& c, [[maybe_unused]] address a, address pc) noexcept {
+  if (is_known<Mark, Writes>(c)) return true;
+  if ((c.write & k_has_list) != 0 || (c.read & k_is_local) != 0 || now.local_locks != 0) return false;
+  if (now.sets.is_parallel(c.write & ~Mark)) return false;
+  bool const read_is_parallel = now.sets.is_parallel(c.read & ~Mark);
+  if constexpr (Writes) {
+    if (read_is_parallel) return false;
+    set_write<Mark>(c, pc);
+  } else {
+    if (read_is_parallel) return !is_dead(c.read & ~Mark, a);  // that read stays
+    set_read<Mark>(c, pc);
+  }
   return true;
 }
-
-/// The section has accessed the word so before.
-template <bool Writes> inline bool is_known(cell const& c) noexcept {
-  return Writes ? c.write == now.section : is_read_known(c);
+/// The same for eight bytes.
+template <bool Writes> inline bool access_double(cell& c, address a, address pc) noexcept {
+  if ((c.write & k_is_double) != 0 || shadow_memory::unite(c)) return access_cell<k_is_double, Writes>(c, a, pc);
+  bool const is_first_done = access_cell<0, Writes>(c, a, pc);
+  return access_cell<0, Writes>(shadow_memory::second(c), a + k_word, pc) && is_first_done;
+}
+/// A part of the same that calls nothing, and so needs no stack.
+template <bool Writes> inline bool is_done_at_once(cell& c, address a, address pc) noexcept {
+  if ((c.write & k_is_double) == 0 || now.local_locks != 0) return false;
+  if (!now.sets.is_known_serial(c.write & ~k_is_double)) return false;
+  section_id const read = c.read & ~k_is_double;
+  if (now.sets.is_known_serial(read)) {
+    Writes ? set_write<k_is_double>(c, pc) : set_read<k_is_double>(c, pc);
+    return true;
+  }
+  return !Writes && now.sets.is_known_parallel(read) && !is_on_stack(a) && !is_thread_local(a);
 }
 
-/// The check of an access that the section makes for the first time, or of an uncommon one.
-template <std::size_t Bytes, bool Writes> [[gnu::noinline]] void check_first(address a, address pc) noexcept {
-  if constexpr (Bytes >= k_word) {
+/// The check of an access that the others have left.
+template <std::size_t Bytes, bool Writes> [[gnu::noinline]] void check_rest(address a, address pc) noexcept {
+  bool is_done = false;
+  if constexpr (Bytes == k_word) {
+    if (a % Bytes == 0) is_done = access_cell<0, Writes>(now.shadow.word_at(a), a, pc);
+  } else if constexpr (Bytes > k_word) {
     // A chunk ends where a wider access that is not aligned may go on.
     if (a % Bytes == 0) {
+      is_done = true;
       cell* const c = now.shadow.at(a);
-      bool is_done = true;
-      for (std::size_t i = 0; i != Bytes / k_word; ++i)
-        is_done = (Writes ? write_word(c[i], pc) : read_word(c[i], a + i * k_word, pc)) && is_done;
-      if (is_done) return;
+      for (std::size_t i = 0; i != Bytes / k_double; ++i)
+        is_done = access_double<Writes>(c[i], a + i * k_double, pc) && is_done;
     }
   }
-  check_slow(a, Bytes, Writes ? access_kind::write : access_kind::read, pc);
+  if (!is_done) check_slow(a, Bytes, Writes ? access_kind::write : access_kind::read, pc);
+}
+/// The check of an access that the section makes for the first time, or of an uncommon one.
+template <std::size_t Bytes, bool Writes> [[gnu::noinline]] void check_first(address a, address pc) noexcept {
+  if constexpr (Bytes == k_double) {
+    if (a % Bytes == 0) {
+      cell* const c = now.shadow.existing(a);
+      if (c != nullptr && is_done_at_once<Writes>(*c, a, pc)) return;
+    }
+  }
+  check_rest<Bytes, Writes>(a, pc);
 }
 
 /// The check of an access of 1, 2, 4, 8 or 16 bytes. Part of each entry point: it needs no stack.
@@ -102,9 +134,14 @@ template <std::size_t Bytes, bool Writes> inline void check(address a, address p
   if constexpr (Bytes >= k_word) {
     cell const* const c = now.shadow.existing(a);
     if (a % Bytes == 0 && c != nullptr) {
-      bool is_all_known = true;
-      for (std::size_t i = 0; i != Bytes / k_word; ++i) is_all_known = is_all_known && is_known<Writes>(c[i]);
-      if (is_all_known) return;
+      if constexpr (Bytes == k_word) {
+        if (is_known<0, Writes>(shadow_memory::of_word(*c, a))) return;
+      } else {
+        bool is_all_known = true;
+        for (std::size_t i = 0; i != Bytes / k_double; ++i)
+          is_all_known = is_all_known && is_known<k_is_double, Writes>(c[i]);
+        if (is_all_known) return;
+      }
     }
   }
   check_first<Bytes, Writes>(a, pc);

@@ -45,6 +45,10 @@ std::string variable_at(address a);
 /// A whole code address that has this lower half.
 address whole_pc(std::uint32_t half) noexcept;
 
+/// Is the access by the code of <stop_token> itself? A bit of an atomic guards the list of callbacks there, which is
+/// no lock to the check.
+bool is_in_stop_state(std::vector<address> const& calls);
+
 /// Does a line of the file FILCH_RACES_SUPPRESSIONS match it?
 bool is_suppressed(finding const& f);
 

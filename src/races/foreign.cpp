@@ -44,6 +44,13 @@ bool is_harmless(std::string_view name) noexcept {
   return false;
 }
 
+/// Is it one of those that compilers call in place of instructions, as __popcountdi2? They compute, or unwind.
+bool is_compilers(void const* function) noexcept {
+  Dl_info info{};
+  if (dladdr(function, &info) == 0 || info.dli_fname == nullptr) return false;
+  return std::string_view(info.dli_fname).find("/libgcc_s.so") != std::string_view::npos;
+}
+
 #if defined(__x86_64__)
 constexpr std::size_t k_most = 4096;
 
@@ -113,7 +120,7 @@ int watch_program(dl_phdr_info* info, std::size_t, void*) {
     char const* const name = all.names + symbol.st_name;
     if (symbol.st_shndx != SHN_UNDEF || is_harmless(name)) continue;
     void* const target = dlsym(RTLD_DEFAULT, name);
-    if (target == nullptr) continue;
+    if (target == nullptr || is_compilers(target)) continue;
     auto* const slot = reinterpret_cast<void**>(info->dlpi_addr + entry.r_offset);
     void* const begin = reinterpret_cast<void*>(reinterpret_cast<address>(slot) & ~(size - 1));
     if (mprotect(begin, size, PROT_READ | PROT_WRITE) != 0) continue;

@@ -43,9 +43,11 @@ class section_sets {
     return id;
   }
   bool is_parallel(section_id id) noexcept {
-    if (id == serial_[0] || id == serial_[1] || id == 0) return false;
-    return id == parallel_[0] || id == parallel_[1] || is_found_parallel(id);
+    return !is_known_serial(id) && (is_known_parallel(id) || is_found_parallel(id));
   }
+  /// The answers that need no search.
+  bool is_known_serial(section_id id) const noexcept { return id == serial_[0] || id == serial_[1] || id == 0; }
+  bool is_known_parallel(section_id id) const noexcept { return id == parallel_[0] || id == parallel_[1]; }
   /// The place of a parallel section.
   fork_place& place_of(section_id id) noexcept { return *places_[nodes_[root_of(id)].place]; }
 

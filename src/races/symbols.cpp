@@ -112,6 +112,20 @@ std::vector<source_frame> frames_of(std::vector<address> const& calls) {
   return frames.empty() ? hidden : frames;
 }
 
+bool is_in_stop_state(std::vector<address> const& calls) {
+  for (address const at : calls) {
+    auto const found = known().find(at - 1);
+    if (found == known().end()) return false;
+    for (auto const& each : found->second) {
+      std::string_view const file = std::string_view(each.line).substr(0, each.line.rfind(':'));
+      if (file.find("/c++/") == file.npos) return false;
+      if (file.ends_with("/stop_token")) return true;
+      if (!file.ends_with("/bits/std_thread.h")) return false;  // ids of threads
+    }
+  }
+  return false;
+}
+
 void look_up(std::vector<finding> const& all) {
   std::map<std::string, std::pair<runtime::object_file, std::vector<std::uintptr_t>>> by_file;
   auto const add = [&](address at) {

@@ -102,8 +102,8 @@ int before_get = 0;
 void futures_that_no_one_gets() {
   filch::task_group group;
   {
-    auto dropped = group.fork([] { return before_get = 1; });
-  }  // race dropped future
+    auto dropped = group.fork([] { return before_get = 1; });  // race dropped future
+  }
   before_get = 2;  // race dropped future
   group.wait();
   before_get = 3;

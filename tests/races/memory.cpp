@@ -1,14 +1,12 @@
-// Memory, locks and libc's functions with and without races.
+// Memory and libc's functions with and without races.
 #include <filch/filch.hpp>
 
 #include <sys/mman.h>
-#include <atomic>
 #include <cstring>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -180,119 +178,6 @@ void assigned_structs() {
               [] { a.values[7] = 3; });  // race struct
 }
 
-// Locks and atomics.
-
-std::mutex of_std;
-int under_a_lock = 0;
-void one_lock() {
-  twice([] {
-    std::lock_guard const lock(of_std);
-    ++under_a_lock;
-  });
-}
-filch::mutex of_filch;
-int under_filch_s = 0;
-void one_filch_mutex() {
-  filch::for_index(0, 20, [](int) {
-    std::lock_guard const lock(of_filch);
-    ++under_filch_s;
-  });
-}
-int under_two_locks = 0;
-void different_locks() {
-  filch::join(
-      [] {
-        std::lock_guard const lock(of_std);
-        ++under_two_locks;  // race different locks
-      },
-      [] {
-        std::lock_guard const lock(of_filch);
-        ++under_two_locks;  // race different locks
-      });
-}
-int read_without_lock = 0;
-void lock_on_one_side() {
-  filch::join(
-      [] {
-        std::lock_guard const lock(of_std);
-        read_without_lock = 1;  // race one side
-      },
-      [] { use(read_without_lock); });  // race one side
-}
-int under_an_outer_lock = 0;
-void lock_held_across_a_join() {
-  std::lock_guard const lock(of_filch);
-  filch::join([] { under_an_outer_lock = 1; },   // race across
-              [] { under_an_outer_lock = 2; });  // race across
-}
-int in_two_holds = 0;
-void locks_held_across_joins_of_branches() {
-  twice([] {
-    std::lock_guard const lock(of_filch);
-    filch::join([] { in_two_holds = 1; }, [] {});
-  });
-}
-int of_three = 0;
-void three_locks_in_pairs() {
-  static std::mutex a, b, c;
-  filch::invoke(
-      [] {
-        std::scoped_lock const lock(a, b);
-        ++of_three;
-      },
-      [] {
-        std::scoped_lock const lock(b, c);
-        ++of_three;
-      },
-      [] {
-        std::scoped_lock const lock(a, c);
-        ++of_three;
-      });
-}
-std::shared_mutex readers;
-int for_readers = 0;
-void shared_lock() {
-  filch::join(
-      [] {
-        std::shared_lock const lock(readers);
-        use(for_readers);
-      },
-      [] {
-        std::unique_lock const lock(readers);
-        ++for_readers;
-      });
-}
-int written_by_readers = 0;
-void writes_under_a_shared_lock() {
-  filch::join(
-      [] {
-        std::shared_lock const lock(readers);
-        written_by_readers = 1;  // race readers
-      },
-      [] {
-        std::shared_lock const lock(readers);
-        written_by_readers = 2;  // race readers
-      });
-}
-std::atomic<int> counter{0};
-void atomic_counter() {
-  filch::for_index(0, 20, [](int) { counter.fetch_add(1); });
-  use(counter.load());
-}
-int mostly_atomic = 0;
-void atomic_beside_plain() {
-  filch::join([] { std::atomic_ref<int>(mostly_atomic).fetch_add(1); },  // race atomic and plain
-              [] { mostly_atomic = 1; });                                // race atomic and plain
-}
-std::atomic<long> compared{0};
-void compare_and_exchange() {
-  filch::for_index(0, 20, [](int i) {
-    long seen = compared.load(std::memory_order_relaxed);
-    while (!compared.compare_exchange_weak(seen, seen + i)) {
-    }
-  });
-}
-
 // Made once.
 
 int initial(int x) {
@@ -376,18 +261,6 @@ void all() {
                           constant_copies,
                           string_functions,
                           assigned_structs,
-                          one_lock,
-                          one_filch_mutex,
-                          different_locks,
-                          lock_on_one_side,
-                          lock_held_across_a_join,
-                          locks_held_across_joins_of_branches,
-                          three_locks_in_pairs,
-                          shared_lock,
-                          writes_under_a_shared_lock,
-                          atomic_counter,
-                          atomic_beside_plain,
-                          compare_and_exchange,
                           static_variable,
                           call_once,
                           written_static,

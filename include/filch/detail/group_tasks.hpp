@@ -8,6 +8,7 @@
 #include <filch/detail/result.hpp>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <type_traits>
