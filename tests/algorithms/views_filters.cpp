@@ -117,7 +117,7 @@ TEST(views_of_filters, take_stop_tokens) {
   stops("find", k_stretch, [](auto&&... in) { return filch::find<s>(in..., 5); });
   stops("find_if", k_stretch, [&](auto&&... in) { return filch::find_if<s>(in..., none); });
   stops("find_if_not", k_stretch, [&](auto&&... in) { return filch::find_if_not<s>(in..., all); });
-  // Whose results cannot be compared, or that take another argument behind the token.
+  // The results of these cannot be compared, or they take another argument behind the token.
   stops("minmax", k_stretch, [](stop_token const& token, auto& in) {
     auto const both = filch::minmax<s>(token, in);
     if (both) {
