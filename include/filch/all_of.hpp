@@ -9,6 +9,17 @@
 #include <algorithm>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// Is there an element that a filter and pred take?
+template <class Sched, class Stop, class Range, class Pred, class Proj>
+bool finds_any_sifted(Stop& stop, Range&& range, Pred&& pred, Proj& proj) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return detail::finds_any<Sched>(stop, s.in(), test);
+}
+
+}  // namespace detail
 
 // ---- all, any, none ----------------------------------------------------------------------------
 
@@ -27,14 +38,18 @@ bool all_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(range), detail::negated{pred}, proj);
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
 bool all_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  detail::negated no{pred};
-  auto const test = detail::test_of(s, no, proj);
-  return !detail::finds_any<Sched>(never, s.in(), test);
+  return !detail::finds_any_sifted<Sched>(never, static_cast<Range&&>(range), detail::negated{pred}, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Pred,
+          class Proj = std::identity>
+std::optional<bool> all_of(Token const& token, Range&& range, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return !detail::finds_any_sifted<Sched>(stop, static_cast<Range&&>(range), detail::negated{pred}, proj);
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -63,13 +78,18 @@ bool any_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
 bool any_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const test = detail::test_of(s, pred, proj);
-  return detail::finds_any<Sched>(never, s.in(), test);
+  return detail::finds_any_sifted<Sched>(never, static_cast<Range&&>(range), pred, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Pred,
+          class Proj = std::identity>
+std::optional<bool> any_of(Token const& token, Range&& range, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::finds_any_sifted<Sched>(stop, static_cast<Range&&>(range), pred, proj);
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -98,13 +118,18 @@ bool none_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
 bool none_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const test = detail::test_of(s, pred, proj);
-  return !detail::finds_any<Sched>(never, s.in(), test);
+  return !detail::finds_any_sifted<Sched>(never, static_cast<Range&&>(range), pred, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Pred,
+          class Proj = std::identity>
+std::optional<bool> none_of(Token const& token, Range&& range, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return !detail::finds_any_sifted<Sched>(stop, static_cast<Range&&>(range), pred, proj);
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>

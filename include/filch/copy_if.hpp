@@ -20,6 +20,17 @@ selected copy_if(Stop& stop, input<Iterator> const& in, input<Out> const& out, P
   return detail::copy_selected<Sched>(stop, in.length, selection<Iterator, Pred, Proj>{in.first, {pred}, {proj}},
                                       elements_out<Iterator, Out>{in.first, out.first}, {out.length});
 }
+/// The same for the elements that a filter takes.
+template <class Sched, class Stop, class In, class Out, class Pred, class Proj>
+auto copy_sifted(Stop& stop, In&& in, Out&& out, Pred& pred, Proj& proj) {
+  auto s = detail::sieve_of(static_cast<In&&>(in));
+  auto const test = detail::test_of(s, pred, proj);
+  auto const to = detail::input_of(out);
+  std::identity same;
+  selected const kept = detail::copy_if<Sched>(stop, s.in(), to, test, same);
+  return std::ranges::copy_if_result<sifted_iterator_t<In>, std::ranges::borrowed_iterator_t<Out>>{
+      detail::sifted_iterator<In>(in, s.in().at(kept.end)), to.at(kept.count)};
+}
 template <class Sched, class Stop, class Iterator, class Out, class Proj>
 Out pack_index(Stop& stop, input<Iterator> const& in, input<Out> const& out, Proj& proj) {
   std::identity is_true;
@@ -86,15 +97,19 @@ std::ranges::copy_if_result<std::ranges::borrowed_iterator_t<In>, std::ranges::b
   auto const kept = detail::copy_if<Sched>(never, from, to, pred, proj);
   return {from.at(kept.end), to.at(kept.count)};
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, purely_filtered_range In, sized_random_access_range Out, class Pred,
           class Proj = std::identity>
 auto copy_if(In&& in, Out&& out, Pred pred, Proj proj = {}) {
-  auto s = detail::sieve_of(static_cast<In&&>(in));
-  auto const end = filch::copy_if<Sched>(s.base, out, detail::test_of(s, pred, proj));
-  using in_iterator = detail::sifted_iterator_t<In>;
-  return std::ranges::copy_if_result<in_iterator, std::ranges::borrowed_iterator_t<Out>>{
-      detail::sifted_iterator<In>(in, end.in), end.out};
+  detail::never_stopped never;
+  return detail::copy_sifted<Sched>(never, static_cast<In&&>(in), static_cast<Out&&>(out), pred, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, purely_filtered_range In,
+          sized_random_access_range Out, class Pred, class Proj = std::identity>
+auto copy_if(Token const& token, In&& in, Out&& out, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::copy_sifted<Sched>(stop, static_cast<In&&>(in), static_cast<Out&&>(out), pred, proj);
+  });
 }
 /// Iterators with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,

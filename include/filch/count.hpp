@@ -8,6 +8,17 @@
 #include <filch/detail/sieve.hpp>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// The number of elements that a filter and pred take.
+template <class Sched, class Stop, class Range, class Pred, class Proj>
+std::ranges::range_difference_t<Range> count_sifted(Stop& stop, Range&& range, Pred&& pred, Proj& proj) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return static_cast<std::ranges::range_difference_t<Range>>(detail::count_if<Sched>(stop, s.in(), test));
+}
+
+}  // namespace detail
 
 /// The number of elements x of [first, last) for which pred(proj(x)) is true. Complexity: one call of pred for each.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
@@ -23,13 +34,17 @@ std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj p
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(range), pred, proj);
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
 std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const test = detail::test_of(s, pred, proj);
-  return static_cast<std::ranges::range_difference_t<Range>>(detail::count_if<Sched>(never, s.in(), test));
+  return detail::count_sifted<Sched>(never, static_cast<Range&&>(range), pred, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Pred,
+          class Proj = std::identity>
+auto count_if(Token const& token, Range&& range, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(
+      token, [&](auto& stop) { return detail::count_sifted<Sched>(stop, static_cast<Range&&>(range), pred, proj); });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -58,10 +73,18 @@ std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, 
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(range), detail::equal_to{value}, proj);
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Proj = std::identity>
 std::ranges::range_difference_t<Range> count(Range&& range, Value const& value, Proj proj = {}) {
-  return filch::count_if<Sched>(static_cast<Range&&>(range), detail::equal_to{value}, std::move(proj));
+  detail::never_stopped never;
+  return detail::count_sifted<Sched>(never, static_cast<Range&&>(range), detail::equal_to{value}, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Value,
+          class Proj = std::identity>
+auto count(Token const& token, Range&& range, Value const& value, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::count_sifted<Sched>(stop, static_cast<Range&&>(range), detail::equal_to{value}, proj);
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>

@@ -16,6 +16,17 @@
 #include <filch/detail/sieve.hpp>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// The first element that a filter and pred take.
+template <class Sched, class Stop, class Range, class Pred, class Proj>
+auto find_sifted(Stop& stop, Range&& range, Pred&& pred, Proj& proj) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  auto const test = detail::test_of(s, pred, proj);
+  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(stop, s.in(), test)));
+}
+
+}  // namespace detail
 
 /// The first element x of [first, last) for which pred(proj(x)) is true; the end if there is none. Complexity: at
 /// most one call of pred for each element.
@@ -34,13 +45,17 @@ std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, Pred pred, Proj p
   auto const in = detail::input_of(range);
   return in.at(detail::find_where<Sched>(never, in, pred, proj));
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
 auto find_if(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const test = detail::test_of(s, pred, proj);
-  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(never, s.in(), test)));
+  return detail::find_sifted<Sched>(never, static_cast<Range&&>(range), pred, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Pred,
+          class Proj = std::identity>
+auto find_if(Token const& token, Range&& range, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(
+      token, [&](auto& stop) { return detail::find_sifted<Sched>(stop, static_cast<Range&&>(range), pred, proj); });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -71,14 +86,18 @@ std::ranges::borrowed_iterator_t<Range> find_if_not(Range&& range, Pred pred, Pr
   auto const in = detail::input_of(range);
   return in.at(detail::find_where<Sched>(never, in, detail::negated{pred}, proj));
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Pred, class Proj = std::identity>
 auto find_if_not(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  detail::negated no{pred};
-  auto const test = detail::test_of(s, no, proj);
-  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(never, s.in(), test)));
+  return detail::find_sifted<Sched>(never, static_cast<Range&&>(range), detail::negated{pred}, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Pred,
+          class Proj = std::identity>
+auto find_if_not(Token const& token, Range&& range, Pred pred, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::find_sifted<Sched>(stop, static_cast<Range&&>(range), detail::negated{pred}, proj);
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
@@ -111,14 +130,18 @@ std::ranges::borrowed_iterator_t<Range> find(Range&& range, Value const& value, 
   auto const in = detail::input_of(range);
   return in.at(detail::find_where<Sched>(never, in, detail::equal_to{value}, proj));
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Proj = std::identity>
 auto find(Range&& range, Value const& value, Proj proj = {}) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  detail::equal_to same{value};
-  auto const test = detail::test_of(s, same, proj);
-  return detail::sifted_iterator<Range>(range, s.in().at(detail::find_where<Sched>(never, s.in(), test)));
+  return detail::find_sifted<Sched>(never, static_cast<Range&&>(range), detail::equal_to{value}, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Value,
+          class Proj = std::identity>
+auto find(Token const& token, Range&& range, Value const& value, Proj proj = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::find_sifted<Sched>(stop, static_cast<Range&&>(range), detail::equal_to{value}, proj);
+  });
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>

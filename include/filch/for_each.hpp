@@ -75,6 +75,12 @@ bool for_each(Token const& token, Range&& range, Fn&& f, Proj proj = {}) {
   detail::for_each_of<Sched>(stop, std::ranges::begin(range), detail::length_of(range), f, proj);
   return !stop.was_seen();
 }
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Fn,
+          class Proj = std::identity>
+bool for_each(Token const& token, Range&& range, Fn&& f, Proj proj = {}) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  return filch::for_each<Sched>(token, s.in().first, s.in().end(), detail::call_of(s, f, proj));
+}
 
 /// `for_each` of the n elements from `first` on. None if n is negative. Returns the iterator after them.
 template <scheduler Sched = default_scheduler, std::random_access_iterator Iterator, class Fn,

@@ -47,11 +47,21 @@ std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj =
   return static_cast<std::ranges::range_value_t<Range>>(
       *detail::find_extreme<Sched, detail::extreme::first_least>(never, detail::input_of(range), comp, proj));
 }
-/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it. With
+/// a stop token the result is also empty if there is none.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
 std::ranges::range_value_t<Range> min(Range&& range, Comp comp = {}, Proj proj = {}) {
-  return detail::find_sifted_extreme<Sched, detail::extreme::first_least>(static_cast<Range&&>(range), comp, proj);
+  detail::never_stopped never;
+  return *detail::find_sifted_extreme<Sched, detail::extreme::first_least>(never, static_cast<Range&&>(range), comp,
+                                                                           proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range,
+          class Comp = std::ranges::less, class Proj = std::identity>
+auto min(Token const& token, Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::stop_request stop(token);
+  return detail::find_sifted_extreme<Sched, detail::extreme::first_least>(stop, static_cast<Range&&>(range), comp,
+                                                                          proj);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -112,11 +122,21 @@ std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj =
   return static_cast<std::ranges::range_value_t<Range>>(
       *detail::find_extreme<Sched, detail::extreme::first_greatest>(never, detail::input_of(range), comp, proj));
 }
-/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it. With
+/// a stop token the result is also empty if there is none.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
 std::ranges::range_value_t<Range> max(Range&& range, Comp comp = {}, Proj proj = {}) {
-  return detail::find_sifted_extreme<Sched, detail::extreme::first_greatest>(static_cast<Range&&>(range), comp, proj);
+  detail::never_stopped never;
+  return *detail::find_sifted_extreme<Sched, detail::extreme::first_greatest>(never, static_cast<Range&&>(range),
+                                                                              comp, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range,
+          class Comp = std::ranges::less, class Proj = std::identity>
+auto max(Token const& token, Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::stop_request stop(token);
+  return detail::find_sifted_extreme<Sched, detail::extreme::first_greatest>(stop, static_cast<Range&&>(range), comp,
+                                                                             proj);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -183,11 +203,19 @@ std::ranges::minmax_result<std::ranges::range_value_t<Range>> minmax(Range&& ran
   using value = std::ranges::range_value_t<Range>;
   return detail::values_of<value>(detail::find_both_extremes<Sched>(never, detail::input_of(range), comp, proj));
 }
-/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, of which there is one. Splits the range below it. With
+/// a stop token the result is also empty if there is none.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Comp = std::ranges::less,
           class Proj = std::identity>
 std::ranges::minmax_result<std::ranges::range_value_t<Range>> minmax(Range&& range, Comp comp = {}, Proj proj = {}) {
-  return detail::find_sifted_extremes<Sched>(static_cast<Range&&>(range), comp, proj);
+  detail::never_stopped never;
+  return *detail::find_sifted_extremes<Sched>(never, static_cast<Range&&>(range), comp, proj);
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range,
+          class Comp = std::ranges::less, class Proj = std::identity>
+auto minmax(Token const& token, Range&& range, Comp comp = {}, Proj proj = {}) {
+  detail::stop_request stop(token);
+  return detail::find_sifted_extremes<Sched>(stop, static_cast<Range&&>(range), comp, proj);
 }
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,

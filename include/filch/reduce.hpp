@@ -19,6 +19,16 @@
 #include <algorithm>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// op over `init` and map(x) of the elements x that a filter takes.
+template <class Sched, class Stop, class Range, class Value, class Op, class Map>
+Value reduce_sifted(Stop& stop, Range&& range, Value&& init, Op& op, Map& map) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  return detail::reduce_source<Sched>(stop, sifted_elements(s, map), s.in().length, std::move(init), op);
+}
+
+}  // namespace detail
 
 /// op(...op(op(init, x0), x1)..., xn) of all elements of [first, last).
 /// The order of the elements is kept. op must be associative, and need not be commutative. It needs no identity: each
@@ -79,18 +89,31 @@ Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
   return detail::transform_reduce<Sched>(never, detail::input_of(range), std::move(init), op, map);
 }
-/// The same for the elements that a std::views::filter takes. Splits the range below it.
+/// The same for the elements that a std::views::filter takes, and with a stop token. Splits the range below it.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op, class Map>
   requires std::invocable<Map&, detail::sieve_reference<Range>>
 Value transform_reduce(Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  return detail::reduce_source<Sched>(never, detail::sifted_elements(s, map), s.in().length, std::move(init), op);
+  return detail::reduce_sifted<Sched>(never, static_cast<Range&&>(range), std::move(init), op, map);
 }
-/// `reduce` of the elements that a std::views::filter takes.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Value,
+          class Op, class Map>
+  requires std::invocable<Map&, detail::sieve_reference<Range>>
+std::optional<Value> transform_reduce(Token const& token, Range&& range, Value init, Op op, Map map) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::reduce_sifted<Sched>(stop, static_cast<Range&&>(range), std::move(init), op, map);
+  });
+}
+/// `reduce` of the elements that a std::views::filter takes, and with a stop token.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op = std::plus<>>
 Value reduce(Range&& range, Value init, Op op = {}) {
   return filch::transform_reduce<Sched>(static_cast<Range&&>(range), std::move(init), std::move(op), std::identity{});
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Value,
+          class Op = std::plus<>>
+std::optional<Value> reduce(Token const& token, Range&& range, Value init, Op op = {}) {
+  return filch::transform_reduce<Sched>(token, static_cast<Range&&>(range), std::move(init), std::move(op),
+                                        std::identity{});
 }
 /// op over init and map(x, y) of the elements x and y of two ranges; without op and map the inner product.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,

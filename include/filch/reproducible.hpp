@@ -23,6 +23,11 @@ Value transform_reduce_reproducibly(Stop& stop, input<Iterator> const& in, input
   return detail::reduce_reproducibly<Sched>(stop, element_pairs(in.first, in2.first, map),
                                             std::min(in.length, in2.length), std::move(init), op);
 }
+template <class Sched, class Stop, class Range, class Value, class Op, class Map>
+Value reduce_sifted_reproducibly(Stop& stop, Range&& range, Value&& init, Op& op, Map& map) {
+  auto s = detail::sieve_of(static_cast<Range&&>(range));
+  return detail::reduce_reproducibly<Sched>(stop, sifted_elements(s, map), s.in().length, std::move(init), op);
+}
 
 }  // namespace detail
 
@@ -87,21 +92,34 @@ Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map
   return detail::transform_reduce_reproducibly<Sched>(never, detail::input_of(range), std::move(init), op, map);
 }
 /// The same for the elements that a std::views::filter takes. The blocks are those of the range below it, so the
-/// result may differ in its last bits from that of a copy of the elements.
+/// result may differ in its last bits from that of a copy of the elements. The same with a stop token.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op, class Map>
   requires std::invocable<Op&, Value, Value> && std::invocable<Map&, detail::sieve_reference<Range>>
 Value transform_reduce(reproducible_t, Range&& range, Value init, Op op, Map map) {
   detail::never_stopped never;
-  auto s = detail::sieve_of(static_cast<Range&&>(range));
-  return detail::reduce_reproducibly<Sched>(never, detail::sifted_elements(s, map), s.in().length, std::move(init),
-                                            op);
+  return detail::reduce_sifted_reproducibly<Sched>(never, static_cast<Range&&>(range), std::move(init), op, map);
 }
-/// `reduce` of the elements that a std::views::filter takes, as in `transform_reduce`.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Value,
+          class Op, class Map>
+  requires std::invocable<Op&, Value, Value> && std::invocable<Map&, detail::sieve_reference<Range>>
+std::optional<Value> transform_reduce(Token const& token, reproducible_t, Range&& range, Value init, Op op, Map map) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::reduce_sifted_reproducibly<Sched>(stop, static_cast<Range&&>(range), std::move(init), op, map);
+  });
+}
+/// `reduce` of the elements that a std::views::filter takes, as in `transform_reduce`, and with a stop token.
 template <scheduler Sched = default_scheduler, filtered_range Range, class Value, class Op = std::plus<>>
   requires std::invocable<Op&, Value, Value>
 Value reduce(reproducible_t, Range&& range, Value init, Op op = {}) {
   return filch::transform_reduce<Sched>(reproducible, static_cast<Range&&>(range), std::move(init), std::move(op),
                                         std::identity{});
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range, class Value,
+          class Op = std::plus<>>
+  requires std::invocable<Op&, Value, Value>
+std::optional<Value> reduce(Token const& token, reproducible_t, Range&& range, Value init, Op op = {}) {
+  return filch::transform_reduce<Sched>(token, reproducible, static_cast<Range&&>(range), std::move(init),
+                                        std::move(op), std::identity{});
 }
 /// The same for map(x, y) of the elements x, y of two pairs of iterators, the second one without its end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,

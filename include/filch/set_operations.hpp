@@ -19,26 +19,20 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
   requires(!sized_random_access_end<Comp, Out>)
 Out set_union(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
-  std::identity same;
-  auto const in = detail::input_of(first, last);
-  auto const in2 = detail::input_of(first2, last2);
-  detail::input<Out> const to{out, in.length + in2.length};
-  return to.at(detail::set_operate<detail::union_rule, Sched>(never, in, in2, to, comp, same, same).count);
+  return detail::set_operate_to<detail::union_rule, Sched>(never, detail::input_of(first, last),
+                                                           detail::input_of(first2, last2), out, comp);
 }
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
           class Proj2 = std::identity>
-std::ranges::set_union_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
-                              std::ranges::borrowed_iterator_t<OutRange>>
-set_union(Range&& range, Range2&& range2, OutRange&& out, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+detail::ends_of_sets<Range, Range2, OutRange> set_union(Range&& range, Range2&& range2, OutRange&& out,
+                                                        Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  auto const in2 = detail::input_of(range2);
-  auto const to = detail::input_of(out);
-  auto const at = detail::set_operate<detail::union_rule, Sched>(never, in, in2, to, comp, proj, proj2);
-  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+  return detail::set_operate_ranges<detail::union_rule, Sched>(never, static_cast<Range&&>(range),
+                                                               static_cast<Range2&&>(range2),
+                                                               static_cast<OutRange&&>(out), comp, proj, proj2);
 }
 /// Both with a stop token. Return the end of the output.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
@@ -47,11 +41,8 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 std::optional<Out> set_union(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2,
                              Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
-    std::identity same;
-    auto const in = detail::input_of(first, last);
-    auto const in2 = detail::input_of(first2, last2);
-    detail::input<Out> const to{out, in.length + in2.length};
-    return to.at(detail::set_operate<detail::union_rule, Sched>(stop, in, in2, to, comp, same, same).count);
+    return detail::set_operate_to<detail::union_rule, Sched>(stop, detail::input_of(first, last),
+                                                             detail::input_of(first2, last2), out, comp);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -60,42 +51,35 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, si
 std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_union(Token const& token, Range&& range,
                                                                     Range2&& range2, OutRange&& out, Comp comp = {},
                                                                     Proj proj = {}, Proj2 proj2 = {}) {
-  return detail::until_stopped(token, [&](auto& stop) -> std::ranges::borrowed_iterator_t<OutRange> {
-    auto const to = detail::input_of(out);
-    auto const at = detail::set_operate<detail::union_rule, Sched>(stop, detail::input_of(range),
-                                                                   detail::input_of(range2), to, comp, proj, proj2);
-    return to.at(at.count);
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_ranges<detail::union_rule, Sched>(stop, static_cast<Range&&>(range),
+                                                                 static_cast<Range2&&>(range2),
+                                                                 static_cast<OutRange&&>(out), comp, proj, proj2)
+        .out;
   });
 }
 
-/// Writes the elements that both inputs have, copied from the first one. Returns the end of the
-/// output.
+/// Writes the elements that both inputs have, copied from the first one. Returns the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
           class Comp = std::ranges::less>
   requires(!sized_random_access_end<Comp, Out>)
 Out set_intersection(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
-  std::identity same;
-  auto const in = detail::input_of(first, last);
-  auto const in2 = detail::input_of(first2, last2);
-  detail::input<Out> const to{out, in.length + in2.length};
-  return to.at(detail::set_operate<detail::intersection_rule, Sched>(never, in, in2, to, comp, same, same).count);
+  return detail::set_operate_to<detail::intersection_rule, Sched>(never, detail::input_of(first, last),
+                                                                  detail::input_of(first2, last2), out, comp);
 }
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
           class Proj2 = std::identity>
-std::ranges::set_union_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
-                              std::ranges::borrowed_iterator_t<OutRange>>
-set_intersection(Range&& range, Range2&& range2, OutRange&& out, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+detail::ends_of_sets<Range, Range2, OutRange> set_intersection(Range&& range, Range2&& range2, OutRange&& out,
+                                                               Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  auto const in2 = detail::input_of(range2);
-  auto const to = detail::input_of(out);
-  auto const at = detail::set_operate<detail::intersection_rule, Sched>(never, in, in2, to, comp, proj, proj2);
-  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+  return detail::set_operate_ranges<detail::intersection_rule, Sched>(
+      never, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
+      proj2);
 }
 /// Both with a stop token. Return the end of the output.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
@@ -104,11 +88,8 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 std::optional<Out> set_intersection(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                     Sentinel2 last2, Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
-    std::identity same;
-    auto const in = detail::input_of(first, last);
-    auto const in2 = detail::input_of(first2, last2);
-    detail::input<Out> const to{out, in.length + in2.length};
-    return to.at(detail::set_operate<detail::intersection_rule, Sched>(stop, in, in2, to, comp, same, same).count);
+    return detail::set_operate_to<detail::intersection_rule, Sched>(stop, detail::input_of(first, last),
+                                                                    detail::input_of(first2, last2), out, comp);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -118,42 +99,35 @@ std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_intersection(Token
                                                                            Range2&& range2, OutRange&& out,
                                                                            Comp comp = {}, Proj proj = {},
                                                                            Proj2 proj2 = {}) {
-  return detail::until_stopped(token, [&](auto& stop) -> std::ranges::borrowed_iterator_t<OutRange> {
-    auto const to = detail::input_of(out);
-    auto const at = detail::set_operate<detail::intersection_rule, Sched>(
-        stop, detail::input_of(range), detail::input_of(range2), to, comp, proj, proj2);
-    return to.at(at.count);
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_ranges<detail::intersection_rule, Sched>(
+               stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp,
+               proj, proj2)
+        .out;
   });
 }
 
-/// Writes the elements of the first input that the second one lacks. Returns the end of the
-/// output.
+/// Writes the elements of the first input that the second one lacks. Returns the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
           class Comp = std::ranges::less>
   requires(!sized_random_access_end<Comp, Out>)
 Out set_difference(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
-  std::identity same;
-  auto const in = detail::input_of(first, last);
-  auto const in2 = detail::input_of(first2, last2);
-  detail::input<Out> const to{out, in.length + in2.length};
-  return to.at(detail::set_operate<detail::difference_rule, Sched>(never, in, in2, to, comp, same, same).count);
+  return detail::set_operate_to<detail::difference_rule, Sched>(never, detail::input_of(first, last),
+                                                                detail::input_of(first2, last2), out, comp);
 }
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
           class Proj2 = std::identity>
-std::ranges::set_union_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
-                              std::ranges::borrowed_iterator_t<OutRange>>
-set_difference(Range&& range, Range2&& range2, OutRange&& out, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+detail::ends_of_sets<Range, Range2, OutRange> set_difference(Range&& range, Range2&& range2, OutRange&& out,
+                                                             Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  auto const in2 = detail::input_of(range2);
-  auto const to = detail::input_of(out);
-  auto const at = detail::set_operate<detail::difference_rule, Sched>(never, in, in2, to, comp, proj, proj2);
-  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+  return detail::set_operate_ranges<detail::difference_rule, Sched>(never, static_cast<Range&&>(range),
+                                                                    static_cast<Range2&&>(range2),
+                                                                    static_cast<OutRange&&>(out), comp, proj, proj2);
 }
 /// Both with a stop token. Return the end of the output.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
@@ -162,11 +136,8 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 std::optional<Out> set_difference(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                   Sentinel2 last2, Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
-    std::identity same;
-    auto const in = detail::input_of(first, last);
-    auto const in2 = detail::input_of(first2, last2);
-    detail::input<Out> const to{out, in.length + in2.length};
-    return to.at(detail::set_operate<detail::difference_rule, Sched>(stop, in, in2, to, comp, same, same).count);
+    return detail::set_operate_to<detail::difference_rule, Sched>(stop, detail::input_of(first, last),
+                                                                  detail::input_of(first2, last2), out, comp);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -176,16 +147,15 @@ std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_difference(Token c
                                                                          Range2&& range2, OutRange&& out,
                                                                          Comp comp = {}, Proj proj = {},
                                                                          Proj2 proj2 = {}) {
-  return detail::until_stopped(token, [&](auto& stop) -> std::ranges::borrowed_iterator_t<OutRange> {
-    auto const to = detail::input_of(out);
-    auto const at = detail::set_operate<detail::difference_rule, Sched>(
-        stop, detail::input_of(range), detail::input_of(range2), to, comp, proj, proj2);
-    return to.at(at.count);
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_ranges<detail::difference_rule, Sched>(stop, static_cast<Range&&>(range),
+                                                                      static_cast<Range2&&>(range2),
+                                                                      static_cast<OutRange&&>(out), comp, proj, proj2)
+        .out;
   });
 }
 
-/// Writes the elements that one input has and the other one lacks. Returns the end of the
-/// output.
+/// Writes the elements that one input has and the other one lacks. Returns the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
           class Comp = std::ranges::less>
@@ -193,29 +163,21 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
 Out set_symmetric_difference(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
                              Comp comp = {}) {
   detail::never_stopped never;
-  std::identity same;
-  auto const in = detail::input_of(first, last);
-  auto const in2 = detail::input_of(first2, last2);
-  detail::input<Out> const to{out, in.length + in2.length};
-  return to.at(
-      detail::set_operate<detail::symmetric_difference_rule, Sched>(never, in, in2, to, comp, same, same).count);
+  return detail::set_operate_to<detail::symmetric_difference_rule, Sched>(never, detail::input_of(first, last),
+                                                                          detail::input_of(first2, last2), out, comp);
 }
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
           class Proj2 = std::identity>
-std::ranges::set_union_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
-                              std::ranges::borrowed_iterator_t<OutRange>>
-set_symmetric_difference(Range&& range, Range2&& range2, OutRange&& out, Comp comp = {}, Proj proj = {},
-                         Proj2 proj2 = {}) {
+detail::ends_of_sets<Range, Range2, OutRange> set_symmetric_difference(Range&& range, Range2&& range2, OutRange&& out,
+                                                                       Comp comp = {}, Proj proj = {},
+                                                                       Proj2 proj2 = {}) {
   detail::never_stopped never;
-  auto const in = detail::input_of(range);
-  auto const in2 = detail::input_of(range2);
-  auto const to = detail::input_of(out);
-  auto const at =
-      detail::set_operate<detail::symmetric_difference_rule, Sched>(never, in, in2, to, comp, proj, proj2);
-  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+  return detail::set_operate_ranges<detail::symmetric_difference_rule, Sched>(
+      never, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
+      proj2);
 }
 /// Both with a stop token. Return the end of the output.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
@@ -224,12 +186,8 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
 std::optional<Out> set_symmetric_difference(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                             Sentinel2 last2, Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
-    std::identity same;
-    auto const in = detail::input_of(first, last);
-    auto const in2 = detail::input_of(first2, last2);
-    detail::input<Out> const to{out, in.length + in2.length};
-    return to.at(
-        detail::set_operate<detail::symmetric_difference_rule, Sched>(stop, in, in2, to, comp, same, same).count);
+    return detail::set_operate_to<detail::symmetric_difference_rule, Sched>(
+        stop, detail::input_of(first, last), detail::input_of(first2, last2), out, comp);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -239,11 +197,11 @@ std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_symmetric_differen
                                                                                    Range2&& range2, OutRange&& out,
                                                                                    Comp comp = {}, Proj proj = {},
                                                                                    Proj2 proj2 = {}) {
-  return detail::until_stopped(token, [&](auto& stop) -> std::ranges::borrowed_iterator_t<OutRange> {
-    auto const to = detail::input_of(out);
-    auto const at = detail::set_operate<detail::symmetric_difference_rule, Sched>(
-        stop, detail::input_of(range), detail::input_of(range2), to, comp, proj, proj2);
-    return to.at(at.count);
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_ranges<detail::symmetric_difference_rule, Sched>(
+               stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp,
+               proj, proj2)
+        .out;
   });
 }
 

@@ -1,5 +1,6 @@
 // Sorts with comparators that are made to break them: each input takes n log n calls, and no element is lost.
 #include "inputs_of_sorts.hpp"
+#include "scale.hpp"
 #include "stop_source.hpp"
 
 #include <filch/sort.hpp>
@@ -98,8 +99,8 @@ TYPED_TEST(comparators, that_divide_nothing_are_asked_n_log_n_times) {
 TEST(comparators_that_lie, lose_nothing_of_many_short_ranges) {
   std::atomic<unsigned> state{1};
   std::mt19937 random(3);
-  constexpr int k_trials = FILCH_TEST_TSAN ? 1'000 : 20'000;
-  for (int i = 0; i < k_trials; ++i) {
+  int const trials = static_cast<int>(scaled(20'000));
+  for (int i = 0; i < trials; ++i) {
     auto const v = words_of(numbers(random() % 120, 0, 50));
     liar const lies{i % 4, &state};
     answers_for_words const of_words = [&](auto& x, auto& y) { return lies(x[0] + x[1], y[0] + y[1]); };

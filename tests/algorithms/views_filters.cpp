@@ -1,4 +1,5 @@
 // std::views::filter as an input: the results of the serial loop.
+#include "stop_source.hpp"
 #include "views.hpp"
 
 #if FILCH_TEST_VIEWS
@@ -47,6 +48,113 @@ TEST(views_of_filters, filters_that_are_searched_give_their_iterators) {
     static_assert(
         std::same_as<decltype(filch::find<scheduler>(data | v::filter(is_even), 5)), std::ranges::dangling>);
   });
+}
+
+/// The predicate of a filter that requests a stop at one of its calls.
+class stopping_predicate {
+ public:
+  explicit stopping_predicate(int stop_at) : stop_at_(stop_at) {
+    if (stop_at == 0) source_.request_stop();
+  }
+  stop_token token() const { return source_.get_token(); }
+  bool operator()(int x) {
+    if (source_.stop_requested()) ++after_;
+    if (++calls_ == stop_at_) source_.request_stop();
+    return is_even(x);
+  }
+  int calls() const { return calls_; }
+  int after() const { return after_; }
+
+ private:
+  int const stop_at_;
+  stop_source source_;
+  std::atomic<int> calls_{0};
+  std::atomic<int> after_{0};
+};
+
+/// Runs form(filter) and form(token, filter), which read all elements.
+template <class Form> void stops(char const* name, int stretch, Form const& form) {
+  SCOPED_TRACE(name);
+  constexpr int k_n = 20'000, k_never = -1;
+  auto const data = numbers(k_n);
+  for (unsigned workers : {1u, 2u}) {
+    scheduler::pool pool({.workers = workers});
+    for (int stop_at : {k_never, 0, 1'000}) {
+      stopping_predicate pred(stop_at);
+      auto evens = data | v::filter(std::ref(pred));
+      pool.run([&] {
+        auto const result = form(pred.token(), evens);
+        EXPECT_EQ(static_cast<bool>(result), stop_at == k_never);
+        EXPECT_LE(pred.after(), stretch * static_cast<int>(workers));
+        if (stop_at == 0) {
+          EXPECT_EQ(pred.calls(), 0);
+        }
+        if constexpr (!std::same_as<decltype(result), bool const>) {
+          if (stop_at == k_never) {
+            EXPECT_TRUE(*result == form(evens));
+          }
+        }
+      });
+    }
+  }
+}
+TEST(views_of_filters, take_stop_tokens) {
+  using s = scheduler;
+  constexpr int k_stretch = 64, k_blocks = 64 * k_stretch;
+  auto const none = [](int x) { return x % 2 != 0; };
+  auto const all = [](int x) { return x % 2 == 0; };
+  auto const plus = std::plus<>{};
+  stops("reduce", k_stretch, [](auto&&... in) { return filch::reduce<s>(in..., 0L); });
+  stops("transform_reduce", k_stretch,
+        [&](auto&&... in) { return filch::transform_reduce<s>(in..., 0L, plus, square); });
+  stops("count", k_stretch, [](auto&&... in) { return filch::count<s>(in..., 4); });
+  stops("count_if", k_stretch, [](auto&&... in) { return filch::count_if<s>(in..., is_positive); });
+  stops("min", k_stretch, [](auto&&... in) { return filch::min<s>(in...); });
+  stops("max", k_stretch, [](auto&&... in) { return filch::max<s>(in..., std::less<>{}); });
+  stops("all_of", k_stretch, [&](auto&&... in) { return filch::all_of<s>(in..., all); });
+  stops("any_of", k_stretch, [&](auto&&... in) { return filch::any_of<s>(in..., none); });
+  stops("none_of", k_stretch, [&](auto&&... in) { return filch::none_of<s>(in..., none); });
+  stops("find", k_stretch, [](auto&&... in) { return filch::find<s>(in..., 5); });
+  stops("find_if", k_stretch, [&](auto&&... in) { return filch::find_if<s>(in..., none); });
+  stops("find_if_not", k_stretch, [&](auto&&... in) { return filch::find_if_not<s>(in..., all); });
+  // The results of these cannot be compared, or they take another argument behind the token.
+  stops("minmax", k_stretch, [](stop_token const& token, auto& in) {
+    auto const both = filch::minmax<s>(token, in);
+    if (both) {
+      EXPECT_LT(both->min, both->max);
+    }
+    return both.has_value();
+  });
+  stops("for_each", k_stretch, [](stop_token const& token, auto& in) {
+    std::atomic<int> calls{0};
+    bool const is_whole = filch::for_each<s>(token, in, [&](int x) { calls += is_even(x); });
+    if (is_whole) {
+      EXPECT_EQ(calls, filch::count_if<s>(in, is_even));
+    }
+    return is_whole;
+  });
+  stops("copy_if", k_stretch, [](stop_token const& token, auto& in) {
+    std::vector<int> out(100'000);
+    auto const ends = filch::copy_if<s>(token, in, out, is_positive);
+    if (ends) {
+      EXPECT_EQ(ends->out - out.begin(), filch::count_if<s>(in, is_positive));
+    }
+    return ends.has_value();
+  });
+  stops("reduce reproducibly", k_blocks, [](stop_token const& token, auto& in) {
+    auto const sum = filch::reduce<s>(token, filch::reproducible, in, 0L);
+    if (sum) {
+      EXPECT_EQ(*sum, filch::reduce<s>(filch::reproducible, in, 0L));
+    }
+    return sum.has_value();
+  });
+  stops("transform_reduce reproducibly", k_blocks, [&](stop_token const& token, auto& in) {
+    return filch::transform_reduce<s>(token, filch::reproducible, in, 0L, plus, square).has_value();
+  });
+  std::vector<int> const odd{1, 3};
+  EXPECT_FALSE(filch::min<s>(stop_token(), odd | v::filter(is_even)));
+  EXPECT_FALSE(filch::minmax<s>(stop_token(), odd | v::filter(is_even)));
+  EXPECT_EQ(filch::max<s>(stop_token(), odd | v::filter(is_positive) | v::transform(square)), 9);
 }
 
 // A list, or what std::views::take leaves of a filter, has no positions that a worker could begin at.

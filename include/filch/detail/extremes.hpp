@@ -207,9 +207,10 @@ std::ranges::minmax_result<Value> values_of(std::ranges::minmax_element_result<I
   return {static_cast<Value>(*both.min), static_cast<Value>(*both.max)};
 }
 
-/// The value of the extreme element that a filter takes, of which there is one.
-template <class Sched, extreme Which, class Range, class Comp, class Proj>
-std::ranges::range_value_t<Range> find_sifted_extreme(Range&& range, Comp& comp, Proj& proj) {
+/// The value of the extreme element that a filter takes; none if it takes none, or after a stop.
+template <class Sched, extreme Which, class Stop, class Range, class Comp, class Proj>
+std::optional<std::ranges::range_value_t<Range>> find_sifted_extreme(Stop& stop, Range&& range, Comp& comp,
+                                                                     Proj& proj) {
   using value = std::ranges::range_value_t<Range>;
   auto s = detail::sieve_of(static_cast<Range&&>(range));
   auto const is_better = [&comp, &proj](auto const& best, auto const& x) {
@@ -222,8 +223,9 @@ std::ranges::range_value_t<Range> find_sifted_extreme(Range&& range, Comp& comp,
   std::identity all;
   using elements = decltype(sifted_elements(s, all));
   reducing_piece<value, elements, decltype(better)> piece{elements(s, all), {better}, std::nullopt};
-  detail::run_pieces<Sched>(0, s.in().length, piece);
-  return std::move(*piece.value);
+  detail::run_pieces<Sched>(0, s.in().length, piece, stop);
+  if (stop.was_seen()) piece.value.reset();
+  return std::move(piece.value);
 }
 
 /// The least and the greatest value so far. One element is both.
@@ -255,10 +257,12 @@ template <class Value, class Less> struct keeping_both {
   }
 };
 
-/// The values of the least and the greatest element that a filter takes, of which there is one.
-template <class Sched, class Range, class Comp, class Proj>
-std::ranges::minmax_result<std::ranges::range_value_t<Range>> find_sifted_extremes(Range&& range, Comp& comp,
-                                                                                   Proj& proj) {
+/// The values of the least and the greatest element that a filter takes, as in `find_sifted_extreme`.
+template <class Sched, class Stop, class Range, class Comp, class Proj>
+std::optional<std::ranges::minmax_result<std::ranges::range_value_t<Range>>> find_sifted_extremes(Stop& stop,
+                                                                                                  Range&& range,
+                                                                                                  Comp& comp,
+                                                                                                  Proj& proj) {
   using value = std::ranges::range_value_t<Range>;
   auto s = detail::sieve_of(static_cast<Range&&>(range));
   auto const less = [&comp, &proj](auto const& a, auto const& b) {
@@ -268,8 +272,9 @@ std::ranges::minmax_result<std::ranges::range_value_t<Range>> find_sifted_extrem
   std::identity all;
   using elements = decltype(sifted_elements(s, all));
   reducing_piece<both_values<value>, elements, decltype(better)> piece{elements(s, all), {{better}}, std::nullopt};
-  detail::run_pieces<Sched>(0, s.in().length, piece);
-  return {std::move(piece.value->min), std::move(piece.value->max)};
+  detail::run_pieces<Sched>(0, s.in().length, piece, stop);
+  if (stop.was_seen() || !piece.value) return std::nullopt;
+  return std::ranges::minmax_result<value>{std::move(piece.value->min), std::move(piece.value->max)};
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

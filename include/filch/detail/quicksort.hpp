@@ -42,6 +42,9 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   static constexpr std::size_t k_forked = 512;
   static constexpr std::size_t k_partitioned_by_all = 16'384;
   static constexpr std::size_t k_swapped_together = 4096;
+  // A part that is sorted by insertion, if each element is near its place.
+  static constexpr std::size_t k_inserted_least = 2048;
+  static constexpr std::size_t k_inserted_most = 16'384;
   // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
   static constexpr std::size_t k_vectors_least = 256;
   static constexpr std::size_t k_vectors_most = 32'768;
@@ -91,6 +94,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
         if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) && detail::sort_vectors(at(first), n, less_))
           return;
       }
+      if (n >= k_inserted_least && n <= k_inserted_most && insert_near(first, last)) return;
       partitioned const p = partition_once(first, last, bad, has_left);
       if (p.is_sorted || stop_.was_seen()) return;
       if ((n >= k_forked || splits_all_) && p.low - first > 1) {
@@ -141,6 +145,17 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     constexpr std::size_t k_most_moves = 8;
     return last - first < 2 || detail::insert_each(at(first), at(first + 1), at(last), less_, k_most_moves);
   }
+  /// Sorts by insertion. Gives up where elements are far from their places: after some tens of random ones.
+  bool insert_near(std::size_t first, std::size_t last) const {
+    constexpr std::size_t k_together = 16;
+    constexpr std::size_t k_most_moves = 8 * k_together;
+    for (std::size_t i = first; i != last;) {
+      std::size_t const sorted = std::max(i, first + 1);
+      i += std::min(last - i, k_together);
+      if (!detail::insert_each(at(first), at(sorted), at(i), less_, k_most_moves)) return false;
+    }
+    return true;
+  }
   void break_pattern(std::size_t first, std::size_t last) const {
     std::size_t const n = last - first;
     if (n <= k_few) return;
@@ -167,11 +182,37 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   using side = on_side_of_pivot<Iterator, Less>;
   /// Moves the elements of [first, last) that are on this side of the pivot to the front.
   FILCH_OUTLINE partition_end partition(side const& pred, std::size_t first, std::size_t last) const {
+    if (moves_always<Iterator> && last - first >= k_forked) {
+      first += blocks_in_place<true>(pred, first, last);
+      last -= blocks_in_place<false>(pred, first, last);
+    }
     while (first != last && pred(*at(first))) ++first;
     while (first != last && !pred(*at(last - 1))) --last;
     if (first == last) return {first, true};
     bool const from_both_ends = !moves_always<Iterator> || is_almost_partitioned(pred, first, last);
     return {partition_parts(pred, from_both_ends, first, last), false};
+  }
+  /// The number of elements in blocks at the front that are on this side of the pivot, or at the back that are not.
+  template <bool IsFront>
+  FILCH_OUTLINE std::size_t blocks_in_place(side const& pred, std::size_t first, std::size_t last) const {
+    std::size_t const begin = IsFront ? first : last;
+    while (last - first >= k_in_block && is_in_place<IsFront>(pred, at(IsFront ? first : last - k_in_block)))
+      IsFront ? first += k_in_block : last -= k_in_block;
+    return IsFront ? first - begin : begin - last;
+  }
+  static constexpr std::size_t k_in_block = 8;
+  /// Is a block in place? One branch for all its elements.
+  template <bool IsFront> FILCH_INLINE bool is_in_place(side const& pred, Iterator const& i) const {
+    if (pred.or_equal) return is_in_place<IsFront, true>({pred.less, pred.pivot}, i);
+    return is_in_place<IsFront, false>({pred.less, pred.pivot}, i);
+  }
+  template <bool IsFront, bool OrEqual>
+  FILCH_INLINE bool is_in_place(before_pivot<Iterator, Less, OrEqual> const pred, Iterator i) const {
+    unsigned in_place = 0;
+    FILCH_UNROLL_FILTER
+    for (std::size_t left = k_in_block; left != 0; --left, static_cast<void>(++i))
+      in_place += static_cast<bool>(pred(*i)) == IsFront ? 1U : 0U;
+    return in_place == k_in_block;
   }
   /// Is a branch predicted right for most elements at both ends? Then elements that are in order should stay there.
   bool is_almost_partitioned(side const& pred, std::size_t first, std::size_t last) const {

@@ -229,6 +229,31 @@ set_place set_operate(Stop& stop, input<Iterator> const& in, input<Iterator2> co
   return piece.at();
 }
 
+/// The end of what is written to an output with room enough.
+template <class Rule, class Sched, class Stop, class Iterator, class Iterator2, class Out, class Comp>
+FILCH_INLINE Out set_operate_to(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Out const& out,
+                                Comp& comp) {
+  std::identity same;
+  input<Out> const to{out, in.length + in2.length};
+  return to.at(detail::set_operate<Rule, Sched>(stop, in, in2, to, comp, same, same).count);
+}
+
+template <class Range, class Range2, class OutRange>
+using ends_of_sets =
+    std::ranges::set_union_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
+                                  std::ranges::borrowed_iterator_t<OutRange>>;
+/// Where an operation ended in each range.
+template <class Rule, class Sched, class Stop, class Range, class Range2, class OutRange, class Comp, class Proj,
+          class Proj2>
+ends_of_sets<Range, Range2, OutRange> set_operate_ranges(Stop& stop, Range&& range, Range2&& range2, OutRange&& out,
+                                                         Comp& comp, Proj& proj, Proj2& proj2) {
+  auto const in = detail::input_of(range);
+  auto const in2 = detail::input_of(range2);
+  auto const to = detail::input_of(out);
+  set_place const at = detail::set_operate<Rule, Sched>(stop, in, in2, to, comp, proj, proj2);
+  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+}
+
 /// Is there an element that only the first input has?
 template <class Operation> struct lacking_piece {
   static constexpr bool k_ends_all = true;
