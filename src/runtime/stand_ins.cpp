@@ -21,16 +21,29 @@ void check_counts(stand_ins const& s) noexcept {
 
 }  // namespace
 
-void team::begin_blocking() noexcept {
+void team::begin_blocking() noexcept { one_more(&stand_ins::blocked); }
+void team::end_blocking() noexcept { one_less(&stand_ins::blocked); }
+void team::begin_sleep_in_join() noexcept { one_more(&stand_ins::joining); }
+void team::end_sleep_in_join() noexcept { one_less(&stand_ins::joining); }
+void team::group_opens() noexcept { one_more(&stand_ins::groups); }
+void team::group_closes() noexcept { one_less(&stand_ins::groups); }
+
+void team::one_more(unsigned stand_ins::* count) noexcept {
   if (!alive() || is_measured()) return;
   stand_ins& s = *stand_ins_;
   std::lock_guard const lock(s.mutex);
   check_counts(s);
-  ++s.blocked;
+  unsigned const before = s.waiting();
+  ++(s.*count);
+  for (unsigned n = before; n < s.waiting(); ++n) want_stand_in(s);
+}
+
+/// Under the mutex, after a worker began to wait.
+void team::want_stand_in(stand_ins& s) noexcept {
   if (s.is_over || !s.should_work()) return;
   s.wanted.notify_one();
-  // Free threads that have yet to come are for workers that blocked before.
-  bool const are_too_few = s.blocked - s.working > s.free();
+  // Free threads that have yet to come are for workers that waited before.
+  bool const are_too_few = s.waiting() - s.working > s.free();
   if (are_too_few && s.threads.size() < places_.stand_ins()) {
     try {
       s.threads.emplace_back([this, number = static_cast<unsigned>(s.threads.size())] { stand_in(number); });
@@ -39,19 +52,17 @@ void team::begin_blocking() noexcept {
   }
 }
 
-void team::end_blocking() noexcept {
+void team::one_less(unsigned stand_ins::* count) noexcept {
   if (!alive() || is_measured()) return;
   stand_ins& s = *stand_ins_;
   std::lock_guard const lock(s.mutex);
   check_counts(s);
-  --s.blocked;
-  if (s.working <= s.blocked) return;
-  for (unsigned i = 0; i < s.each.size(); ++i) {
+  --(s.*count);
+  for (unsigned i = 0; i < s.each.size() && s.working > s.waiting(); ++i) {
     if (!s.each[i].works || s.each[i].leaves.is_set()) continue;
     --s.working;
     s.each[i].leaves.set();
     idle_.wake(places_.stand_in(i));
-    return;
   }
 }
 

@@ -12,13 +12,15 @@
 
 namespace filch::runtime {
 
-/// Threads that work while workers wait in the system. One begins to work if fewer of them work than workers wait.
-/// One stops after its task if more do.
+/// Threads that work while workers wait in the system, or sleep in a join while task groups are open. One begins to
+/// work if fewer of them work than workers wait. One stops after its task if more do.
 struct stand_ins {
   std::mutex mutex;
   std::condition_variable wanted;
   // under mutex
-  unsigned blocked = 0;  // workers that wait
+  unsigned blocked = 0;  // workers that wait in the system
+  unsigned joining = 0;  // workers that sleep in a join, under schedulers where these take tasks of one thief alone
+  unsigned groups = 0;   // open task groups
   unsigned working = 0;  // stand-ins that work, and were not told to leave
   unsigned busy = 0;     // the same, those that were told to leave, and those without memory for their place
   bool is_over = false;  // no thread is added any more
@@ -29,7 +31,8 @@ struct stand_ins {
   };
   std::array<state, places::k_stand_ins_most> each;
 
-  bool should_work() const noexcept { return working < blocked; }
+  unsigned waiting() const noexcept { return blocked + (groups != 0 ? joining : 0); }
+  bool should_work() const noexcept { return working < waiting(); }
   /// The number of threads that wait, or have yet to come.
   std::size_t free() const noexcept { return threads.size() - busy; }
   void end() noexcept {

@@ -101,6 +101,7 @@ void task_source::open() noexcept {
   if (!team_) return;
   is_open_ = true;
   team_->sources_.add(*this);
+  team_->group_opens();
 }
 
 void task_source::helpers_call::wake() const noexcept {
@@ -108,7 +109,9 @@ void task_source::helpers_call::wake() const noexcept {
 }
 
 void task_source::detach() noexcept {
-  if (is_open_ && team_->alive()) team_->sources_.remove(*this);
+  if (!is_open_ || !team_->alive()) return;
+  team_->group_closes();
+  team_->sources_.remove(*this);
 }
 
 unsigned task_source::workers() const noexcept { return team_ ? team_->workers() : 1; }

@@ -210,20 +210,17 @@ class team {
   /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 
-  /// While a worker sleeps in a join, others run the tasks of open groups: a stand-in is one more.
+  /// A worker sleeps in a join, where it takes tasks of its thief alone. While task groups are open a stand-in works
+  /// for it.
   class lent_place {
    public:
-    explicit lent_place(team& of) noexcept : of_(of.sources_.any() ? &of : nullptr) {
-      if (of_) of_->begin_blocking();
-    }
+    explicit lent_place(team& of) noexcept : of_(of) { of_.begin_sleep_in_join(); }
     lent_place(lent_place const&) = delete;
     lent_place& operator=(lent_place const&) = delete;
-    ~lent_place() {
-      if (of_) of_->end_blocking();
-    }
+    ~lent_place() { of_.end_sleep_in_join(); }
 
    private:
-    team* const of_;
+    team& of_;
   };
 
  private:
@@ -247,6 +244,13 @@ class team {
   worker_space reserve_space() const noexcept;
   void enter_in_order(void (*call)(void*), void* argument);
   void stand_in(unsigned number) noexcept;
+  void begin_sleep_in_join() noexcept;
+  void end_sleep_in_join() noexcept;
+  void group_opens() noexcept;
+  void group_closes() noexcept;
+  void one_more(unsigned stand_ins::* count) noexcept;
+  void one_less(unsigned stand_ins::* count) noexcept;
+  void want_stand_in(stand_ins& s) noexcept;
   void open_trace(unsigned place) noexcept {
     if (trace_) [[unlikely]]
       trace_->open(place);

@@ -141,6 +141,14 @@ TYPED_TEST(pipeline, stops_at_an_exception_or_a_request) {
                  int);
     EXPECT_LE(ended.load(), 20);
     EXPECT_THROW(filch::pipeline<TypeParam>(3, []() -> std::optional<int> { throw 'a'; }, [](int) {}), char);
+    std::stop_source at_once;
+    EXPECT_FALSE(filch::pipeline<TypeParam>(
+        at_once.get_token(), 1, count_to(5),
+        [&](int i) {
+          at_once.request_stop();
+          return i;
+        },
+        [](int) { ADD_FAILURE() << "a stage after the request"; }));
     std::stop_source source;
     std::stop_token const token = source.get_token();
     std::atomic<int> begun{0};

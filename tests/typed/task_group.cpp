@@ -11,6 +11,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <stop_token>
 #include <thread>
@@ -250,16 +252,17 @@ TYPED_TEST(task_group, others_help_while_a_worker_waits_in_a_join) {
   if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "it has no threads";
   } else {
-    typename TypeParam::pool pool({.workers = 2});
-    for (int round = 0; round < 20; ++round) {
-      pool.run([] {
-        // The thief of g has a group; the owner of the join has nothing else to do.
-        join_taken<TypeParam>([] {
+    for (int round = 0; round < 5; ++round) {
+      typename TypeParam::pool pool({.workers = 2});
+      pool.run([&] {
+        // The thief has a group; the owner of the join has nothing else to do, and sleeps already.
+        while_the_owner_sleeps<TypeParam>(pool, [] {
           filch::task_group<TypeParam> group;
           gate begun;
           group.run([&] { begun.open(); });
-          EXPECT_TRUE(begun.pass()) << "nobody helps beside a worker that waits in a join";
+          EXPECT_TRUE(begun.pass()) << "nobody helps beside a worker that sleeps in a join";
           group.wait();
+          return 0;
         });
       });
     }
@@ -349,6 +352,133 @@ TYPED_TEST(task_group, works_inside_a_stay_and_in_nested_pools) {
     group.wait();
     EXPECT_EQ(count.load(), 3 * 85);
   });
+}
+
+TYPED_TEST(task_group, lets_a_task_wait_for_a_future_whose_task_waits_in_a_join) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    typename TypeParam::pool pool({.workers = 3});
+    for (int round = 0; round < 20; ++round) {
+      pool.run([] {
+        std::atomic<bool> b_begun{false};
+        std::atomic<bool> y_begun{false};
+        std::atomic<bool> a_ended{false};
+        // Only steers: a schedule in which it does not come true is right, too.
+        auto const for_a_while = [](std::atomic<bool> const& flag) {
+          auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+          while (!flag && std::chrono::steady_clock::now() < end) filch::poll<TypeParam>();
+        };
+        filch::task_group<TypeParam> group;
+        auto awaited = group.fork([&] {
+          filch::join<TypeParam>(
+              [&] {
+                for_a_while(b_begun);
+                a_ended = true;
+              },
+              [&] {
+                b_begun = true;
+                for_a_while(y_begun);
+              });
+        });
+        filch::join<TypeParam>([&] { group.wait(); },
+                               [&] {
+                                 for_a_while(a_ended);
+                                 filch::join<TypeParam>([&] { for_a_while(y_begun); },
+                                                        [&] {
+                                                          y_begun = true;
+                                                          awaited.get();
+                                                        });
+                               });
+      });
+    }
+  }
+}
+
+TYPED_TEST(task_group, lets_a_task_wait_for_the_one_that_added_it_and_a_thousand_others) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    std::atomic<filch::group_future<int>*> shared{nullptr};
+    std::atomic<int> got{0};
+    auto future = group.fork([&] {
+      for (int i = 0; i < 3000; ++i) group.run([] {});
+      group.run([&] {
+        while (!shared) filch::poll<TypeParam>();
+        got = shared.load()->get();
+      });
+      return 5;
+    });
+    shared = &future;
+    group.wait();
+    EXPECT_EQ(got.load(), 5);
+  });
+}
+
+TYPED_TEST(task_group, knows_whether_all_tasks_ran) {
+  everywhere<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    auto future = group.fork([] { return 1; });
+    group.run([] {});
+    EXPECT_EQ(future.get(), 1);
+    filch::group_future<int> other = group.fork([] { return 2; });
+    future = std::move(other);
+    EXPECT_FALSE(other.valid());
+    EXPECT_EQ(future.get(), 2);
+    group.wait();
+    auto early = group.fork([] { return 3; });
+    EXPECT_EQ(early.get(), 3);
+    group.cancel();
+    EXPECT_TRUE(group.wait()) << "the only task had run";
+    // Its token is copied.
+    filch::task_group<TypeParam> inner(group.get_token());
+    group.cancel();
+    inner.run([] { ADD_FAILURE() << "the outer group is cancelled"; });
+    EXPECT_FALSE(inner.wait());
+  });
+}
+
+TYPED_TEST(task_group, hides_exceptions_in_flight_from_its_tasks) {
+  everywhere<TypeParam>([] {
+    auto const see_none = [] {
+      EXPECT_EQ(std::current_exception(), nullptr);
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+    };
+    try {
+      filch::task_group<TypeParam> group;
+      group.run(see_none);
+      throw 1;
+    } catch (int) {
+      filch::task_group<TypeParam> group;
+      group.run(see_none);
+      group.wait();
+      EXPECT_NE(std::current_exception(), nullptr);
+    }
+  });
+}
+
+TYPED_TEST(task_group, that_outlives_its_call_is_no_other_callers) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    typename TypeParam::pool pool({.workers = 2});
+    std::unique_ptr<filch::task_group<TypeParam>> group;
+    pool.run([&] { group = std::make_unique<filch::task_group<TypeParam>>(); });
+    for (int round = 0; round < 10; ++round) {
+      auto const me = std::this_thread::get_id();
+      pool.run([&] {
+        gate ran;
+        join_taken<TypeParam>([&] {
+          group->run([&, me] {
+            EXPECT_NE(std::this_thread::get_id(), me) << "a task of an earlier call";
+            ran.open();
+          });
+          EXPECT_TRUE(eventually([&] { return pool.stats().sleeps != 0; }));
+        });
+      });
+      std::thread([&] { pool.run([&] { group->wait(); }); }).join();
+    }
+    group.reset();
+  }
 }
 
 /// Calls f in a child of fork(). Returns its exit status.

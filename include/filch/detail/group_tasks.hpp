@@ -8,7 +8,6 @@
 #include <filch/detail/result.hpp>
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <new>
 #include <type_traits>
