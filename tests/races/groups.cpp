@@ -3,6 +3,7 @@
 #include <filch/task_group.hpp>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -129,6 +130,17 @@ void exceptions_and_a_cancelled_group() {
   group.cancel();
   group.run([] {});
   group.wait();
+}
+int in_the_inner_group = 0;
+void a_group_with_the_token_of_another_one() {
+  filch::task_group outer;
+  filch::task_group inner(outer.get_token());
+  inner.run([] { in_the_inner_group = 1; });
+  inner.wait();
+  outer.cancel();
+  inner.run([] { in_the_inner_group = 2; });
+  if (inner.wait() || in_the_inner_group != 1) std::abort();
+  outer.wait();
 }
 int from_outside = 0;
 void outside_all_pools() {

@@ -34,12 +34,12 @@ class race_group {
 
   bool is_stopped() const noexcept {
     // relaxed: a hint, as in the group that runs in parallel.
-    return is_cancelled_.load(std::memory_order_relaxed) || (is_stopped_ && is_stopped_(token_));
+    return is_cancelled_.load(std::memory_order_relaxed) || (is_stopped_ && is_stopped_(token_.get()));
   }
   void cancel() noexcept { is_cancelled_.store(true, std::memory_order_relaxed); }
-  void cancelled_by(void const* token, bool (*asks)(void const*) noexcept) noexcept {
-    token_ = token;
-    is_stopped_ = asks;
+  template <class Token> void cancelled_by(Token const& token) {
+    token_ = std::make_shared<Token>(token);
+    is_stopped_ = [](void const* its) noexcept { return static_cast<Token const*>(its)->stop_requested(); };
   }
   void open() { scope_.emplace(); }
   /// Begins it, or keeps it for a pool. `is_joined`: wait() joins it by itself.
@@ -94,7 +94,7 @@ class race_group {
   std::vector<std::exception_ptr> failures_;   // the same
   std::atomic<bool> is_cancelled_{false};
   std::atomic<bool> has_dropped_{false};
-  void const* token_ = nullptr;
+  std::shared_ptr<void const> token_;
   bool (*is_stopped_)(void const*) noexcept = nullptr;
 };
 
@@ -172,6 +172,8 @@ template <class Result, class Closure> struct race_forked final : race_result<Re
 template <class Result> class group_future {
  public:
   group_future() noexcept = default;
+  group_future(group_future&&) noexcept = default;
+  group_future& operator=(group_future&&) noexcept = default;
   bool valid() const noexcept { return state_ != nullptr; }
   bool is_ready() const noexcept { return state_ && state_->what() != detail::race_result<slot>::nothing_yet; }
   Result get() {
@@ -209,8 +211,7 @@ template <scheduler Sched = default_scheduler> class task_group {
     if (Sched::inside()) group_.open();
   }
   template <detail::stop_token_like Token> explicit task_group(Token const& outer) : task_group() {
-    group_.cancelled_by(std::addressof(outer),
-                        [](void const* its) noexcept { return static_cast<Token const*>(its)->stop_requested(); });
+    group_.cancelled_by(outer);
   }
   task_group(task_group const&) = delete;
   task_group& operator=(task_group const&) = delete;
