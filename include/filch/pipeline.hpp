@@ -118,9 +118,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     } else if (is_stopped()) {
       return;
     } else if constexpr (!stage<I>::is_serial) {
-      pass<I + 1>(number, detail::call([&]() -> decltype(auto) {
-                    return detail::call_with(std::get<I>(stages_).f, std::move(value));
-                  }));
+      pass<I + 1>(number, detail::call(detail::bound(std::get<I>(stages_).f, std::move(value))));
     } else {
       if (std::get<I>(gates_).enter(number, value)) inside<I>(number, std::move(value));
     }

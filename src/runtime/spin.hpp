@@ -15,6 +15,17 @@ inline void relax() noexcept {
 #endif
 }
 
+/// Between two looks of a loop that waits for some tens of microseconds and then sleeps. `looks` counts them.
+inline void pause_for_look(unsigned looks, bool always_yields) noexcept {
+  constexpr unsigned k_looks_between_yields = 8;
+  constexpr unsigned k_relaxes = 16;
+  if (always_yields || looks % k_looks_between_yields == k_looks_between_yields - 1) {
+    std::this_thread::yield();
+  } else {
+    for (unsigned i = 0; i < k_relaxes; ++i) relax();
+  }
+}
+
 /// Called by every loop that waits for another thread: spins a little, then lets others run.
 class spin_wait {
  public:

@@ -65,10 +65,12 @@ task_sources::of_root team::groups_for(unsigned me) const noexcept {
 
 /// One look at the open groups, after a search in vain; true if tasks were run.
 bool team::help_a_group(unsigned me) {
-  auto const mine = groups_for(me);
-  if (!sources_.any_with_tasks(mine) || !is_free_for_call(me)) return false;
-  detail::task_source* const s = sources_.take(mine);
+  detail::task_source* const s = sources_.any() ? sources_.take(groups_for(me)) : nullptr;
   if (!s) return false;
+  if (!is_free_for_call(me)) {
+    sources_.done(*s);
+    return false;
+  }
   has_work(me);
   note(me, trace::kind::takes, me);
   // The call may end on another worker.

@@ -21,8 +21,6 @@ constexpr auto k_spin_time = std::chrono::microseconds(100);
 // With more workers than processors, spinning takes time from workers with tasks.
 constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
-constexpr unsigned k_looks_between_yields = 8;
-constexpr unsigned k_relaxes_between_looks = 16;
 // After so many looks, a microsecond or two, the worker is counted as searching.
 constexpr unsigned k_looks_until_counted = 4;
 
@@ -117,11 +115,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
 
 void team::pause_between_looks(unsigned looks) const noexcept {
   // The victim itself may need this processor.
-  if (oversubscribed() || looks % k_looks_between_yields == k_looks_between_yields - 1) {
-    std::this_thread::yield();
-  } else {
-    for (unsigned i = 0; i < k_relaxes_between_looks; ++i) relax();
-  }
+  pause_for_look(looks, oversubscribed());
 }
 
 bool team::sleep_until_work(unsigned me, stop_flag const& stop) {

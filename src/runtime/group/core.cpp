@@ -13,7 +13,6 @@
 #include "runtime/nesting.hpp"
 #include "runtime/pools.hpp"
 
-#include <thread>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -31,14 +30,6 @@ group_list& list_of(runtime::group_state& s, unsigned worker) noexcept {
   return s.lists[worker == k_no_worker ? 0 : worker % s.number_of_lists];
 }
 
-void pause(unsigned looks) noexcept {
-  if (looks % 8 == 7) {
-    std::this_thread::yield();
-  } else {
-    for (unsigned i = 0; i < 16; ++i) runtime::relax();
-  }
-}
-
 void wake(runtime::waiters_word& waiters) noexcept {
   if (!waiters.anybody()) return;
   waiters.change();
@@ -53,11 +44,12 @@ group_core::group_core(unsigned (*worker_index)() noexcept, unsigned* (*tasks_on
       tasks_on_stack_(tasks_on_stack) {}
 
 group_core::~group_core() {
+  if (has_its_threads()) {
+    detach();
+    runtime::check("group's end", [this] { return runtime::group_checks::of_end(*state_); });
+    for (unsigned i = 0; i < state_->number_of_lists; ++i) state_->lists[i].end();
+  }
   if (destroy_) destroy_(token_);
-  if (!has_its_threads()) return;
-  detach();
-  runtime::check("group's end", [this] { return runtime::group_checks::of_end(*state_); });
-  for (unsigned i = 0; i < state_->number_of_lists; ++i) state_->lists[i].end();
 }
 
 void group_core::begin() {
@@ -183,7 +175,7 @@ void group_core::wait() noexcept {
     } else if (runtime::gives_way()) {
       // With forced steals a fiber that has one of the last tasks may wait for this worker.
     } else if (++looks < k_looks_before_sleep) {
-      pause(looks);
+      runtime::pause_for_look(looks, false);
     } else {
       sleep_until_something();
       looks = 0;
@@ -203,7 +195,7 @@ void group_core::sleep_until_something() noexcept {
 
 void wait_for(future_word& word) noexcept {
   for (unsigned looks = 0; looks < k_looks_before_sleep && !word.is_over(); ++looks) {
-    pause(looks);
+    runtime::pause_for_look(looks, false);
   }
   while (!word.is_over()) {
     if (word.made_in() != process_generation()) runtime::child_can_t_go_on();
