@@ -1,4 +1,6 @@
 // Detached tasks, and the full task barrier that waits for them.
+#include <filch/task_group.hpp>
+
 #include "scale.hpp"
 #include "stealing.hpp"
 
@@ -28,6 +30,34 @@ TEST(barrier, waits_for_tasks_that_detach_tasks) {
         grow(grow, 5);
         S::barrier();
         ASSERT_EQ(leaves, 243);
+      });
+    }
+  }
+}
+
+TEST(barrier, waits_for_tasks_on_their_way_to_a_thread_that_turns_to_a_group) {
+  auto const work = [] {
+    for (int i = 0; i < 100; ++i) asm volatile("");
+  };
+  for (unsigned workers : {2u, 3u, 4u}) {
+    filch::channel::pool pool({.workers = workers});
+    for (std::size_t round = 0; round < scaled(300); ++round) {
+      std::atomic<int> ran{0};
+      pool.run([&] {
+        filch::task_group<S> group;
+        for (int i = 0; i < 40; ++i) {
+          for (int k = 0; k < 3; ++k) {
+            S::detach([&] {
+              work();
+              ran.fetch_add(1, std::memory_order_relaxed);
+            });
+          }
+          group.run([&] { filch::join<S>(work, work); });
+          filch::poll<S>();
+        }
+        group.wait();
+        S::barrier();
+        ASSERT_EQ(ran, 120);
       });
     }
   }

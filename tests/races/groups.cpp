@@ -155,9 +155,10 @@ void outside_all_pools() {
 }
 
 void all() {
-  for (auto* const run : {two_tasks, task_and_body, serial_around_a_wait, outlives_its_join, task_of_a_task,
-                          groups_in_tasks, inner_wait_joins_no_outer_task, tasks_of_a_loop, futures,
-                          futures_that_no_one_gets, moves_and_ends, exceptions_and_a_cancelled_group}) {
+  for (auto* const run :
+       {two_tasks, task_and_body, serial_around_a_wait, outlives_its_join, task_of_a_task, groups_in_tasks,
+        inner_wait_joins_no_outer_task, tasks_of_a_loop, futures, futures_that_no_one_gets, moves_and_ends,
+        exceptions_and_a_cancelled_group, a_group_with_the_token_of_another_one}) {
     filch::default_scheduler::default_pool().run(run);
   }
   outside_all_pools();
