@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Builds a small program against Filch in every way that users do: find_package, pkg-config, add_subdirectory, each
-# static and shared; and compiles every public header alone, and a program, with strict warnings at several levels.
-#   check.sh SOURCE_DIR BUILD_DIR WORK_DIR
-# BUILD_DIR has the static library; the others are built here, without optimisation.
+# Builds a small program against Filch in the ways that users do.
+#   check.sh GROUP SOURCE_DIR BUILD_DIR WORK_DIR
+# packages  over the static library of BUILD_DIR, installed: find_package, pkg-config, races, clusters, std_par; every public
+#           header alone, and a program, with strict warnings at several levels
+# shared    the same over a shared library
+# trees     add_subdirectory, options of CMake, a program that is linked statically
+# Nothing that it builds is optimised.
 set -euo pipefail
-source=$1 build=$2 work=$3
+group=$1 source=$2 build=$3 work=$4/$1
 rm -rf "$work"
 mkdir -p "$work/consumer"
 trap 'echo "failed: ${what:-?}" >&2' ERR
@@ -80,33 +83,32 @@ target_link_libraries(consumer PRIVATE filch::filch)
 install(TARGETS consumer)
 CODE
 
-what="building a shared library"
-cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON -DFILCH_WITH_MPI=OFF -DFILCH_RACES=OFF >/dev/null
-cmake --build "$work/shared" >/dev/null
-
-for shared in OFF ON; do
-  prefix=$work/prefix-$shared
-  what="install, shared $shared"
-  cmake --install "$([ $shared = ON ] && echo "$work/shared" || echo "$build")" --prefix "$prefix" >/dev/null
-
-  what="find_package, shared $shared"
-  cmake -S "$work/consumer" -B "$work/found-$shared" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
-  cmake --build "$work/found-$shared" >/dev/null
-  "$work/found-$shared/consumer"
-
-  what="pkg-config, shared $shared"
-  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name filch.pc)")
+# Puts PKG_CONFIG_PATH where a file is installed.
+for_pkg_config() {  # for_pkg_config PREFIX
+  PKG_CONFIG_PATH=$(dirname "$(find "$1" -name filch.pc)")
   export PKG_CONFIG_PATH
+}
+
+# The library of BUILD, installed in $prefix, found by find_package and by pkg-config.
+consumed() {  # consumed BUILD
+  what="install"
+  cmake --install "$1" --prefix "$prefix" >/dev/null
+
+  what="find_package"
+  cmake -S "$work/consumer" -B "$work/found" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake --build "$work/found" >/dev/null
+  "$work/found/consumer"
+
+  what="pkg-config"
+  for_pkg_config "$prefix"
   # shellcheck disable=SC2046
   g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config --libs filch) \
-    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config-$shared"
-  "$work/by-pkg-config-$shared"
-done
+    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config"
+  "$work/by-pkg-config"
+}
 
-if [ -n "$(find "$work/prefix-OFF" -name filch-races.pc)" ]; then
+checked_for_races() {
   what="the check for races, by pkg-config and by find_package"
-  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-OFF" -name filch-races.pc)")
-  export PKG_CONFIG_PATH
   # shellcheck disable=SC2046
   g++ -std=c++20 -O1 $(pkg-config --cflags filch-races) -c "$work/consumer/main.cpp" -o "$work/checked.o"
   # Linked apart: with -fsanitize=thread the compiler would add its own runtime.
@@ -117,60 +119,10 @@ if [ -n "$(find "$work/prefix-OFF" -name filch-races.pc)" ]; then
   mkdir -p "$work/races-consumer"
   mv "$work/consumer/races.txt" "$work/races-consumer/CMakeLists.txt"
   cp "$work/consumer/main.cpp" "$work/races-consumer"
-  cmake -S "$work/races-consumer" -B "$work/found-races" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-OFF" >/dev/null
+  cmake -S "$work/races-consumer" -B "$work/found-races" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
   cmake --build "$work/found-races" >/dev/null
   "$work/found-races/consumer" 2>&1 | grep -q '^filch: 0 races in [1-9]'
-fi
-
-what="add_subdirectory, in a tree without run-time types and with unity builds"
-cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=FALSE \
-  -DCMAKE_CXX_FLAGS=-fno-rtti -DCMAKE_UNITY_BUILD=ON >/dev/null
-cmake --build "$work/sub" >/dev/null
-"$work/sub/consumer"
-
-what="a tree with Filch in it installs itself alone, unless it asks"
-cmake --install "$work/sub" --prefix "$work/prefix-sub" >/dev/null
-[ "$(cd "$work/prefix-sub" && find . -type f)" = ./bin/consumer ]
-cmake -S "$work/consumer" -B "$work/sub" -DFILCH_CLUSTER=OFF -DFILCH_INSTALL=ON >/dev/null
-if cmake --build "$work/sub" --target help | grep filch_cluster >/dev/null; then false; fi
-cmake --build "$work/sub" >/dev/null
-cmake --install "$work/sub" --prefix "$work/prefix-sub" >/dev/null
-[ -f "$work/prefix-sub/include/filch/filch.hpp" ]
-[ -z "$(find "$work/prefix-sub" -name '*cluster*' -o -name '*transport*')" ]
-
-what="folders given as absolute paths"  # nothing is installed there
-cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INSTALL_PREFIX=/opt/filch \
-  -DCMAKE_INSTALL_LIBDIR=/opt/lib -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers >/dev/null
-[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = /opt/lib ]
-[ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
-
-what="a program that is linked statically, over a package without hwloc"
-cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF -DFILCH_RACES=OFF >/dev/null
-cmake --build "$work/static" >/dev/null
-cmake --install "$work/static" --prefix "$work/prefix-static" >/dev/null
-PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-static" -name filch.pc)")
-export PKG_CONFIG_PATH
-# shellcheck disable=SC2046
-g++ -std=c++20 -O2 $(pkg-config --cflags filch) -I"$source/tests" "$source/tests/edges/programs/every_scheduler.cpp" -static \
-  $(pkg-config --libs filch) -o "$work/static-program"
-[ "$("$work/static-program" 2>&1)" = right ]
-
-what="an option of CMake that makes no sense"
-if cmake -S "$source" -B "$work/nonsense" -G Ninja -DFILCH_WITH_MPI=nonsense >/dev/null 2>&1; then false; fi
-
-for lacking in -std=c++17 -fno-exceptions; do
-  what="the first error with $lacking"
-  { g++ -std=c++20 $lacking -I"$work/prefix-OFF/include" -fsyntax-only "$work/consumer/main.cpp" 2>&1 || true; } |
-    grep -m 1 error: | grep -q '"filch needs '
-done
-
-for function in join invoke; do
-  what="the first error of $function where a result can't be moved"
-  printf '%s\n' '#include <filch/filch.hpp>' 'struct fixed { fixed() {} fixed(fixed const&) = delete; };' \
-    "void f() { filch::$function([] { return fixed(); }, [] {}); }" >"$work/fixed.cpp"
-  { g++ -std=c++20 -I"$work/prefix-OFF/include" -fsyntax-only "$work/fixed.cpp" 2>&1 || true; } |
-    grep -m 1 error: | grep -q "filch::$function: the results .*must be move-constructible"
-done
+}
 
 # Clusters: between threads without MPI, and over MPI, where it was built.
 mkdir -p "$work/cluster"
@@ -198,35 +150,17 @@ foreach(name IN ITEMS threads ${WITH})
   target_link_libraries(${name} PRIVATE filch::cluster)
 endforeach()
 CODE
-cluster() {  # cluster SHARED [cmake arguments]
-  cmake -S "$work/cluster" -B "$work/cluster-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_PREFIX_PATH="$work/prefix-$1" "${@:2}" >/dev/null &&
-    cmake --build "$work/cluster-$1" >/dev/null && "$work/cluster-$1/threads"
+cluster() {  # cluster [cmake arguments]
+  cmake -S "$work/cluster" -B "$work/cluster-built" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" \
+    "$@" >/dev/null && cmake --build "$work/cluster-built" >/dev/null && "$work/cluster-built/threads"
 }
-cluster_by_pkg_config() {  # cluster_by_pkg_config SHARED PACKAGE PROGRAM
-  PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-$1" -name filch.pc)")
-  export PKG_CONFIG_PATH
+cluster_by_pkg_config() {  # cluster_by_pkg_config PACKAGE PROGRAM
+  for_pkg_config "$prefix"
   # shellcheck disable=SC2046
-  g++ -std=c++20 -O0 $(pkg-config --cflags "$2") "$work/cluster/$3.cpp" -Wl,--as-needed $(pkg-config --libs "$2") \
-    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/cluster/$3-$1"
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster/$3-$1"
+  g++ -std=c++20 -O0 $(pkg-config --cflags "$1") "$work/cluster/$2.cpp" -Wl,--as-needed $(pkg-config --libs "$1") \
+    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/cluster/$2"
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster/$2"
 }
-what="find_package, cluster, without MPI"
-cluster ON
-if cluster ON -DWITH=mpi 2>/dev/null; then false; fi
-what="find_package, cluster, where there is none"
-if cmake -S "$work/cluster" -B "$work/no-cluster" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-sub" >/dev/null 2>&1; then false; fi
-for shared in OFF ON; do
-  what="pkg-config, cluster, shared $shared"
-  cluster_by_pkg_config $shared filch-cluster threads
-done
-if [ -f "$work/prefix-OFF/include/filch/mpi_transport.hpp" ]; then
-  what="find_package, cluster, with MPI"
-  cluster OFF -DWITH=mpi
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster-OFF/mpi"
-  what="pkg-config, cluster, with MPI"
-  cluster_by_pkg_config OFF filch-cluster-mpi mpi
-fi
 
 # std_par: a program of C++17 and C.
 mkdir -p "$work/std_par"
@@ -272,54 +206,173 @@ add_executable(program main.cpp of_c.c)
 target_link_libraries(program PRIVATE filch::std_par)
 CODE
 gcc -c "$work/std_par/of_c.c" -o "$work/std_par/of_c.o"
-for shared in OFF ON; do
-  what="find_package, std_par, shared $shared"
-  cmake -S "$work/std_par" -B "$work/std_par-$shared" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-$shared" \
+std_par_found() {
+  what="find_package, std_par"
+  cmake -S "$work/std_par" -B "$work/std_par-built" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
     -DCMAKE_CXX_FLAGS=-fvisibility=hidden >/dev/null
-  cmake --build "$work/std_par-$shared" >/dev/null
-  "$work/std_par-$shared/program"
-done
-PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix-OFF" -name filch.pc)")
-export PKG_CONFIG_PATH
+  cmake --build "$work/std_par-built" >/dev/null
+  "$work/std_par-built/program"
+}
 # shellcheck disable=SC2046
 std_par() {  # std_par COMPILER [OPTION...]
   "$1" $(pkg-config --cflags filch-std-par) "${@:2}" "$work/std_par/main.cpp" "$work/std_par/of_c.o" \
     $(pkg-config --libs filch-std-par) -o "$work/std_par/program" && "$work/std_par/program"
 }
-for with in 'g++ 17 direct' 'g++ 20 serial' 'g++ 23 channel' 'clang++-14 17 direct' 'clang++-19 20 direct'; do
-  read -r compiler standard scheduler <<<"$with"
-  command -v "$compiler" >/dev/null || continue
-  what="pkg-config, std_par, $with"
-  std_par "$compiler" "-std=c++$standard" "-DFILCH_STD_PAR_SCHEDULER=$scheduler"
-done
-what="std_par beside a file without it"
-g++ -std=c++17 -D_GLIBCXX_USE_TBB_PAR_BACKEND=0 -c "$work/std_par/plain.cpp" -o "$work/std_par/plain.o"
-std_par g++ -std=c++17 -DWITH_PLAIN "$work/std_par/plain.o"
-what="a policy from a file without std_par"
-printf '%s\n' '#include <execution>' 'void with_policy(std::execution::parallel_policy);' \
-  'int main() { with_policy(std::execution::par); }' >"$work/std_par/passes.cpp"
-# shellcheck disable=SC2046
-if g++ -std=c++17 $(pkg-config --cflags filch-std-par) "$work/std_par/passes.cpp" "$work/std_par/plain.o" \
-  $(pkg-config --libs filch-std-par) -o /dev/null 2>"$work/std_par/log"; then false; fi
-grep -q 'undefined reference to .with_policy' "$work/std_par/log"
-what="the first error of std_par after another header"
-printf '%s\n' '#include <algorithm>' '#include <filch/std_par.hpp>' >"$work/std_par/late.cpp"
-{ g++ -std=c++17 $(pkg-config --cflags filch) -fsyntax-only "$work/std_par/late.cpp" 2>&1 || true; } |
-  grep -m 1 error: | grep -q 'filch/std_par.hpp must come before'
+with_highway() {
+  mkdir -p "$work/highway"
+  cat >"$work/highway/main.cpp" <<'CODE'
+#include <filch/sort.hpp>
 
-strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
-compilations() {
-  for header in "$work"/prefix-OFF/include/filch/*.hpp; do
-    [ "${header##*/}" != parlay.hpp ] || continue  # it includes Parlay
-    echo "g++ -fsyntax-only -include $header -x c++ /dev/null"
-  done
-  for compiler in g++ clang++-14 clang++-19; do
+#include <algorithm>
+#include <vector>
+
+int main() {
+  std::vector<double> v(100000);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>(i * 7919 % 100003);
+  filch::sort(v);
+  return std::is_sorted(v.begin(), v.end()) ? 0 : 1;
+}
+CODE
+  sed 's/filch::filch/filch::highway_sort/' "$work/consumer/CMakeLists.txt" >"$work/highway/CMakeLists.txt"
+  what="find_package, with Highway's sorts"
+  cmake -S "$work/highway" -B "$work/highway-built" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake --build "$work/highway-built" >/dev/null
+  "$work/highway-built/consumer"
+  nm -C "$work/highway-built/consumer" | grep -q 'hwy::.*VQSort'
+  what="pkg-config, with Highway's sorts"
+  # shellcheck disable=SC2046
+  g++ -std=c++20 $(pkg-config --cflags filch-highway-sort) "$work/highway/main.cpp" $(pkg-config --libs filch-highway-sort) \
+    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/highway/by-pkg-config"
+  "$work/highway/by-pkg-config"
+}
+
+std_par_by_pkg_config() {
+  for_pkg_config "$prefix"
+  for with in 'g++ 17 direct' 'g++ 20 serial' 'g++ 23 channel' 'clang++-14 17 direct' 'clang++-19 20 direct'; do
+    read -r compiler standard scheduler <<<"$with"
     command -v "$compiler" >/dev/null || continue
-    levels=-O2
-    [ "$compiler" != g++ ] || levels='-O0 -O2 -O3'
-    for level in $levels; do echo "$compiler $level $work/consumer/main.cpp -o /dev/null"; done
+    what="pkg-config, std_par, $with"
+    std_par "$compiler" "-std=c++$standard" "-DFILCH_STD_PAR_SCHEDULER=$scheduler"
+  done
+  what="std_par beside a file without it"
+  g++ -std=c++17 -D_GLIBCXX_USE_TBB_PAR_BACKEND=0 -c "$work/std_par/plain.cpp" -o "$work/std_par/plain.o"
+  std_par g++ -std=c++17 -DWITH_PLAIN "$work/std_par/plain.o"
+  what="a policy from a file without std_par"
+  printf '%s\n' '#include <execution>' 'void with_policy(std::execution::parallel_policy);' \
+    'int main() { with_policy(std::execution::par); }' >"$work/std_par/passes.cpp"
+  # shellcheck disable=SC2046
+  if g++ -std=c++17 $(pkg-config --cflags filch-std-par) "$work/std_par/passes.cpp" "$work/std_par/plain.o" \
+    $(pkg-config --libs filch-std-par) -o /dev/null 2>"$work/std_par/log"; then false; fi
+  grep -q 'undefined reference to .with_policy' "$work/std_par/log"
+  what="the first error of std_par after another header"
+  printf '%s\n' '#include <algorithm>' '#include <filch/std_par.hpp>' >"$work/std_par/late.cpp"
+  { g++ -std=c++17 $(pkg-config --cflags filch) -fsyntax-only "$work/std_par/late.cpp" 2>&1 || true; } |
+    grep -m 1 error: | grep -q 'filch/std_par.hpp must come before'
+}
+
+first_errors() {
+  for lacking in -std=c++17 -fno-exceptions; do
+    what="the first error with $lacking"
+    { g++ -std=c++20 $lacking -I"$prefix/include" -fsyntax-only "$work/consumer/main.cpp" 2>&1 || true; } |
+      grep -m 1 error: | grep -q '"filch needs '
+  done
+
+  for function in join invoke; do
+    what="the first error of $function where a result can't be moved"
+    printf '%s\n' '#include <filch/filch.hpp>' 'struct fixed { fixed() {} fixed(fixed const&) = delete; };' \
+      "void f() { filch::$function([] { return fixed(); }, [] {}); }" >"$work/fixed.cpp"
+    { g++ -std=c++20 -I"$prefix/include" -fsyntax-only "$work/fixed.cpp" 2>&1 || true; } |
+      grep -m 1 error: | grep -q "filch::$function: the results .*must be move-constructible"
   done
 }
-what="a header alone, or the program, with strict warnings"
-compilations | xargs -P 2 -I{} sh -c "{} $strict -I'$work/prefix-OFF/include' -c || { echo 'failed: {}' >&2; exit 255; }"
-echo "installed, found and compiled in every way"
+
+strict_warnings() {
+  strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
+  compilations() {
+    for header in "$prefix"/include/filch/*.hpp; do
+      [ "${header##*/}" != parlay.hpp ] || continue  # it includes Parlay
+      echo "g++ -fsyntax-only -include $header -x c++ /dev/null"
+    done
+    for compiler in g++ clang++-14 clang++-19; do
+      command -v "$compiler" >/dev/null || continue
+      levels=-O2
+      [ "$compiler" != g++ ] || levels='-O0 -O2 -O3'
+      for level in $levels; do echo "$compiler $level $work/consumer/main.cpp -o /dev/null"; done
+    done
+  }
+  what="a header alone, or the program, with strict warnings"
+  compilations | xargs -P 2 -I{} sh -c "{} $strict -I'$prefix/include' -c || { echo 'failed: {}' >&2; exit 255; }"
+}
+
+prefix=$work/prefix
+case $group in
+  packages)
+    consumed "$build"
+    if [ -n "$(find "$prefix" -name filch-races.pc)" ]; then checked_for_races; fi
+    if g++ -E -include hwy/contrib/sort/vqsort.h -x c++ /dev/null >/dev/null 2>&1; then with_highway; fi
+    first_errors
+    if [ -f "$prefix/include/filch/mpi_transport.hpp" ]; then
+      what="find_package, cluster, with MPI"
+      cluster -DWITH=mpi
+      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$work/cluster-built/mpi"
+      what="pkg-config, cluster, with MPI"
+      cluster_by_pkg_config filch-cluster-mpi mpi
+    fi
+    what="pkg-config, cluster"
+    cluster_by_pkg_config filch-cluster threads
+    std_par_found
+    std_par_by_pkg_config
+    strict_warnings ;;
+  shared)
+    what="building a shared library"
+    cmake -S "$source" -B "$work/shared" -G Ninja -DBUILD_SHARED_LIBS=ON -DFILCH_WITH_MPI=OFF -DFILCH_RACES=OFF >/dev/null
+    cmake --build "$work/shared" >/dev/null
+    consumed "$work/shared"
+    what="find_package, cluster, without MPI"
+    cluster
+    if cluster -DWITH=mpi 2>/dev/null; then false; fi
+    what="pkg-config, cluster"
+    cluster_by_pkg_config filch-cluster threads
+    std_par_found ;;
+  trees)
+    what="add_subdirectory, in a tree without run-time types and with unity builds"
+    cmake -S "$work/consumer" -B "$work/sub" -G Ninja -DFILCH_TREE="$source" -DFILCH_WITH_MPI=FALSE \
+      -DCMAKE_CXX_FLAGS=-fno-rtti -DCMAKE_UNITY_BUILD=ON >/dev/null
+    cmake --build "$work/sub" >/dev/null
+    "$work/sub/consumer"
+
+    what="a tree with Filch in it installs itself alone, unless it asks"
+    cmake --install "$work/sub" --prefix "$work/prefix-sub" >/dev/null
+    [ "$(cd "$work/prefix-sub" && find . -type f)" = ./bin/consumer ]
+    cmake -S "$work/consumer" -B "$work/sub" -DFILCH_CLUSTER=OFF -DFILCH_INSTALL=ON >/dev/null
+    if cmake --build "$work/sub" --target help | grep filch_cluster >/dev/null; then false; fi
+    cmake --build "$work/sub" >/dev/null
+    cmake --install "$work/sub" --prefix "$work/prefix-sub" >/dev/null
+    [ -f "$work/prefix-sub/include/filch/filch.hpp" ]
+    [ -z "$(find "$work/prefix-sub" -name '*cluster*' -o -name '*transport*')" ]
+
+    what="folders given as absolute paths"  # nothing is installed there
+    cmake -S "$source" -B "$work/absolute" -G Ninja -DFILCH_WITH_MPI=OFF -DCMAKE_INSTALL_PREFIX=/opt/filch \
+      -DCMAKE_INSTALL_LIBDIR=/opt/lib -DCMAKE_INSTALL_INCLUDEDIR=/opt/headers >/dev/null
+    [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=libdir filch)" = /opt/lib ]
+    [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
+    what="find_package, cluster, where there is none"
+    if cmake -S "$work/cluster" -B "$work/no-cluster" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-sub" >/dev/null 2>&1; then false; fi
+
+    what="a program that is linked statically, over a package without hwloc"
+    cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF -DFILCH_RACES=OFF >/dev/null
+    cmake --build "$work/static" >/dev/null
+    cmake --install "$work/static" --prefix "$work/prefix-static" >/dev/null
+    for_pkg_config "$work/prefix-static"
+    # shellcheck disable=SC2046
+    g++ -std=c++20 -O2 $(pkg-config --cflags filch) -I"$source/tests" "$source/tests/edges/programs/every_scheduler.cpp" -static \
+      $(pkg-config --libs filch) -o "$work/static-program"
+    [ "$("$work/static-program" 2>&1)" = right ]
+
+    what="an option of CMake that makes no sense"
+    if cmake -S "$source" -B "$work/nonsense" -G Ninja -DFILCH_WITH_MPI=nonsense >/dev/null 2>&1; then false; fi ;;
+  *)
+    what="no such group: $group"
+    false ;;
+esac
+echo "$group: installed, found and compiled in every way"
