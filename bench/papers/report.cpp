@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 
 namespace bench::papers {
 namespace {
@@ -56,6 +57,9 @@ std::string digits(double x, int n) {
 }
 
 void report::add(table const& t) {
+  for (auto const& row : t.rows) {
+    if (row.size() != t.columns.size()) throw std::logic_error("a row of other columns: " + t.title);
+  }
   fmt::print("\n{}\n", t.title);
   std::vector<std::vector<std::string>> rows{t.columns};
   rows.insert(rows.end(), t.rows.begin(), t.rows.end());
