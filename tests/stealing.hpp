@@ -4,6 +4,7 @@
 #include "eventually.hpp"
 #include "schedulers.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string_view>

@@ -4,6 +4,7 @@
 #include "../measure.hpp"
 #include "../workloads.hpp"
 
+#include <chrono>
 #include <cmath>
 
 namespace bench {

@@ -61,12 +61,13 @@ void show_overheads(report& r, std::vector<repeated_benchmark> const& all) {
   t.rows.push_back({"geometric mean", "", "", digits(mean), digits(mean_of_forks),
                     peers.empty() ? "" : digits(geometric_mean(peers))});
   r.add(t);
-  r.add(claim{"Figure 7, overhead on one thread", "mean 1.15",
-              fmt::format("geometric mean {:.2f} over the same programs without forks", mean_of_forks),
-              mean_of_forks <= 1.15 ? outcome::repeated : outcome::not_repeated,
-              fmt::format("over the faster serial program, which may be a loop: {:.2f}; jacobi {:.2f} and {:.2f}, fib "
-                          "{:.2f} and {:.2f}",
-                          mean, of_forks[2], own[2], of_forks[0], own[0])});
+  r.add(
+      claim{"Figure 7, overhead on one thread", "mean 1.15",
+            fmt::format("geometric mean {:.2f} over the same programs without forks", mean_of_forks),
+            mean_of_forks <= 1.15 ? outcome::repeated : outcome::not_repeated,
+            fmt::format("over the faster serial program, which may be a loop: {:.2f}; jacobi {:.2f} and {:.2f}, fib "
+                        "{:.2f} and {:.2f}",
+                        mean, of_forks[2], own[2], of_forks[0], own[0])});
   if (!peers.empty()) {
     r.add(claim{"Figure 4, other frameworks", "fork-join 2.3, X10 4.1",
                 fmt::format("oneTBB {:.1f}", geometric_mean(peers)),

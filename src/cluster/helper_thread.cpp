@@ -4,6 +4,7 @@
 #include "cluster/ticker.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <filch/detail/cluster_pace.hpp>
 #include <filch/detail/cluster_rank_worker.hpp>
 

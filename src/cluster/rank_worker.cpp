@@ -7,6 +7,7 @@
 #include <filch/detail/cluster_rank_worker.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace filch::inline FILCH_ABI::detail {
 

@@ -5,6 +5,7 @@
 #include "os/linux/futex.hpp"
 #include "runtime/checks.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace filch::runtime {

@@ -6,6 +6,7 @@
 #include <filch/for_index.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

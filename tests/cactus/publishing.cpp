@@ -1,4 +1,5 @@
 // Private and public tasks: when an owner makes its tasks public, and when its places become private again.
+#include <chrono>
 #include "stealing.hpp"
 
 namespace filch_test {

@@ -2,6 +2,7 @@
 #include "stealing.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <string>
 
 namespace filch_test {

@@ -2,6 +2,7 @@
 #include "counted.hpp"
 #include "stealing.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace filch_test {

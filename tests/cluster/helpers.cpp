@@ -3,6 +3,7 @@
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <chrono>
 #include <memory>
 
 namespace filch_test {

@@ -3,6 +3,7 @@
 #include "network.hpp"
 #include "schedulers.hpp"
 
+#include <chrono>
 #include <new>
 
 namespace filch_test {

@@ -14,6 +14,7 @@
 
 #include <filch/mpi_transport.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>

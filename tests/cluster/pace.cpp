@@ -1,6 +1,7 @@
 // How often a rank worker polls.
 #include "network.hpp"
 
+#include <chrono>
 #include <filch/detail/cluster_pace.hpp>
 
 namespace filch_test {

@@ -2,6 +2,7 @@
 // failure can be repeated: FILCH_TEST_SEED=n repeats one run, FILCH_TEST_TREES=n sets the number of runs.
 #include "steps.hpp"
 
+#include <chrono>
 #include <filch/detail/cluster_pace.hpp>
 
 namespace filch_test {

@@ -5,6 +5,7 @@
 #include "stealing.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>

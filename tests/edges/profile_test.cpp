@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <map>
+#include <sstream>
 
 namespace filch_test {
 namespace {

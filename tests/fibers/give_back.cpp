@@ -3,6 +3,7 @@
 #include "scale.hpp"
 #include "stealing.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 

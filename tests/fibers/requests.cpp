@@ -1,4 +1,5 @@
 // Thieves request, and owners answer, early enough that no thief searches in vain.
+#include <chrono>
 #include "stealing.hpp"
 #include "this_thread.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <boost/context/fiber.hpp>
 
+#include <chrono>
 #include <stdexcept>
 
 namespace {

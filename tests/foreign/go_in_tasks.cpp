@@ -1,6 +1,7 @@
 // Tasks call into Go, whose runtime has handlers, threads and stacks of its own.
 #include "foreign.hpp"
 
+#include <chrono>
 #include <cstdint>
 
 extern "C" {

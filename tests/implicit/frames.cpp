@@ -6,6 +6,7 @@
 
 #include <unwind.h>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -4,6 +4,7 @@
 #include "stealing.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 
 namespace filch_test {

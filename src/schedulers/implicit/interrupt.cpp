@@ -6,6 +6,7 @@
 #include "schedulers/implicit/worker.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 extern "C" char const filch_implicit_barriers_begin[];

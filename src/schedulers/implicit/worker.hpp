@@ -13,6 +13,7 @@
 #include "schedulers/implicit/words.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace filch::inline FILCH_ABI::detail {

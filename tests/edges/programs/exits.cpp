@@ -1,6 +1,7 @@
 // exit() where tasks run.
 #include "programs/scenario.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
