@@ -1,6 +1,7 @@
 // Private and public tasks: when an owner makes its tasks public, and when its places become private again.
-#include <chrono>
 #include "stealing.hpp"
+
+#include <chrono>
 
 namespace filch_test {
 namespace {

@@ -1,8 +1,9 @@
 // How often a rank worker polls.
 #include "network.hpp"
 
-#include <chrono>
 #include <filch/detail/cluster_pace.hpp>
+
+#include <chrono>
 
 namespace filch_test {
 namespace {

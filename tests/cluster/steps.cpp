@@ -2,8 +2,9 @@
 // failure can be repeated: FILCH_TEST_SEED=n repeats one run, FILCH_TEST_TREES=n sets the number of runs.
 #include "steps.hpp"
 
-#include <chrono>
 #include <filch/detail/cluster_pace.hpp>
+
+#include <chrono>
 
 namespace filch_test {
 namespace {

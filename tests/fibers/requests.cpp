@@ -1,7 +1,8 @@
 // Thieves request, and owners answer, early enough that no thief searches in vain.
-#include <chrono>
 #include "stealing.hpp"
 #include "this_thread.hpp"
+
+#include <chrono>
 
 namespace filch_test {
 namespace {

@@ -1,9 +1,10 @@
 // The thief: requests tasks, receives messages, runs received tasks, and gives back those that it does not run. The
 // team's loop calls the hooks, join.cpp and barrier.cpp the rest. Protocol: protocol.md, "Request", "Receive",
 // "Withdraw" and "Give back".
-#include <chrono>
 #include "runtime/pools.hpp"
 #include "schedulers/channel/checks.hpp"
+
+#include <chrono>
 
 namespace filch::inline FILCH_ABI::detail {
 
