@@ -286,6 +286,16 @@ first_errors() {
   done
 }
 
+# Each of these takes longer to compile than a fork.
+lean_headers() {
+  local header
+  for header in filch join sort; do
+    what="the standard headers of <filch/$header.hpp>"
+    if g++ -std=c++20 -M -I"$prefix/include" -include "filch/$header.hpp" -x c++ /dev/null | tr ' ' '\n' |
+      grep -E '/c\+\+/[0-9]+/(chrono|functional|iterator|memory|mutex|ranges|sstream)$'; then false; fi
+  done
+}
+
 strict_warnings() {
   strict="-std=c++20 -Werror -Wall -Wextra -Wconversion -Wshadow -Wpedantic -fvisibility=hidden -fPIC"
   compilations() {
@@ -322,6 +332,7 @@ case $group in
     cluster_by_pkg_config filch-cluster threads
     std_par_found
     std_par_by_pkg_config
+    lean_headers
     strict_warnings ;;
   shared)
     what="building a shared library"
