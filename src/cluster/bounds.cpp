@@ -1,4 +1,5 @@
-// Bounds: see bounds.hpp and filch/detail/cluster_bounds.hpp.
+// Sends bounds that rose to the neighbours in the tree of ranks, and takes those that arrive. The endpoint calls it;
+// a reader of a bound takes no lock. Protocol: protocol.md, "Bounds".
 #include "cluster/bounds.hpp"
 
 namespace filch::inline FILCH_ABI::detail {

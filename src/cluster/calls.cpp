@@ -1,4 +1,5 @@
-// The endpoint's short functions: each locks the mutex and calls one part. See endpoint.hpp.
+// The endpoint's short functions: each locks the mutex and calls one part. Rank workers, main loops, helpers and the
+// watchdog call them. See endpoint.hpp. Protocol: protocol.md.
 #include "cluster/endpoint.hpp"
 
 #include <filch/rank.hpp>

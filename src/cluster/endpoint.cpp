@@ -1,4 +1,5 @@
-// The endpoint's looks: see endpoint.hpp. Its short functions, which lock and call one part: calls.cpp.
+// The endpoint's looks: it takes the messages that have arrived, and hands each one to its part. Rank workers and
+// main loops call it. Its short functions, which lock and call one part, are in calls.cpp. Protocol: protocol.md.
 #include "cluster/endpoint.hpp"
 
 #include <filch/detail/cluster_rank_worker.hpp>

@@ -1,4 +1,5 @@
-// Heartbeats: see heartbeats.hpp.
+// Sends heartbeats to the next rank, counts the silent ticks of the previous one, and says farewell. The endpoint
+// calls it for each tick of the watchdog. Protocol: protocol.md, "Heartbeats" and "The end".
 #include "cluster/heartbeats.hpp"
 
 #include <string>

@@ -1,4 +1,5 @@
-// A rank's messages: see messenger.hpp.
+// Sends and receives messages through the transport, and counts them for the end of a run. The endpoint and its parts
+// call it. Protocol: protocol.md, "Transport".
 #include "cluster/messenger.hpp"
 
 #include <filch/detail/cluster_endpoint.hpp>

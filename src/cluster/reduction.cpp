@@ -1,4 +1,5 @@
-// Reductions: see reduction.hpp.
+// Passes the values of a reduction up the tree of ranks, and the result down. The endpoint calls it; its caller folds
+// the values. Protocol: protocol.md, "Reduction".
 #include "cluster/reduction.hpp"
 
 namespace filch::inline FILCH_ABI::detail {

@@ -1,4 +1,5 @@
-// Steal requests: see requests.hpp.
+// Sends this rank's steal requests, passes on those of others, and answers them with tasks. The endpoint calls it.
+// Protocol: protocol.md, "Steal requests".
 #include "cluster/requests.hpp"
 
 #include "cluster/users_code.hpp"

@@ -1,4 +1,5 @@
-// Results: see results.hpp.
+// Sends results of stolen tasks home, and takes those that arrive. The endpoint and requests.cpp call it. Protocol:
+// protocol.md, "Results".
 #include "cluster/results.hpp"
 
 #include "cluster/users_code.hpp"

@@ -1,4 +1,5 @@
-// Termination: see termination.hpp.
+// Begins and ends a run: it knows whether the rank is passive, and counts messages in waves. The endpoint calls it.
+// Protocol: protocol.md, "Termination".
 #include "cluster/termination.hpp"
 
 namespace filch::inline FILCH_ABI::detail {

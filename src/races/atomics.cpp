@@ -1,4 +1,5 @@
-// Atomic operations of instrumented code. All of them are sequentially consistent here: the program runs in order.
+// Atomic operations of instrumented code, which calls these functions. All of them are sequentially consistent here:
+// the program runs in order. Protocol: protocol.md.
 #include "races/checker.hpp"
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Finds the call stack of an access from the ring of calls and the stack of open ones. compiled.cpp notes the calls,
+// report.cpp asks for the stacks.
 #include "races/calls.hpp"
 
 #include "os/linux/fatal.hpp"

@@ -1,3 +1,5 @@
+// The check of an access that the words of its cell alone do not decide: lists of accesses, and what is reported.
+// compiled.cpp and strings.cpp call it for each access. Protocol: protocol.md.
 #include "races/checker.hpp"
 
 #include "os/linux/fatal.hpp"

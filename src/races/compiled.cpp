@@ -1,4 +1,5 @@
-// The functions that compilers call under -fsanitize=thread, except for atomics: see atomics.cpp.
+// The functions that compilers call under -fsanitize=thread, except for atomics: see atomics.cpp. Each one checks its
+// accesses by checker.hpp.
 #include <algorithm>
 #include <cstring>
 

@@ -1,3 +1,5 @@
+// malloc, free and their family, mmap and munmap, in place of libc's. The program calls them, instrumented or not.
+// New memory gets no history. Protocol: protocol.md.
 #include "races/heap.hpp"
 
 #include <malloc.h>

@@ -1,3 +1,5 @@
+// The lists' records: they are made, freed and reused here. checker.cpp adds to a list where a word's cell has no
+// room. See history.hpp.
 #include "races/history.hpp"
 
 #include "os/linux/fatal.hpp"

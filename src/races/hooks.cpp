@@ -1,4 +1,5 @@
-// Forks, as Filch's headers report them.
+// Forks, joins, scopes and groups, as Filch's headers report them (filch/detail/race_hooks.hpp). Each one begins a
+// section, or ends one. Protocol: protocol.md.
 #include <filch/detail/caught.hpp>
 #include <filch/detail/race_hooks.hpp>
 

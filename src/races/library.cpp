@@ -1,4 +1,5 @@
-// The parts of the library that are not about schedulers, without schedulers.
+// Exceptions of tasks, filch::blocking and filch::mutex, without schedulers: a checked program links this library in
+// place of the other one. The headers call it.
 #include <filch/blocking.hpp>
 #include <filch/detail/caught.hpp>
 #include <filch/mutex.hpp>

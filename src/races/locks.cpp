@@ -1,3 +1,5 @@
+// Numbers for sets of locks, so that a word has room for one. mutexes.cpp and atomics.cpp tell which locks are taken;
+// checker.cpp asks whether two accesses have a lock in common.
 #include "races/locks.hpp"
 
 #include "races/off_the_record.hpp"

@@ -1,4 +1,5 @@
-// libc's locks, and code that runs once.
+// libc's locks, and code that runs once, in place of libc's. The program calls them; each one tells locks.hpp what
+// the thread holds.
 #include <pthread.h>
 #include <sched.h>
 

@@ -1,4 +1,5 @@
-// operator new and delete: a program's own take their place.
+// operator new and delete, over heap.cpp. The program calls them;
+// operators of its own take their place.
 #include <cstdlib>
 #include <new>
 

@@ -1,3 +1,5 @@
+// Keeps each pair of source places once, and ends the process with the report. checker.cpp tells of races, setup.cpp
+// calls it at the end. text.cpp has the words.
 #include "races/report.hpp"
 
 #include <unistd.h>

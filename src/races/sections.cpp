@@ -1,4 +1,5 @@
-// Renumbering: when ids run out, each set gets one new id.
+// Renumbers sections when their numbers run out: each set gets one new number. hooks.cpp calls it at a fork.
+// Protocol: protocol.md.
 #include "races/sections.hpp"
 
 #include "os/linux/fatal.hpp"

@@ -1,3 +1,5 @@
+// Begins the checks before the first constructor of the program, reads its settings, and ends them. It knows the
+// threads that are not checked. The dynamic linker and libc call it.
 #include "races/setup.hpp"
 
 #include <link.h>

@@ -1,4 +1,5 @@
-// Names for addresses: functions and lines by addr2line, variables by the symbol tables of object files.
+// Names for addresses: functions and lines by addr2line, variables by the symbol tables of object files. report.cpp
+// calls it when the process ends.
 #include <cxxabi.h>
 #include <elf.h>
 #include <link.h>

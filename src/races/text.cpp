@@ -1,4 +1,5 @@
-// Races in words, and in JSON.
+// Races in words, and in JSON. report.cpp calls it when the process
+// ends, or at once where the program asks for that.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>

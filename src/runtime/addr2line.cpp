@@ -1,4 +1,5 @@
-// Runs addr2line as a child process: once for each object file, with all addresses in it.
+// Runs addr2line as a child process: once for each object file, with all addresses in it. The reports of
+// FILCH_PROFILE and FILCH_TRACE and the check for races call it.
 #include "runtime/addr2line.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// The end of a program whose invariants do not hold. Called by check(), in builds with FILCH_CHECK.
+// The end of a program whose invariants do not hold. check()
+// calls it, in builds with FILCH_CHECK.
 #include "runtime/check.hpp"
 
 #include "os/linux/fatal.hpp"

@@ -1,4 +1,5 @@
-// Fills page.html, which has the style and the functions that scripts share.
+// Fills page.html, which has the style and the functions that scripts share. The pages of FILCH_PROFILE and
+// FILCH_TRACE call it.
 #include "runtime/page.hpp"
 
 #include <unistd.h>

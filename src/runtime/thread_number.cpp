@@ -1,4 +1,5 @@
-// Numbers of threads, from zero on: a bit for each that is taken.
+// Numbers of threads, from zero on: a bit for each that is taken. A thread asks once; its number is free again when
+// it ends.
 #include <filch/worker_local.hpp>
 
 #include "os/linux/thread_end.hpp"

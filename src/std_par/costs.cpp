@@ -1,4 +1,5 @@
-// The costs of the loops of filch::std_par, and the thread's mark of a cancelled loop.
+// The costs of the loops of filch::std_par, and the thread's mark of a cancelled loop. The layer's headers call it
+// (filch/detail/std_par).
 #include "std_par/layer.hpp"
 
 #include <new>

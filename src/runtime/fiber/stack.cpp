@@ -1,4 +1,6 @@
-// Making a stack of a fiber, and switching between stacks. Protocol: ../fibers.md, "The way back".
+// Makes a stack of a fiber, and switches between stacks. team.cpp and stack_pool.cpp of this folder call it.
+// Protocol:
+// ../fibers.md, "The way back".
 #include "runtime/fiber/stack.hpp"
 
 #include <filch/pool_options.hpp>

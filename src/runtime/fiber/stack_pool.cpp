@@ -1,4 +1,5 @@
-// Taking stacks, and giving their pages back to the system. Protocol: ../fibers.md, "Giving pages back".
+// Takes stacks for fibers, and gives their pages back to the system. team.cpp of this folder calls it. Protocol:
+// ../fibers.md, "Giving pages back".
 #include "runtime/fiber/stack_pool.hpp"
 
 #include "runtime/fiber/checks.hpp"

@@ -1,4 +1,5 @@
-// The list of a worker's waiting tasks in a task group. Called by core.cpp.
+// The list of a worker's waiting tasks in a task group: tasks are added, taken and counted. core.cpp calls it.
+// Protocol: ../task_groups.md, "Steps".
 #include "runtime/group/checks.hpp"
 #include "runtime/group/state.hpp"
 

@@ -1,4 +1,5 @@
-// Clocks of FILCH_PROFILE: the rate of the cycle counter, and processor times.
+// Clocks of FILCH_PROFILE: the rate of the cycle counter, processor times, and what the hooks cost. record.cpp calls
+// it at the first run.
 #include "runtime/profile/clocks.hpp"
 
 #include <time.h>

@@ -1,4 +1,5 @@
-// Goes through the nodes of a fork tree from the runs down, and adds up how often each stands where.
+// Goes through the nodes of a fork tree from the runs down, and adds up how often each stands where. page.cpp calls
+// it when the process ends.
 #include "runtime/profile/flame.hpp"
 
 #include <algorithm>

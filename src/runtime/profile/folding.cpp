@@ -1,4 +1,5 @@
-// The tasks that are open, from the run to the innermost one, and how they end.
+// The tasks that are open, from the run to the innermost one, and how they end. record.cpp calls it from the hooks.
+// See folding.hpp.
 #include "runtime/profile/folding.hpp"
 
 #include <algorithm>

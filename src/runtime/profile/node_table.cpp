@@ -1,4 +1,5 @@
-// Finds the node of a task by what it has in common with others, or makes one.
+// Finds the node of a task by what it has in common with others, or makes one. folding.cpp calls it when a task ends.
+// See node_table.hpp.
 #include "runtime/profile/node_table.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The figures of the page, as an object of JavaScript.
+// The figures of FILCH_PROFILE's page, as an object of JavaScript.
+// report.cpp calls it when the process ends.
 #include "runtime/profile/page.hpp"
 
 #include "runtime/json.hpp"

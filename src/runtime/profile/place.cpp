@@ -1,4 +1,5 @@
-// Finds the place of a task, and notes the callers at its first fork.
+// Finds the place of a task, and notes the callers at its first
+// fork. record.cpp calls it at each fork.
 #include "runtime/profile/place.hpp"
 
 #include <unwind.h>

@@ -1,4 +1,5 @@
-// FILCH_PROFILE: its value, and what is said before the report.
+// FILCH_PROFILE: its value, and what is said before the report. Pools
+// ask it when they are made. record.cpp measures.
 #include "runtime/profile/profile.hpp"
 
 #include "runtime/fork_generation.hpp"

@@ -1,4 +1,5 @@
-// The records of all threads: made at a thread's first run, read by the report.
+// The records of all threads: made at a thread's first run, read by
+// the report. record.cpp and report.cpp call it.
 #include "runtime/profile/record.hpp"
 
 #include "runtime/fork_generation.hpp"

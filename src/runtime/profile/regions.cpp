@@ -1,4 +1,5 @@
-// filch::profile and filch::profiled: what the thread's record gets between two times.
+// filch::profile and filch::profiled: what the thread's record gets
+// between two times. The program calls them.
 #include "runtime/profile/regions.hpp"
 
 #include "runtime/fork_generation.hpp"

@@ -1,4 +1,5 @@
-// Sums up what all threads measured, and prints it: a table for people, or comma-separated values.
+// Prints what all threads measured: a table for people, or comma-separated values. The process calls it when it ends;
+// summary.cpp adds up.
 #include "runtime/profile/report.hpp"
 
 #include "runtime/profile/page.hpp"

@@ -1,4 +1,5 @@
-// Adds up the records of all threads, and their places.
+// Adds up the records of all threads, and their places. report.cpp
+// and page.cpp call it when the process ends.
 #include "runtime/profile/summary.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Times within a folded tree, from sums that are made once. See timed_tree.hpp.
+// Times within a folded tree, from sums that are made once.
+// prediction.cpp asks where a worker is. See timed_tree.hpp.
 #include "runtime/profile/timed_tree.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The report of FILCH_PROFILE has the same places; source_lines.cpp finds their lines.
+// Names for the code addresses of a trace. perfetto.cpp and summary.cpp ask. The report of FILCH_PROFILE has the same
+// places; source_lines.cpp finds their lines.
 #include "runtime/trace/names.hpp"
 
 #include "runtime/profile/source_lines.hpp"

@@ -1,4 +1,5 @@
-// Many packets are compressed together: one alone hardly gets smaller.
+// Writes the packets of a trace, compressed where zlib was found: many together, since one alone hardly gets smaller.
+// perfetto.cpp calls it.
 #include "runtime/trace/packet_file.hpp"
 
 #if FILCH_WITH_ZLIB

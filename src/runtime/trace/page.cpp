@@ -1,4 +1,5 @@
-// The figures of the page, as an object of JavaScript.
+// The figures of FILCH_TRACE's page, as an object of JavaScript.
+// trace.cpp calls it when the process ends.
 #include "runtime/trace/page.hpp"
 
 #include "runtime/json.hpp"

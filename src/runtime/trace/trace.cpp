@@ -1,4 +1,5 @@
-// FILCH_TRACE: its value, the recorders of all pools, and what is written when the process ends.
+// FILCH_TRACE: its value, the recorders of all pools, and what is written when the process ends. Pools call it when
+// they begin and end. See ../trace.md.
 #include "runtime/fork_generation.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/trace/page.hpp"

@@ -1,4 +1,5 @@
-// A measured worker's hooks and calls. See profile.hpp.
+// A measured worker's hooks and calls: each fork and join reads the clocks of FILCH_PROFILE. The slow paths and
+// frame.cpp call it. See profile.hpp.
 #include "schedulers/cactus/profile.hpp"
 
 #include "runtime/profile/measured_runs.hpp"

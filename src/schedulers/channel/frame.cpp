@@ -1,4 +1,5 @@
-// The owner: many forks on one frame. task_frame.hpp calls it. Protocol: protocol.md, "Scope".
+// The owner: many forks on one frame, taken, given away and awaited. task_frame.hpp calls it. Protocol: protocol.md,
+// "Scope".
 #include "runtime/task_frame_sync.hpp"
 #include "schedulers/channel/checks.hpp"
 #include "schedulers/channel/profile.hpp"

@@ -1,4 +1,5 @@
-// Calls of a measured pool. See profile.hpp.
+// Calls of a measured pool: each fork and join reads the clocks of FILCH_PROFILE. The slow paths call it. See
+// profile.hpp.
 #include "schedulers/direct/profile.hpp"
 
 #include "runtime/profile/measured_runs.hpp"
