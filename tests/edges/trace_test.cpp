@@ -10,6 +10,8 @@
 #endif
 
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -246,6 +248,30 @@ TEST_P(traced, program_has_its_steals_and_states_in_the_file) {
     EXPECT_EQ(values.back(), 0) << t.tracks.at(number) << " at the end";
   }
   EXPECT_EQ(t.counters.size(), has_fibers() ? 3u : 1u);
+}
+
+/// TRACE_PROCESSOR: the path of Perfetto's trace_processor.
+TEST_P(traced, program_has_the_same_figures_in_trace_processor) {
+  char const* const processor = std::getenv("TRACE_PROCESSOR");
+  if (processor == nullptr) GTEST_SKIP() << "TRACE_PROCESSOR names no program";
+  scratch_file file;
+  auto const e = run_program(EDGE_PROGRAM, {scenario(), k_steals}, {{"FILCH_TRACE", file.path()}});
+  ASSERT_EQ(e.exit_code, 0) << e;
+  trace const t(file.text());
+  std::size_t slices = 0;  // there, an instant is a slice
+  for (auto const& [number, on] : t.slices) slices += on.size();
+  for (auto const& [name, times] : t.instants) slices += static_cast<std::size_t>(times);
+
+  scratch_file query;
+  std::ofstream(query.path())
+      << "select (select count(*) from slice) as slices, (select count(*) from flow) as flows, "
+         "(select coalesce(sum(value), 0) from stats where severity in ('error', 'data_loss')) "
+         "as errors;\n";
+  auto const asked = run_program(processor, {"-q", query.path(), file.path()}, {});
+  ASSERT_EQ(asked.exit_code, 0) << asked;
+  EXPECT_NE(asked.out.find(std::to_string(slices) + "," + std::to_string(t.flows_begin.size()) + ",0"),
+            std::string::npos)
+      << asked.out << slices << " slices, " << t.flows_begin.size() << " flows";
 }
 
 TEST_P(traced, threads_have_a_state_at_each_moment) {
