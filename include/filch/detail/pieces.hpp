@@ -10,6 +10,7 @@
 // of this loop where to end early.
 #pragma once
 
+#include <filch/detail/loop_end.hpp>
 #include <filch/detail/loop_pace.hpp>
 #include <filch/detail/standard.hpp>
 #include <filch/detail/stopping.hpp>
@@ -19,7 +20,6 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <new>
 #include <type_traits>
 
@@ -36,16 +36,6 @@ struct position_of_piece<Piece> {
 /// The type of a loop's positions: Piece::position_type if there is one. It is unsigned, and no narrower than
 /// std::size_t.
 template <class Piece> using position_of = typename position_of_piece<Piece>::type;
-
-/// A position, or a number of positions, in a word. A greater one becomes the greatest that a position can be.
-inline constexpr std::size_t k_greatest_position = std::numeric_limits<std::size_t>::max() - 1;
-template <class Position> constexpr std::size_t in_word(Position position) noexcept {
-  if constexpr (sizeof(Position) <= sizeof(std::size_t)) {
-    return position;
-  } else {
-    return position < k_greatest_position ? static_cast<std::size_t>(position) : k_greatest_position;
-  }
-}
 
 /// Is a copy of it as good, and has it room in registers?
 template <class Type>
@@ -76,8 +66,6 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
     ::new (static_cast<void*>(std::addressof(piece))) Piece(runner);
   }
 }
-
-class loop_end;
 
 /// The state of a part of a loop.
 ///  - `run(first, last)` runs one stretch, the positions that follow those it ran before: 1 to 64, or up to
@@ -116,41 +104,6 @@ concept loop_piece =
       { piece.split(position, position) } -> std::same_as<Piece>;
       piece.merge(piece);
     };
-
-/// The lowest of the positions that the pieces of a loop report.
-class lowest_position {
- public:
-  explicit lowest_position(std::size_t none) noexcept : at_(none) {}
-  // relaxed: a hint while the loop runs. Results and exceptions travel with the joins, and so does the final
-  // position.
-  std::size_t at() const noexcept { return at_.load(std::memory_order_relaxed); }
-  void lower_to(std::size_t position) noexcept {
-    std::size_t at = at_.load(std::memory_order_relaxed);
-    // relaxed: as above.
-    while (position < at && !at_.compare_exchange_weak(at, position, std::memory_order_relaxed)) {
-    }
-  }
-
- private:
-  std::atomic<std::size_t> at_;
-};
-
-/// Where the pieces of one loop end before their last position. Made by the first split.
-class loop_end {
- public:
-  /// Is there no need to run `position` and those above it?
-  template <class Position> bool is_before(Position position) const noexcept {
-    return end_.at() <= detail::in_word(position);
-  }
-  /// Positions above `given` need not run.
-  template <class Position> void lower_to(Position given) noexcept {
-    std::size_t const position = detail::in_word(given);
-    if (position == given) end_.lower_to(position);  // else it does not fit in a word: more runs than is needed
-  }
-
- private:
-  lowest_position end_{std::numeric_limits<std::size_t>::max()};
-};
 
 /// Measuring and checking tools hang on this. The engine calls it where pieces begin and end.
 struct piece_observer {
