@@ -10,6 +10,7 @@
 #include "schedulers.hpp"
 
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -37,6 +38,55 @@ TYPED_TEST(parlay_of, a_loop_calls_each_index_once) {
   }
   auto never = [](std::size_t) { FAIL(); };
   calls::parallel_for(5, 4, never, 0, false);
+}
+
+TYPED_TEST(parlay_of, bounds_may_be_the_greatest) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  constexpr std::size_t k_end = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t k_all = 10007;
+  for (long const granularity : {0L, 1L, 2L, 64L, 5000L}) {
+    std::vector<std::atomic<int>> seen(k_all);
+    auto mark = [&](std::size_t i) { ++seen.at(k_end - 1 - i); };
+    calls::parallel_for(k_end - k_all, k_end, mark, granularity, false);
+    for (auto const& times : seen) ASSERT_EQ(times, 1) << granularity;
+  }
+}
+
+std::atomic<std::size_t> sum_of_indices{0};
+void add_index(std::size_t i) { sum_of_indices += i; }
+
+/// A function; an object that cannot be copied, changes itself and writes its index.
+TYPED_TEST(parlay_of, any_callable_is_a_body) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  sum_of_indices = 0;
+  calls::parallel_for(0, 1000, add_index, 0, false);
+  calls::parallel_for(0, 1000, add_index, 30, false);
+  EXPECT_EQ(sum_of_indices, 2 * 499500u);
+  struct adding {
+    std::atomic<std::size_t> sum{0};
+    void operator()(std::size_t& i) {
+      sum += i;
+      i += 1000;
+    }
+  } summing;
+  for (long const granularity : {0L, 30L, 2000L}) calls::parallel_for(0, 1000, summing, granularity, false);
+  calls::parallel_for(0, 1000, summing, 0, true);
+  EXPECT_EQ(summing.sum, 4 * 499500u);
+}
+
+/// One engine runs all of them at once.
+TYPED_TEST(parlay_of, loops_with_other_bodies_nest) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  std::vector<std::atomic<int>> seen(60 * 70 * 80);
+  auto outer = [&](std::size_t i) {
+    auto middle = [&, i](std::size_t j) {
+      auto inner = [&seen, i, j](std::size_t k) { ++seen[(i * 70 + j) * 80 + k]; };
+      calls::parallel_for(0, 80, inner, j % 3 == 0 ? 0 : 9, false);
+    };
+    calls::parallel_for(0, 70, middle, i % 3 == 0 ? 0 : 4, false);
+  };
+  calls::parallel_for(0, 60, outer, 1, false);
+  for (auto const& times : seen) ASSERT_EQ(times, 1);
 }
 
 TYPED_TEST(parlay_of, a_thread_runs_all_of_a_grain) {

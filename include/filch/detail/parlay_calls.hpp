@@ -1,7 +1,8 @@
 // The functions that Parlay needs of a scheduler. <filch/parlay.hpp> gives them the names of Parlay.
 #pragma once
 
-#include <filch/for_index.hpp>
+#include <filch/detail/body.hpp>
+#include <filch/detail/pieces.hpp>
 #include <filch/join.hpp>
 #include <filch/stay.hpp>
 #include <filch/worker.hpp>
@@ -10,7 +11,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -21,6 +22,50 @@ namespace filch::inline FILCH_ABI::detail {
   std::fputs("filch: Parlay's functions were called in a pool with more places than the default pool\n", stderr);
   std::abort();
 }
+
+/// The stretches of a loop in blocks of `grain` iterations. A position is a block. The blocks of a stretch are one
+/// plain loop.
+template <class Fn> struct parlay_stretches {
+  std::size_t start;
+  std::size_t end;
+  std::size_t grain;
+  body_of<Fn, std::size_t&> f;
+
+  void run(std::size_t first, std::size_t last) const {
+    std::size_t i = start + first * grain;
+    std::size_t left = std::min((last - first) * grain, end - i);  // the last block may be shorter
+    FILCH_UNROLL
+    for (; left != 0; --left, ++i) {
+      std::size_t own = i;
+      static_cast<void>(f(own));
+    }
+  }
+  loop_history& history() const noexcept { return history_with(grain); }
+  /// A block of many iterations costs more than an iteration of the same body.
+  static loop_history& history_with(std::size_t grain) noexcept {
+    return grain == 1 ? history_of<parlay_stretches> : history_of<parlay_stretches*>;
+  }
+};
+
+/// The loop, with any body. A program has hundreds of bodies: all share one engine, which would be most of the time
+/// that they take to compile.
+struct parlay_piece {
+  using run_function = std::size_t(parlay_piece const&, std::size_t first, std::size_t last, loop_end* end,
+                                   bool runs_alone);
+  std::size_t start;
+  std::size_t end;
+  std::size_t grain;
+  void const* f;  // a body_of, whose type `stretches` knows
+  run_function* stretches;
+  loop_history* past;
+
+  std::size_t run_stretches(std::size_t first, std::size_t last, never_stopped&, loop_end* cut, bool runs_alone) {
+    return stretches(*this, first, last, cut, runs_alone);
+  }
+  parlay_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(parlay_piece&) const noexcept {}
+  loop_history& history() const noexcept { return *past; }
+};
 
 template <scheduler Sched> struct parlay_calls {
   /// The places of the default pool: every thread that calls Parlay's functions has an index below it.
@@ -45,11 +90,18 @@ template <scheduler Sched> struct parlay_calls {
     if (end <= start) return;
     std::size_t const grain = granularity < 1 ? 1 : static_cast<std::size_t>(granularity);
     if (end - start <= grain) {
-      for (std::size_t i = start; i != end; ++i) std::invoke(f, i);
+      in_order(start, end, f);
     } else if (conservative) {
-      filch::stay([&] { blocks(start, end, grain, f); });
+      filch::stay([&] { in_order(start, end, f); });
     } else {
-      blocks(start, end, grain, f);
+      body_of<Fn, std::size_t&> const body{f};
+      parlay_piece piece{start,
+                         end,
+                         grain,
+                         std::addressof(body),
+                         run_stretches<Fn>,
+                         std::addressof(parlay_stretches<Fn>::history_with(grain))};
+      detail::run_pieces<Sched>(0, (end - start - 1) / grain + 1, piece);
     }
   }
 
@@ -63,13 +115,19 @@ template <scheduler Sched> struct parlay_calls {
   }
 
  private:
-  template <class Fn> static void blocks(std::size_t start, std::size_t end, std::size_t grain, Fn& f) {
-    if (grain == 1) return filch::for_index<Sched>(start, end, f);
-    filch::for_index<Sched>(std::size_t{0}, (end - start + grain - 1) / grain, [=, &f](std::size_t block) {
-      std::size_t const first = start + block * grain;
-      std::size_t const last = std::min(end, first + grain);
-      for (std::size_t i = first; i != last; ++i) std::invoke(f, i);
-    });
+  template <class Fn>
+  static std::size_t run_stretches(parlay_piece const& piece, std::size_t first, std::size_t last, loop_end* end,
+                                   bool runs_alone) {
+    auto const& body = *static_cast<body_of<Fn, std::size_t&> const*>(piece.f);
+    parlay_stretches<Fn> stretches{piece.start, piece.end, piece.grain, body};
+    never_stopped never;
+    return detail::run_until_wanted<Sched>(first, last, stretches, never, end, runs_alone);
+  }
+  template <class Fn> static void in_order(std::size_t start, std::size_t end, Fn& f) {
+    for (std::size_t i = start; i != end; ++i) {
+      std::size_t own = i;
+      static_cast<void>(detail::call_with(f, own));
+    }
   }
   template <class Left, class Right> FILCH_INLINE static void both(Left&& left, Right&& right) {
     filch::join<Sched>([&] { static_cast<void>(std::forward<Left>(left)()); },

@@ -10,6 +10,7 @@
 // of this loop where to end early.
 #pragma once
 
+#include <filch/detail/loop_end.hpp>
 #include <filch/detail/loop_pace.hpp>
 #include <filch/detail/standard.hpp>
 #include <filch/detail/stopping.hpp>
@@ -19,7 +20,6 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <new>
 #include <type_traits>
 
@@ -36,16 +36,6 @@ struct position_of_piece<Piece> {
 /// The type of a loop's positions: Piece::position_type if there is one. It is unsigned, and no narrower than
 /// std::size_t.
 template <class Piece> using position_of = typename position_of_piece<Piece>::type;
-
-/// A position, or a number of positions, in a word. A greater one becomes the greatest that a position can be.
-inline constexpr std::size_t k_greatest_position = std::numeric_limits<std::size_t>::max() - 1;
-template <class Position> constexpr std::size_t in_word(Position position) noexcept {
-  if constexpr (sizeof(Position) <= sizeof(std::size_t)) {
-    return position;
-  } else {
-    return position < k_greatest_position ? static_cast<std::size_t>(position) : k_greatest_position;
-  }
-}
 
 /// Is a copy of it as good, and has it room in registers?
 template <class Type>
@@ -95,47 +85,25 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 ///  - `split_ticks(ran, left)`, if there is one, returns the clock ticks that a split costs beside the steal, most of
 ///    them in merge: `ran` positions have run since the last split, `left` are left. Such a piece is not copied
 ///    around its stretches.
+///
+/// A piece may have `run_stretches(first, last, stop, end, runs_alone)` in place of `run`. It calls run_until_wanted
+/// for another piece, whose type it alone knows. So loops with many bodies share the rest of the engine, and compile
+/// in a third of the time.
 template <class Piece>
-concept loop_piece = requires(Piece& piece, position_of<Piece> position) {
+concept piece_with_stretches =
+    requires(Piece& piece, position_of<Piece> position, never_stopped& stop, loop_end* end) {
+      { piece.run_stretches(position, position, stop, end, true) } -> std::same_as<position_of<Piece>>;
+    };
+template <class Piece>
+concept piece_with_run = requires(Piece& piece, position_of<Piece> position) {
   detail::runner_of(piece, position).run(position, position);
-  { piece.split(position, position) } -> std::same_as<Piece>;
-  piece.merge(piece);
 };
-
-/// The lowest of the positions that the pieces of a loop report.
-class lowest_position {
- public:
-  explicit lowest_position(std::size_t none) noexcept : at_(none) {}
-  // relaxed: a hint while the loop runs. Results and exceptions travel with the joins, and so does the final
-  // position.
-  std::size_t at() const noexcept { return at_.load(std::memory_order_relaxed); }
-  void lower_to(std::size_t position) noexcept {
-    std::size_t at = at_.load(std::memory_order_relaxed);
-    // relaxed: as above.
-    while (position < at && !at_.compare_exchange_weak(at, position, std::memory_order_relaxed)) {
-    }
-  }
-
- private:
-  std::atomic<std::size_t> at_;
-};
-
-/// Where the pieces of one loop end before their last position. Made by the first split.
-class loop_end {
- public:
-  /// Is there no need to run `position` and those above it?
-  template <class Position> bool is_before(Position position) const noexcept {
-    return end_.at() <= detail::in_word(position);
-  }
-  /// Positions above `given` need not run.
-  template <class Position> void lower_to(Position given) noexcept {
-    std::size_t const position = detail::in_word(given);
-    if (position == given) end_.lower_to(position);  // else it does not fit in a word: more runs than is needed
-  }
-
- private:
-  lowest_position end_{std::numeric_limits<std::size_t>::max()};
-};
+template <class Piece>
+concept loop_piece =
+    (piece_with_run<Piece> || piece_with_stretches<Piece>) && requires(Piece& piece, position_of<Piece> position) {
+      { piece.split(position, position) } -> std::same_as<Piece>;
+      piece.merge(piece);
+    };
 
 /// Measuring and checking tools hang on this. The engine calls it where pieces begin and end.
 struct piece_observer {
@@ -344,7 +312,11 @@ void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Pi
   if (!splits_all && all > 1 && Sched::wanted()) shared = detail::is_worth_splitting_first<Sched>(piece, all);
   if (shared != whole_loop::is_split) {
     bool const runs_alone = shared == whole_loop::is_worth_no_wakeup;
-    first = detail::run_until_wanted<Sched>(first, last, piece, stop, end, runs_alone);
+    if constexpr (piece_with_stretches<Piece>) {
+      first = piece.run_stretches(first, last, stop, end, runs_alone);
+    } else {
+      first = detail::run_until_wanted<Sched>(first, last, piece, stop, end, runs_alone);
+    }
   }
   if (first == last) return;
   if (end != nullptr) return detail::split_piece<Sched>(first, last, piece, stop, *end);
