@@ -3,6 +3,7 @@
 
 #include <filch/for_index.hpp>
 #include <filch/group_by.hpp>
+#include <filch/serial.hpp>
 #include <filch/transform.hpp>
 
 #include <vector>
@@ -15,17 +16,21 @@ template <class Sched, class Stop, class Iterator> auto flatten(Stop& stop, inpu
   std::vector<std::size_t> places(in.length);
   std::size_t n = 0;
   for (std::size_t i = 0; i != in.length; ++i) {
+    auto&& range = *in.at(i);  // may be made at each access
     places[i] = n;
-    n += detail::length_of(*in.at(i));
+    n += detail::length_of(range);
   }
-  std::vector<std::ranges::range_value_t<inner>> all(n);
+  using value = std::ranges::range_value_t<inner>;
+  std::vector<value> all(n);
+  using sched = std::conditional_t<std::is_same_v<value, bool>, serial, Sched>;  // a word of bits has one writer
   auto copy = [&](std::size_t i) {
-    auto const part = detail::input_of(*in.at(i));
+    auto&& range = *in.at(i);
+    auto const part = detail::input_of(range);
     std::identity same;
-    detail::transform<Sched>(
+    detail::transform<sched>(
         stop, part, input<decltype(all.begin())>{detail::iterator_after(all.begin(), places[i]), part.length}, same);
   };
-  detail::for_index<Sched>(stop, std::size_t{0}, in.length, copy);
+  detail::for_index<sched>(stop, std::size_t{0}, in.length, copy);
   return all;
 }
 
@@ -45,8 +50,8 @@ template <class Sched, class Stop, class Iterator> auto remove_duplicates(Stop& 
 }  // namespace detail
 
 /// The elements of all ranges of [first, last), in order, in a std::vector. Elements of vectors must be
-/// default-constructible. Exceptions, pool and thread: as in `for_index`; also std::bad_alloc. Complexity: n copies,
-/// and a size of each range.
+/// default-constructible. Bits, of std::vector<bool>, are copied by one worker. Exceptions, pool and thread: as in
+/// `for_index`; also std::bad_alloc. Complexity: n copies, and a size of each range.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
   requires sized_random_access_range<std::iter_reference_t<Iterator>>
 auto flatten(Iterator first, Sentinel last) {

@@ -25,7 +25,7 @@ struct replacing_piece : selection<Iterator, Pred, Proj> {
     Iterator i = this->at(first);
     FILCH_UNROLL_FILTER
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
-      if (this->takes(i)) *i = value;
+      if (this->takes(i)) *i = detail::assigned_to<std::iter_reference_t<Iterator>>(value);
     }
   }
   replacing_piece split(std::size_t, std::size_t) const { return *this; }

@@ -7,6 +7,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/standard.hpp>
 
@@ -16,6 +17,8 @@ namespace filch::inline FILCH_ABI {
 namespace detail {
 
 template <class Iterator> using value_of_place = std::remove_reference_t<std::iter_reference_t<Iterator>>;
+/// The same without const and volatile.
+template <class Iterator> using made_value = std::remove_cv_t<value_of_place<Iterator>>;
 
 /// Makes objects: make(position, where). Destroys those that it has made, unless it is released.
 template <class Out, class Make> class constructing_piece {
@@ -67,7 +70,7 @@ template <class Sched, class Stop, class Iterator, class Out>
 std::size_t uninitialized_copy(Stop& stop, input<Iterator> const& in, input<Out> const& out) {
   std::size_t const n = std::min(in.length, out.length);
   detail::construct<Sched>(stop, out, n, [from = in.first](std::size_t i, void* at) {
-    ::new (at) std::remove_cv_t<value_of_place<Out>>(*detail::iterator_after(from, i));
+    ::new (at) made_value<Out>(detail::assigned_to<made_value<Out>&>(*detail::iterator_after(from, i)));
   });
   return n;
 }
@@ -75,24 +78,23 @@ template <class Sched, class Stop, class Iterator, class Out>
 std::size_t uninitialized_move(Stop& stop, input<Iterator> const& in, input<Out> const& out) {
   std::size_t const n = std::min(in.length, out.length);
   detail::construct<Sched>(stop, out, n, [from = in.first](std::size_t i, void* at) {
-    ::new (at) std::remove_cv_t<value_of_place<Out>>(std::ranges::iter_move(detail::iterator_after(from, i)));
+    ::new (at) made_value<Out>(
+        detail::assigned_to<made_value<Out>&>(std::ranges::iter_move(detail::iterator_after(from, i))));
   });
   return n;
 }
 template <class Sched, class Stop, class Out, class Value>
 void uninitialized_fill(Stop& stop, input<Out> const& out, Value const& value) {
   detail::construct<Sched>(stop, out, out.length, [&value](std::size_t, void* at) {
-    ::new (at) std::remove_cv_t<value_of_place<Out>>(value);
+    ::new (at) made_value<Out>(detail::assigned_to<made_value<Out>&>(value));
   });
 }
 template <class Sched, class Stop, class Out>
 void uninitialized_default_construct(Stop& stop, input<Out> const& out) {
-  detail::construct<Sched>(stop, out, out.length,
-                           [](std::size_t, void* at) { ::new (at) std::remove_cv_t<value_of_place<Out>>; });
+  detail::construct<Sched>(stop, out, out.length, [](std::size_t, void* at) { ::new (at) made_value<Out>; });
 }
 template <class Sched, class Stop, class Out> void uninitialized_value_construct(Stop& stop, input<Out> const& out) {
-  detail::construct<Sched>(stop, out, out.length,
-                           [](std::size_t, void* at) { ::new (at) std::remove_cv_t<value_of_place<Out>>(); });
+  detail::construct<Sched>(stop, out, out.length, [](std::size_t, void* at) { ::new (at) made_value<Out>(); });
 }
 
 template <class Iterator> struct destroying_piece {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 namespace filch_test {
 namespace {
@@ -131,6 +132,26 @@ TYPED_TEST(other_searches, flatten_and_remove_duplicates) {
     source.request_stop();
     EXPECT_EQ(filch::remove_duplicates<TypeParam>(source.get_token(), expected).has_value(), expected.empty());
   });
+}
+
+TYPED_TEST(other_searches, flatten_ranges_of_bits) {
+  std::vector<std::vector<bool>> rows;
+  std::vector<bool> expected;
+  for (int x : numbers(3'000, 0, 1'000)) {
+    rows.emplace_back(static_cast<std::size_t>(x % 50), x % 2 == 0);
+    expected.insert(expected.end(), rows.back().begin(), rows.back().end());
+  }
+  single_pieces const all;
+  typename TypeParam::pool pool({.workers = 3});
+  pool.run([&] {
+    for (int round = 0; round != 50; ++round) ASSERT_EQ(filch::flatten<TypeParam>(rows), expected) << round;
+  });
+}
+
+TEST(other_searches_of_views, flatten_ranges_that_are_made_at_each_access) {
+  auto const rows =
+      std::views::iota(0, 3) | std::views::transform([](int x) { return ints(static_cast<std::size_t>(x), x); });
+  EXPECT_EQ(filch::flatten<filch::serial>(rows), (ints{1, 2, 2}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <compare>
 #include <cstddef>
@@ -310,6 +311,23 @@ TEST(unusual_types, fill_with_an_element_reads_no_element_that_it_writes) {
   std::vector<std::string> words(3);
   filch::fill<S>(words, "a literal");
   EXPECT_EQ(words[2], "a literal");
+}
+
+TEST(unusual_types, comparators_take_elements_that_are_not_const) {
+  auto const is_less = [](int& x, int& y) { return x < y; };
+  std::vector<int> v(3'000);
+  for (std::size_t i = 0; i != v.size(); ++i) v[i] = static_cast<int>(i * 7'919 % v.size());
+  auto in_order = v;
+  std::sort(in_order.begin(), in_order.end());
+  auto own = v;
+  filch::nth_element<S>(own, own.begin() + 7, is_less);
+  EXPECT_EQ(own[7], in_order[7]);
+  filch::partial_sort<S>(own, own.begin() + 7, is_less);
+  EXPECT_TRUE(std::equal(own.begin(), own.begin() + 7, in_order.begin()));
+  filch::sort<S>(own, is_less);
+  EXPECT_EQ(own, in_order);
+  filch::stable_sort<S>(v, is_less);
+  EXPECT_EQ(v, in_order);
 }
 
 TEST(unusual_types, forms_are_those_of_std) {

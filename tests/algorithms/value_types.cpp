@@ -248,5 +248,24 @@ TEST(value_types_that_are_numbers, are_narrowed_as_an_assignment_does) {
   EXPECT_EQ(filch::count<S>(v, 2U), 1);
 }
 
+TEST(value_types_that_are_numbers, are_narrowed_by_merges_moves_and_constructions) {
+  using S = filch::serial;
+  std::vector<double> reals{1.5, 2.5, 3.5};
+  std::vector<int> whole(6);
+  filch::merge<S>(reals, reals, whole);
+  EXPECT_EQ(whole, (std::vector<int>{1, 1, 2, 2, 3, 3}));
+  filch::set_intersection<S>(reals, reals, whole);
+  filch::partial_sort_copy<S>(reals, whole, std::ranges::greater{});
+  EXPECT_EQ(whole, (std::vector<int>{3, 2, 1, 2, 3, 3}));
+  filch::move<S>(reals, whole);
+  filch::replace<S>(whole, 3, 4.5);
+  EXPECT_EQ(whole, (std::vector<int>{1, 2, 4, 2, 4, 4}));
+  filch::uninitialized_copy<S>(reals, whole);
+  filch::uninitialized_move<S>(reals, whole);
+  EXPECT_EQ(whole[2], 3);
+  filch::uninitialized_fill<S>(whole, 5.5);
+  EXPECT_EQ(whole[2], 5);
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -235,6 +235,19 @@ TEST(std_par, values_that_only_move) {
   EXPECT_TRUE(std::none_of(middle, v.end(), [](auto const& x) { return odd(*x); }));
 }
 
+/// Its address is that of std::addressof.
+struct without_address {
+  long x = 1;
+  void operator&() const = delete;
+  friend without_address operator+(without_address a, without_address b) { return {a.x + b.x}; }
+};
+TEST(std_par, values_whose_address_operator_is_deleted) {
+  std::vector<without_address> v(3000);
+  EXPECT_EQ(std::reduce(ex::par, v.begin(), v.end(), without_address{}).x, 3001);
+  std::inclusive_scan(ex::par, v.begin(), v.end(), v.begin(), std::plus<>{});
+  EXPECT_EQ(v.back().x, 3000);
+}
+
 TEST(std_par, algorithms_in_algorithms) {
   std::vector<numbers> rows;
   for (std::size_t i = 0; i < 200; ++i) rows.push_back(some(10 * i));

@@ -2,6 +2,7 @@
 // are below the position.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/ordering.hpp>
 #include <filch/detail/raw_buffer.hpp>
@@ -103,9 +104,9 @@ template <class Iterator, class Iterator2, class Out, class Less, bool Moves> st
                                         std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Out>>;
   template <class From> FILCH_INLINE static void take(From const& from, Out& to) {
     if constexpr (Moves) {
-      *to = std::ranges::iter_move(from);
+      *to = detail::assigned_to<std::iter_reference_t<Out>>(std::ranges::iter_move(from));
     } else {
-      *to = *from;
+      *to = detail::assigned_to<std::iter_reference_t<Out>>(*from);
     }
     ++to;
   }

@@ -1,6 +1,7 @@
 // Moves, exchanges and rotations of parts of a range, shared by several workers.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/filtering_in_place.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ template <class Iterator, class Out> struct moving_piece {
     Out to = detail::iterator_after(out, first);
     FILCH_UNROLL
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i), static_cast<void>(++to))
-      *to = std::ranges::iter_move(i);
+      *to = detail::assigned_to<std::iter_reference_t<Out>>(std::ranges::iter_move(i));
   }
   moving_piece split(std::size_t, std::size_t) const { return *this; }
   void merge(moving_piece&) const noexcept {}

@@ -32,14 +32,15 @@ inline constexpr bool moves_always =
     points_to_values<Iterator> && std::is_trivially_copyable_v<std::iter_value_t<Iterator>> &&
     sizeof(std::iter_value_t<Iterator>) <= 16;
 
-/// A small value that is compared with many elements: a copy, so that it is in a register. Otherwise a place.
+/// A small value that is compared with many elements: a copy, so that it is in a register. Otherwise a place. Not
+/// const: a comparator may take its arguments as elements of the range.
 template <class Iterator, bool IsCopied = moves_always<Iterator>> class compared_element {
  public:
   explicit compared_element(Iterator const& i) : value_(*i) {}
-  FILCH_INLINE std::iter_value_t<Iterator> const& operator*() const noexcept { return value_; }
+  FILCH_INLINE std::iter_value_t<Iterator>& operator*() const noexcept { return value_; }
 
  private:
-  std::iter_value_t<Iterator> value_;
+  mutable std::iter_value_t<Iterator> value_;
 };
 template <class Iterator> class compared_element<Iterator, false> {
  public:

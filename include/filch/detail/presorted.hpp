@@ -158,8 +158,8 @@ template <class Stop, class Iterator, class Less> class sorted_part {
     void merge_without_branches(Less const& less) {
       if constexpr (moves_always<Iterator>) {
         while (above != 0 && kept != 0) {
-          auto const x = buffer[above - 1];
-          auto const y = *detail::iterator_after(first, kept - 1);
+          auto x = buffer[above - 1];
+          auto y = *detail::iterator_after(first, kept - 1);
           bool const is_of_front = less(x, y);
           *detail::iterator_after(first, kept + above - 1) = is_of_front ? y : x;
           kept -= is_of_front;

@@ -1,6 +1,7 @@
 // Memory that an algorithm can do without.
 #pragma once
 
+#include <filch/detail/converting.hpp>
 #include <filch/detail/platform.hpp>
 #include <filch/detail/standard.hpp>
 
@@ -38,7 +39,7 @@ template <class Type> class raw_buffer {
 
   Type& operator[](std::size_t i) const noexcept { return elements_[i]; }
   template <class Other> void make(std::size_t i, Other&& value) const {
-    ::new (static_cast<void*>(elements_ + i)) Type(std::forward<Other>(value));
+    ::new (static_cast<void*>(elements_ + i)) Type(detail::assigned_to<Type&>(std::forward<Other>(value)));
     if constexpr (!std::is_trivially_destructible_v<Type>) lives_[i] = true;
   }
   void destroy(std::size_t i) const noexcept {

@@ -17,7 +17,7 @@ template <class Iterator, class Less> struct least_elements {
   FILCH_INLINE void push(Element&& x, Less const& less, IsLess const& is_less, Make const& make) {
     if (count == room) [[likely]] {
       if (!is_less(x, *begin)) return;
-      *begin = static_cast<Element&&>(x);
+      *begin = detail::assigned_to<std::iter_reference_t<Iterator>>(static_cast<Element&&>(x));
       detail::sift_down(begin, 0, count, less);
       return;
     }
@@ -81,7 +81,8 @@ template <class Iterator, class Out, class Comp, class Proj, class Proj2> class 
   }
   auto out_maker() const {
     return [begin = lowest_.begin](std::size_t i, auto&& x) {
-      *detail::iterator_after(begin, i) = static_cast<decltype(x)>(x);
+      *detail::iterator_after(begin, i) =
+          detail::assigned_to<std::iter_reference_t<Out>>(static_cast<decltype(x)>(x));
     };
   }
   auto memory_maker() const {

@@ -186,7 +186,9 @@ template <class Sched, class Operation, class Out> class set_piece {
   }
 
   void run_to_output(std::size_t last) {
-    at_ = operation_.run(at_, ends_, last, [this](std::size_t n, auto const& from) { *out_.at(n) = *from; });
+    at_ = operation_.run(at_, ends_, last, [this](std::size_t n, auto const& from) {
+      *out_.at(n) = detail::assigned_to<std::iter_reference_t<Out>>(*from);
+    });
     is_full_ = at_.i + at_.j < std::min(last, ends_.i + ends_.j);
   }
   void append(set_piece& upper) {

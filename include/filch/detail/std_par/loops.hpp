@@ -86,7 +86,7 @@ template <class Value> class maybe {
     if (is_there_) value_.~Value();
   }
   template <class Make> void make(Make&& make) {
-    ::new (static_cast<void*>(&value_)) Value(make());
+    ::new (static_cast<void*>(std::addressof(value_))) Value(make());
     is_there_ = true;
   }
   bool is_there() const noexcept { return is_there_; }
