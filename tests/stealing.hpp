@@ -25,6 +25,15 @@ template <class S> void wait_for_thief() {
   }
 }
 
+/// Outside all pools, and in pools of some workers.
+template <class S, class Body> void outside_and_in_pools(Body body) {
+  body();
+  for (unsigned workers : {1u, 2u, 5u}) {
+    typename S::pool pool({.workers = workers});
+    pool.run(body);
+  }
+}
+
 /// Calls body() in a pool of one worker, and in one of two whose thief waits for work.
 template <class S, class Body> void on_one_and_two_workers(Body body) {
   for (unsigned workers : {1u, 2u}) {

@@ -18,14 +18,6 @@ namespace {
 template <class S> class pipeline : public ::testing::Test {};
 TYPED_TEST_SUITE(pipeline, all_schedulers, scheduler_names);
 
-template <class S, class Body> void everywhere(Body body) {
-  body();
-  for (unsigned workers : {1u, 2u, 5u}) {
-    typename S::pool pool({.workers = workers});
-    pool.run(body);
-  }
-}
-
 auto count_to(int last) {
   return [i = 0, last]() mutable -> std::optional<int> {
     if (i == last) return std::nullopt;
@@ -44,7 +36,7 @@ class alone {
 };
 
 TYPED_TEST(pipeline, keeps_the_order_of_serial_stages) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     for (std::size_t most : {1u, 2u, 7u, 64u}) {
       std::vector<std::string> out;
       std::atomic<int> in_first{0};
@@ -79,7 +71,7 @@ TYPED_TEST(pipeline, keeps_the_order_of_serial_stages) {
 }
 
 TYPED_TEST(pipeline, bounds_the_items_under_way) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     std::atomic<int> under_way{0};
     int most = 0;
     int i = 0;
@@ -114,7 +106,7 @@ TYPED_TEST(pipeline, runs_stages_of_different_items_at_once) {
 }
 
 TYPED_TEST(pipeline, without_items_or_stages) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::pipeline<TypeParam>(3, count_to(0), [](int) { ADD_FAILURE(); });
     int taken = 0;
     filch::pipeline<TypeParam>(3, [&]() -> std::optional<int> {
@@ -126,7 +118,7 @@ TYPED_TEST(pipeline, without_items_or_stages) {
 }
 
 TYPED_TEST(pipeline, stops_at_an_exception_or_a_request) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     std::atomic<int> ended{0};
     EXPECT_THROW(filch::pipeline<TypeParam>(
                      8, count_to(100'000),

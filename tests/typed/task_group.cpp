@@ -24,15 +24,6 @@ namespace {
 template <class S> class task_group : public ::testing::Test {};
 TYPED_TEST_SUITE(task_group, all_schedulers, scheduler_names);
 
-/// Outside all pools, and in pools of some workers.
-template <class S, class Body> void everywhere(Body body) {
-  body();
-  for (unsigned workers : {1u, 2u, 5u}) {
-    typename S::pool pool({.workers = workers});
-    pool.run(body);
-  }
-}
-
 /// Adds tasks below joins and in loops, which add some in turn.
 template <class S> void grow(filch::task_group<S>& group, std::atomic<long>& count, int depth) {
   count.fetch_add(1, std::memory_order_relaxed);
@@ -43,7 +34,7 @@ template <class S> void grow(filch::task_group<S>& group, std::atomic<long>& cou
 }
 
 TYPED_TEST(task_group, runs_tasks_that_are_added_at_any_depth) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     std::atomic<long> count{0};
     filch::task_group<TypeParam> group;
     grow(group, count, 6);
@@ -56,7 +47,7 @@ TYPED_TEST(task_group, runs_tasks_that_are_added_at_any_depth) {
 }
 
 TYPED_TEST(task_group, its_end_waits) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     std::atomic<int> count{0};
     {
       filch::task_group<TypeParam> group;
@@ -75,7 +66,7 @@ TYPED_TEST(task_group, its_end_waits) {
 }
 
 TYPED_TEST(task_group, collects_exceptions_and_begins_nothing_more) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> group;
     std::atomic<int> begun{0};
     for (int i = 0; i < 500; ++i) {
@@ -97,7 +88,7 @@ TYPED_TEST(task_group, collects_exceptions_and_begins_nothing_more) {
 }
 
 TYPED_TEST(task_group, cancels) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> group;
     group.cancel();
     EXPECT_TRUE(group.is_cancelled());
@@ -126,7 +117,7 @@ TYPED_TEST(task_group, cancels) {
 }
 
 TYPED_TEST(task_group, gives_futures) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     long const alive = counted::alive();
     {
       filch::task_group<TypeParam> group;
@@ -177,7 +168,7 @@ template <class S> long fib(filch::task_group<S>& group, int n) {
 }
 
 TYPED_TEST(task_group, has_futures_that_wait_for_futures) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> group;
     EXPECT_EQ(fib(group, 15), 610);
     EXPECT_TRUE(group.wait());
@@ -287,7 +278,7 @@ TYPED_TEST(task_group, takes_tasks_from_several_threads) {
 }
 
 TYPED_TEST(task_group, waits_in_bounded_memory) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     static std::atomic<long> alive;
     static std::atomic<long> most;
     struct noted {
@@ -311,7 +302,7 @@ TYPED_TEST(task_group, waits_in_bounded_memory) {
 }
 
 TYPED_TEST(task_group, runs_chains_without_a_stack) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> group;
     // As many as wait at most: from here on tasks run at once, inside each other.
     std::atomic<long> count{0};
@@ -332,7 +323,7 @@ TYPED_TEST(task_group, runs_chains_without_a_stack) {
 }
 
 TYPED_TEST(task_group, works_inside_a_stay_and_in_nested_pools) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     std::atomic<long> count{0};
     filch::stay([&] {
       filch::task_group<TypeParam> group;
@@ -396,7 +387,7 @@ TYPED_TEST(task_group, lets_a_task_wait_for_a_future_whose_task_waits_in_a_join)
 }
 
 TYPED_TEST(task_group, lets_a_task_wait_for_the_one_that_added_it_and_a_thousand_others) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> group;
     std::atomic<filch::group_future<int>*> shared{nullptr};
     std::atomic<int> got{0};
@@ -415,7 +406,7 @@ TYPED_TEST(task_group, lets_a_task_wait_for_the_one_that_added_it_and_a_thousand
 }
 
 TYPED_TEST(task_group, knows_whether_all_tasks_ran) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> group;
     auto future = group.fork([] { return 1; });
     group.run([] {});
@@ -438,7 +429,7 @@ TYPED_TEST(task_group, knows_whether_all_tasks_ran) {
 }
 
 TYPED_TEST(task_group, hides_exceptions_in_flight_from_its_tasks) {
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     auto const see_none = [] {
       EXPECT_EQ(std::current_exception(), nullptr);
       EXPECT_EQ(std::uncaught_exceptions(), 0);
@@ -489,7 +480,7 @@ template <class Fn> int in_child(Fn f) {
 
 TYPED_TEST(task_group, works_in_children_of_fork) {
   if constexpr (is_thread_sanitized) GTEST_SKIP() << "ThreadSanitizer ends children that start threads";
-  everywhere<TypeParam>([] {
+  outside_and_in_pools<TypeParam>([] {
     filch::task_group<TypeParam> parents;
     std::atomic<int> parents_ran{0};
     parents.run([&] {
