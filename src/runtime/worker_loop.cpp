@@ -23,6 +23,8 @@ constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
 // After so many looks, a microsecond or two, the worker is counted as searching.
 constexpr unsigned k_looks_until_counted = 4;
+// As often in all as so many thieves would.
+constexpr unsigned k_thieves_that_look = 4;
 
 }  // namespace
 
@@ -64,7 +66,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
-  steal_pace pace(cost_of_steal());
+  steal_pace pace(cost_of_steal(), workers());
   clock::time_point since{};
   clock::time_point next_to_insist{};
   while (!stop.is_set()) {
@@ -105,7 +107,11 @@ void team::work_until(unsigned me, stop_flag const& stop) {
         continue;
       }
     }
-    pause_between_looks(looks++);
+    // Many thieves look less often each: a victim writes the words that all of them read.
+    for (unsigned pauses = std::max(1U, (workers() - 1) / k_thieves_that_look); pauses != 0; --pauses) {
+      pause_between_looks(looks);
+    }
+    ++looks;
   }
   idle_.has_work(me);
   // The wake-up may have been for an offer: another worker looks for it. A caller's was for its own call, which is

@@ -154,6 +154,47 @@ TYPED_TEST(carries, are_right_at_any_time) {
   expect_right_at_any_time<TypeParam>(std::vector<double>(whole.begin(), whole.end()), std::plus<>{});
 }
 
+/// The work of a carry that is a number of positions, which counts its second passes.
+struct counting_work {
+  using carry = std::size_t;
+  using sum = std::size_t;
+  static constexpr std::size_t k_turn = 1;
+  counting_work const& serial() const noexcept { return *this; }
+  bool direct(std::size_t first, std::size_t last, carry& at) const { return at += last - first, true; }
+  void ahead(std::size_t first, std::size_t last, std::optional<sum>& total) const {
+    total = total.value_or(0) + (last - first);
+  }
+  bool can_run_ahead() const noexcept { return true; }
+  void again(std::size_t first, std::size_t last, carry& at) const { at += last - first; }
+  carry after(carry at, sum more) const noexcept { return at + more; }
+  sum both(sum low, sum high) const noexcept { return low + high; }
+};
+
+/// Many tiny pieces above a few large ones: the blocks of a second pass still have about the same length.
+TYPED_TEST(carries, keep_blocks_of_a_fair_length) {
+  using blocks = filch::detail::blocks_ahead<counting_work>;
+  counting_work work;
+  blocks all;
+  std::size_t end = 0;
+  for (std::size_t length : {100'000u, 3u, 50'000u, 1u, 1'000u, 400u}) {
+    for (int copies = length < 5'000 ? 300 : 4; copies != 0; --copies) {
+      blocks upper;
+      for (std::size_t const first = end; end != first + length; ++end) upper.run_ahead(work, end, end + 1);
+      all.append(work, upper);
+    }
+  }
+  ASSERT_LE(all.size(), blocks::k_most);
+  EXPECT_EQ(all.first_of(0), 0u);
+  EXPECT_EQ(all.last_of(all.size() - 1), end);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all.sum_of(i), all.last_of(i) - all.first_of(i)) << i;
+    EXPECT_LE(all.sum_of(i), end / (blocks::k_most / 2)) << i;
+    if (i != 0) {
+      EXPECT_EQ(all.first_of(i), all.last_of(i - 1)) << i;
+    }
+  }
+}
+
 /// The same for a function that lets its caller move the element away. Its piece reads each element twice.
 TYPED_TEST(carries, leave_elements_that_are_read_again) {
   using namespace filch::detail;

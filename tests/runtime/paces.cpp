@@ -14,7 +14,7 @@ constexpr cycles k_now = cycles{1} << 40;
 constexpr cycles k_set_back = k_now - (cycles{1} << 39);
 
 TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
-  filch::runtime::steal_pace pace(k_cost);
+  filch::runtime::steal_pace pace(k_cost, 2);
   EXPECT_FALSE(pace.waits(k_now));
   // Credit is for some of them.
   for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
@@ -23,13 +23,32 @@ TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
 }
 
 TEST(steal_pace, does_not_wait_for_a_clock_that_was_set_back) {
-  filch::runtime::steal_pace pace(k_cost);
+  filch::runtime::steal_pace pace(k_cost, 2);
   for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
   ASSERT_TRUE(pace.waits(k_now));
   EXPECT_FALSE(pace.waits(k_set_back));
   // From then on it goes by the new time.
   pace.task_ran(k_set_back, 0);
   EXPECT_TRUE(pace.waits(k_set_back));
+}
+
+/// The time that a thief leaves workers alone after the task of no length that used up its credit.
+cycles pause_of(unsigned workers) {
+  filch::runtime::steal_pace pace(k_cost, workers);
+  while (!pace.waits(k_now)) pace.task_ran(k_now, 0);
+  cycles least = 0;
+  cycles most = 1'000'000;
+  while (most - least > 1) {
+    cycles const middle = (least + most) / 2;
+    (pace.waits(k_now + middle) ? least : most) = middle;
+  }
+  return most;
+}
+TEST(steal_pace, is_slower_for_each_of_many_thieves) {
+  EXPECT_LE(pause_of(2), filch::runtime::account::k_part * k_cost);
+  EXPECT_EQ(pause_of(2), pause_of(5));
+  EXPECT_GT(pause_of(65), pause_of(17));
+  EXPECT_GT(pause_of(17), pause_of(5));
 }
 
 TEST(account, has_no_time_to_wait_after_the_clock_was_set_back) {

@@ -44,6 +44,8 @@ class loop_end {
   template <class Position> bool is_before(Position position) const noexcept {
     return end_.at() <= detail::in_word(position);
   }
+  /// Has a piece ended early?
+  bool is_lowered() const noexcept { return end_.at() != k_none; }
   /// Positions above `given` need not run.
   template <class Position> void lower_to(Position given) noexcept {
     std::size_t const position = detail::in_word(given);
@@ -51,7 +53,8 @@ class loop_end {
   }
 
  private:
-  lowest_position end_{std::numeric_limits<std::size_t>::max()};
+  static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
+  lowest_position end_{k_none};
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -7,6 +7,7 @@
 //   history   the cost of an iteration in earlier loops with the same body
 #pragma once
 
+#include <filch/detail/loop_trial.hpp>
 #include <filch/detail/platform.hpp>
 
 #include <algorithm>
@@ -103,6 +104,13 @@ class loop_history {
     // relaxed: a hint.
     return cautious_.load(std::memory_order_relaxed);
   }
+  /// For how many ticks a loop of n iterations should run alone. Long iterations are shared at once.
+  std::uint64_t ticks_alone(std::size_t n) noexcept {
+    loop_cost const each = measured();
+    return each.is_known() && each.of_more(1) < k_long_iteration_ticks ? trial_of(n).ticks_alone(n) : 0;
+  }
+  /// Whether loops of n iterations are faster alone.
+  loop_trial& trial_of(std::size_t n) noexcept { return trials_.of(n); }
 
   /// Records that `iterations` of a loop or a piece took `ticks`, of which slow blocks took `slow_ticks`.
   void ran(std::size_t iterations, std::uint64_t ticks, std::uint64_t slow_ticks) noexcept {
@@ -138,18 +146,25 @@ class loop_history {
   static constexpr std::uint64_t k_long = 3'000;
   std::atomic<std::uint64_t> each_{k_unknown};
   std::atomic<std::size_t> cautious_{0};
+  alignas(64) loop_trials trials_;  // written more often
 };
 template <class Piece> inline constinit loop_history history_of{};
+
+/// The decisions about a loop or piece before its first position.
+struct loop_plan {
+  bool wakes_nobody = false;      // the whole loop was not worth a wake-up
+  std::uint64_t ticks_alone = 0;  // it is not split before it has run for so long
+};
 
 /// The lengths of stretches and blocks in one loop or piece. Only the cost of past iterations is known: the pace
 /// begins with stretches of one turn, and begins again after a slow block. A turn is one iteration, or more of a loop
 /// whose iterations can't be dear.
 class loop_pace {
  public:
-  /// `runs_alone`: the whole loop was not worth a wake-up.
-  loop_pace(loop_history const& history, std::size_t turn, bool runs_alone) noexcept
+  loop_pace(loop_history const& history, std::size_t turn, loop_plan const& plan) noexcept
       : turn_(turn),
-        ran_alone_(runs_alone),
+        ran_alone_(plan.wakes_nobody),
+        ticks_alone_(plan.ticks_alone),
         cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()),
@@ -192,6 +207,16 @@ class loop_pace {
   }
   /// Was there a rest that was not worth a wake-up?
   bool ran_alone() const noexcept { return ran_alone_; }
+  /// The rest is worth splitting. Was it planned that the loop runs alone for longer than it has?
+  bool stays_alone() noexcept {
+    if (ticks_alone_ == 0) return false;
+    if (static_cast<std::uint64_t>(loop_ticks() - began_) < ticks_alone_) {
+      quiet_until_ = unread_;
+      return true;
+    }
+    ticks_alone_ = 0;
+    return false;
+  }
   /// A worker waits for work, and may wait for a whole block of slow iterations.
   void read_clock_if_due() noexcept {
     if (ran_ < unread_) return;
@@ -264,7 +289,8 @@ class loop_pace {
 
   std::size_t const turn_;  // iterations of a turn
   bool ran_alone_;
-  std::size_t stretch_ = 1;  // in turns
+  std::uint64_t ticks_alone_;  // 0: it may be split
+  std::size_t stretch_ = 1;    // in turns
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches run in this block
   std::size_t quiet_until_ = 0;  // in stretches of this block

@@ -51,7 +51,7 @@ template <class Fn> struct parlay_stretches {
 /// that they take to compile.
 struct parlay_piece {
   using run_function = std::size_t(parlay_piece const&, std::size_t first, std::size_t last, loop_end* end,
-                                   bool runs_alone);
+                                   loop_plan const& plan);
   std::size_t start;
   std::size_t end;
   std::size_t grain;
@@ -59,8 +59,9 @@ struct parlay_piece {
   run_function* stretches;
   loop_history* past;
 
-  std::size_t run_stretches(std::size_t first, std::size_t last, never_stopped&, loop_end* cut, bool runs_alone) {
-    return stretches(*this, first, last, cut, runs_alone);
+  std::size_t run_stretches(std::size_t first, std::size_t last, never_stopped&, loop_end* cut,
+                            loop_plan const& plan) {
+    return stretches(*this, first, last, cut, plan);
   }
   parlay_piece split(std::size_t, std::size_t) const { return *this; }
   void merge(parlay_piece&) const noexcept {}
@@ -117,11 +118,11 @@ template <scheduler Sched> struct parlay_calls {
  private:
   template <class Fn>
   static std::size_t run_stretches(parlay_piece const& piece, std::size_t first, std::size_t last, loop_end* end,
-                                   bool runs_alone) {
+                                   loop_plan const& plan) {
     auto const& body = *static_cast<body_of<Fn, std::size_t&> const*>(piece.f);
     parlay_stretches<Fn> stretches{piece.start, piece.end, piece.grain, body};
     never_stopped never;
-    return detail::run_until_wanted<Sched>(first, last, stretches, never, end, runs_alone);
+    return detail::run_until_wanted<Sched>(first, last, stretches, never, end, plan);
   }
   template <class Fn> static void in_order(std::size_t start, std::size_t end, Fn& f) {
     for (std::size_t i = start; i != end; ++i) {

@@ -86,13 +86,13 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 ///    them in merge: `ran` positions have run since the last split, `left` are left. Such a piece is not copied
 ///    around its stretches.
 ///
-/// A piece may have `run_stretches(first, last, stop, end, runs_alone)` in place of `run`. It calls run_until_wanted
+/// A piece may have `run_stretches(first, last, stop, end, plan)` in place of `run`. It calls run_until_wanted
 /// for another piece, whose type it alone knows. So loops with many bodies share the rest of the engine, and compile
 /// in a third of the time.
 template <class Piece>
 concept piece_with_stretches =
     requires(Piece& piece, position_of<Piece> position, never_stopped& stop, loop_end* end) {
-      { piece.run_stretches(position, position, stop, end, true) } -> std::same_as<position_of<Piece>>;
+      { piece.run_stretches(position, position, stop, end, loop_plan{}) } -> std::same_as<position_of<Piece>>;
     };
 template <class Piece>
 concept piece_with_run = requires(Piece& piece, position_of<Piece> position) {
@@ -194,7 +194,7 @@ bool is_worth_splitting(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[
     is_worth = pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
   }
   if constexpr (paces_wakeups<Sched>) is_worth = is_worth && pace.is_worth_waking<Sched>(left);
-  return is_worth;
+  return is_worth && !pace.stays_alone();
 }
 
 enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
@@ -230,7 +230,7 @@ template <class Sched> inline constexpr bool splits_all_pieces = requires { Sche
 template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
                                                       Piece& piece, Stop& stop, loop_end* const end,
-                                                      bool const runs_alone) {
+                                                      loop_plan const plan) {
   if constexpr (splits_all_pieces<Sched>) {
     if ((end != nullptr && end->is_before(begin)) || stop.is_requested()) return last;
     auto&& only = detail::runner_of(piece, begin);
@@ -240,7 +240,7 @@ template <class Sched, class Piece, class Stop>
     return last;
   }
   loop_history& history = detail::history_for(piece);
-  loop_pace pace(history, detail::positions_of_turn<Piece>(), runs_alone);
+  loop_pace pace(history, detail::positions_of_turn<Piece>(), plan);
   auto&& runner = detail::runner_of(piece, begin);
   position_of<Piece> first = begin;
   bool is_over = false;
@@ -280,6 +280,14 @@ template <class Sched, class Piece, class Stop>
     if constexpr (paces_wakeups<Sched>) {
       if (pace.ran_alone() && (is_over || first == last) && Sched::wanted()) Sched::ran_alone(ticks);
     }
+    if (plan.ticks_alone != 0) [[unlikely]] {
+      loop_trial& trial = history.trial_of(detail::in_word(last - begin));
+      if (ticks > plan.ticks_alone) {
+        trial.was_too_long();
+      } else if (!is_over) {
+        trial.was_alone();
+      }
+    }
   }
   return is_over ? last : first;
 }
@@ -287,19 +295,37 @@ template <class Sched, class Piece, class Stop>
 template <class Sched, class Piece, class Stop>
 void run_piece(position_of<Piece> first, position_of<Piece> last, Piece& piece, Stop& stop, loop_end* end);
 
-/// Gives the upper half of [first, last) away, and runs the lower half.
+/// Gives the upper half of [first, last) away, and runs the lower half. Returns whether another worker ran it.
 template <class Sched, class Piece, class Stop>
-FILCH_OUTLINE void split_piece(position_of<Piece> const first, position_of<Piece> const last, Piece& piece,
+FILCH_OUTLINE bool split_piece(position_of<Piece> const first, position_of<Piece> const last, Piece& piece,
                                Stop& stop, loop_end& end) {
   position_of<Piece> const middle = first + (last - first) / 2;
   Piece upper = piece.split(middle, last);
+  bool is_stolen = false;
+  unsigned const me = Sched::worker_index();
   Sched::join([first, middle, &piece, &stop, &end] { detail::run_piece<Sched>(first, middle, piece, stop, &end); },
-              [middle, last, &upper, &stop, &end] { detail::run_piece<Sched>(middle, last, upper, stop, &end); });
+              [middle, last, &upper, &stop, &end, me, &is_stolen] {
+                is_stolen = Sched::worker_index() != me;
+                detail::run_piece<Sched>(middle, last, upper, stop, &end);
+              });
   if (!stop.was_seen()) {
     piece.merge(upper);
   } else if constexpr (requires { piece.abandon(upper); }) {
     piece.abandon(upper);
   }
+  return is_stolen;
+}
+
+/// The same for a whole loop, of `all` positions, that was not split before. Measures how long it takes.
+template <class Sched, class Piece, class Stop>
+void split_loop(position_of<Piece> const first, position_of<Piece> const last, Piece& piece, Stop& stop,
+                std::size_t all) {
+  loop_end end;
+  std::int64_t const began = loop_ticks();
+  bool const is_stolen = detail::split_piece<Sched>(first, last, piece, stop, end);
+  if (!is_stolen || end.is_lowered() || stop.was_seen()) return;
+  auto const ticks = static_cast<std::uint64_t>(loop_ticks() - began);
+  detail::history_for(piece).trial_of(all).was_split(detail::in_word(last - first), ticks);
 }
 
 /// Runs [first, last), which is not empty. If a worker waits, splits also before the first position, which alone may
@@ -309,19 +335,25 @@ void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Pi
                      loop_end* const end, bool const splits_all) {
   std::size_t const all = detail::in_word(last - first);
   whole_loop shared = splits_all && all > 1 ? whole_loop::is_split : whole_loop::is_cheap;
-  if (!splits_all && all > 1 && Sched::wanted()) shared = detail::is_worth_splitting_first<Sched>(piece, all);
-  if (shared != whole_loop::is_split) {
-    bool const runs_alone = shared == whole_loop::is_worth_no_wakeup;
+  loop_plan plan;
+  if (!splits_all && all > 1 && Sched::wanted()) {
+    shared = detail::is_worth_splitting_first<Sched>(piece, all);
+    plan.wakes_nobody = shared == whole_loop::is_worth_no_wakeup;
+    if (end == nullptr) plan.ticks_alone = detail::history_for(piece).ticks_alone(all);
+  }
+  if (shared != whole_loop::is_split || plan.ticks_alone != 0) {
     if constexpr (piece_with_stretches<Piece>) {
-      first = piece.run_stretches(first, last, stop, end, runs_alone);
+      first = piece.run_stretches(first, last, stop, end, plan);
     } else {
-      first = detail::run_until_wanted<Sched>(first, last, piece, stop, end, runs_alone);
+      first = detail::run_until_wanted<Sched>(first, last, piece, stop, end, plan);
     }
   }
   if (first == last) return;
-  if (end != nullptr) return detail::split_piece<Sched>(first, last, piece, stop, *end);
-  loop_end first_end;
-  detail::split_piece<Sched>(first, last, piece, stop, first_end);
+  if (end != nullptr) {
+    detail::split_piece<Sched>(first, last, piece, stop, *end);
+  } else {
+    detail::split_loop<Sched>(first, last, piece, stop, all);
+  }
 }
 
 /// One piece from its beginning to its end. All pieces begin and end here.

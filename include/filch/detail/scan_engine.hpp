@@ -16,6 +16,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -66,19 +68,25 @@ template <class Sum> struct block_ahead {
   std::optional<Sum> sum{};
 };
 
-/// Adjacent blocks that were run ahead. Holds a bounded number of them: when full, neighbours become one block, so a
-/// second pass can be shared among that many workers and nothing is allocated.
+/// Adjacent blocks that were run ahead. Holds a bounded number of them, so nothing is allocated: when full, small
+/// neighbours become one block. No block grows beyond a fair part of all positions, so that many workers can share a
+/// second pass.
 template <class Work> class blocks_ahead {
  public:
   using sum = typename Work::sum;
-  static constexpr std::size_t k_most = sizeof(sum) <= 64 ? 32 : 8;
+  static constexpr std::size_t k_most = sizeof(sum) <= 16 ? 128 : sizeof(sum) <= 64 ? 32 : 8;
+
+  blocks_ahead() noexcept {}  // makes no block
+  blocks_ahead(blocks_ahead const&) = delete;
+  blocks_ahead& operator=(blocks_ahead const&) = delete;
+  ~blocks_ahead() { keep(0); }
 
   bool empty() const noexcept { return count_ == 0; }
   std::size_t size() const noexcept { return count_; }
   std::size_t first_of(std::size_t i) const noexcept { return blocks_[i].first; }
   std::size_t last_of(std::size_t i) const noexcept { return i + 1 == count_ ? last_ : blocks_[i + 1].first; }
   sum const& sum_of(std::size_t i) const noexcept { return *blocks_[i].sum; }
-  void clear() noexcept { count_ = 0; }
+  void clear() noexcept { keep(0); }
 
   /// Runs [first, last) ahead.
   void run_ahead(Work& work, std::size_t first, std::size_t last) {
@@ -96,31 +104,43 @@ template <class Work> class blocks_ahead {
   }
 
  private:
+  using block = block_ahead<sum>;
+
   void begin(Work& work, std::size_t first) {
-    if (count_ == k_most) halve(work);
-    blocks_[count_].first = first;
-    blocks_[count_].sum.reset();
+    if (count_ == k_most) join_small(work, first);
+    ::new (static_cast<void*>(std::addressof(blocks_[count_]))) block{first};
     ++count_;
   }
-  void halve(Work& work) {
-    for (std::size_t i = 0; i < k_most / 2; ++i) {
-      block_ahead<sum>& low = blocks_[2 * i];
-      block_ahead<sum>& high = blocks_[2 * i + 1];
-      if (low.sum.has_value() && high.sum.has_value())
-        low.sum.emplace(work.both(std::move(*low.sum), std::move(*high.sum)));
-      if (i != 0) {
-        blocks_[i].first = low.first;
-        blocks_[i].sum = std::move(low.sum);
+  /// Joins neighbours that are at most a fair part of the positions together. Two neighbours that are left are more,
+  /// so at least one block is free afterwards.
+  void join_small(Work& work, std::size_t last) {
+    std::size_t const most = (last - blocks_[0].first) / (k_most / 2);
+    std::size_t to = 0;
+    for (std::size_t i = 1; i < count_; ++i) {
+      std::size_t const end = i + 1 == count_ ? last : blocks_[i + 1].first;
+      if (end - blocks_[to].first <= most) {
+        std::optional<sum>& low = blocks_[to].sum;
+        std::optional<sum>& high = blocks_[i].sum;
+        if (low.has_value() && high.has_value()) low.emplace(work.both(std::move(*low), std::move(*high)));
+      } else if (++to != i) {
+        blocks_[to].first = blocks_[i].first;
+        blocks_[to].sum = std::move(blocks_[i].sum);
       }
     }
-    count_ = k_most / 2;
-    spacing_ *= 2;
+    keep(to + 1);
+    spacing_ = std::max(2 * spacing_, most);
+  }
+  void keep(std::size_t count) noexcept {
+    std::destroy(blocks_ + count, blocks_ + count_);
+    count_ = count;
   }
 
-  std::array<block_ahead<sum>, k_most> blocks_{};
   std::size_t count_ = 0;
   std::size_t last_ = 0;       // end of the last block
   std::size_t spacing_ = 128;  // positions of a block
+  union {
+    block blocks_[k_most];  // the first count_ are there; a piece that knows its carry makes none
+  };
 };
 
 /// The second pass of some blocks. A position of this loop is a block.

@@ -1,0 +1,117 @@
+// Whether a short loop is faster split or alone, by trial. The loop engine (pieces.hpp) asks before the first split
+// of a loop, and reports how long the loop took. docs/decisions/0015-loop-trials.md has the measurements.
+//
+// A loop of a few microseconds may take longer on many workers than on one: each piece brings its data from another
+// processor's cache, and all workers wait for the same cache lines. Costs of iterations do not tell: they are higher
+// in the pieces of such a loop, so it would be split for ever. The time of the whole loop does. Loops with one body
+// and about the same length are split most of the time. Now and then one runs alone instead, until it has taken as
+// long as it does if it is split. If it ends earlier, more of them run alone, and now and then one is split.
+#pragma once
+
+#include <filch/detail/platform.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// The trials of loops with one body and about the same length. Workers may call it at the same time. Then it may
+/// lose a report, and decides later: all of it is a hint.
+class loop_trial {
+ public:
+  /// For how many ticks a loop of n iterations should run alone before it may be split. 0: not at all.
+  std::uint64_t ticks_alone(std::size_t n) const noexcept {
+    state const now = state_.load(std::memory_order_relaxed);  // relaxed: a hint, here and below
+    if (now.does == way::split) return 0;
+    std::uint64_t const split = ticks_split(n);
+    return now.does == way::alone ? split + split / 2 : split;
+  }
+  /// n iterations were shared with another worker, which took so long.
+  void was_split(std::size_t n, std::uint64_t ticks) noexcept {
+    if (ticks > k_short) return;
+    state now = state_.load(std::memory_order_relaxed);
+    if (now.does != way::split) return;
+    // Close to the shortest times: other programs make some of them longer.
+    std::uint64_t const each = std::max<std::uint64_t>(k_parts * ticks / n, 1);
+    std::uint64_t const before = each_.load(std::memory_order_relaxed);
+    each_.store(before == 0 || each < before ? each : before + (each - before) / 8, std::memory_order_relaxed);
+    if (--now.left == 0) now.does = way::first_trial;
+    state_.store(now, std::memory_order_relaxed);
+  }
+  /// A loop ran alone, and ended before it could be split.
+  void was_alone() noexcept {
+    state now = state_.load(std::memory_order_relaxed);
+    if (now.does == way::first_trial) {
+      now.does = way::trial;
+    } else if (now.does == way::trial) {
+      now.left = k_fewest << now.won;
+      now.does = way::alone;
+      if (now.won < k_most_won) ++now.won;
+      now.lost = 0;
+    } else if (now.does == way::alone && --now.left == 0) {
+      // The next trial is soon.
+      now.does = way::split;
+      now.left = k_few;
+      each_.store(0, std::memory_order_relaxed);
+    }
+    state_.store(now, std::memory_order_relaxed);
+  }
+  /// A loop ran alone for longer than it takes if it is split.
+  void was_too_long() noexcept {
+    state now = state_.load(std::memory_order_relaxed);
+    if (now.does == way::split) return;
+    if (now.does == way::first_trial) {
+      now.does = way::trial;
+    } else {
+      now.does = way::split;
+      now.left = k_fewest << now.lost;
+      if (now.lost < k_most_lost) ++now.lost;
+      now.won = 0;
+    }
+    state_.store(now, std::memory_order_relaxed);
+  }
+
+ private:
+  // Before the first trial the data may be in other caches: the second one decides.
+  enum class way : std::uint8_t { split, first_trial, trial, alone };
+  static constexpr std::uint64_t k_short = std::uint64_t{1} << 19;  // ticks; longer loops are always split
+  static constexpr std::uint64_t k_parts = 256;                     // parts of a tick, the unit of each_
+  static constexpr unsigned k_few = 4;
+  static constexpr unsigned k_fewest = 16;
+  static constexpr unsigned k_most_won = 6;   // at most 1,024 loops run alone between two that are split
+  static constexpr unsigned k_most_lost = 7;  // at most 2,048 loops are split between two trials
+  struct state {
+    way does;
+    std::uint8_t won;   // trials won in a row by loops that ran alone
+    std::uint8_t lost;  // trials lost in a row
+    std::uint8_t unused;
+    std::uint32_t left;  // loops until the next trial, or the next split
+  };
+
+  std::uint64_t ticks_split(std::size_t n) const noexcept {
+    return each_.load(std::memory_order_relaxed) * std::min(n, k_longest) / k_parts;
+  }
+  static constexpr std::size_t k_longest = std::size_t{1} << 32;
+
+  std::atomic<std::uint64_t> each_{0};  // time of an iteration of split loops. 0: unknown
+  std::atomic<state> state_{state{way::split, 0, 0, 0, k_fewest}};
+};
+
+/// The trials of all loops with one body, by their lengths.
+class loop_trials {
+ public:
+  /// Those of loops of n iterations.
+  loop_trial& of(std::size_t n) noexcept {
+    return of_length_[static_cast<std::size_t>(std::bit_width(n)) % k_lengths];
+  }
+
+ private:
+  static constexpr std::size_t k_lengths = 8;
+  std::array<loop_trial, k_lengths> of_length_{};
+};
+
+}  // namespace filch::inline FILCH_ABI::detail

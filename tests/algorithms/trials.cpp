@@ -1,0 +1,173 @@
+// Trials of short loops: those that are slower on several workers run alone, others are split.
+#include "pieces.hpp"
+#include "scale.hpp"
+#include "stealing.hpp"
+
+#include <filch/for_index.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace filch_test {
+namespace {
+
+using filch::detail::loop_trial;
+using filch::detail::loop_trials;
+
+constexpr std::size_t k_length = 1'000;
+constexpr std::uint64_t k_ticks = 30'000;
+
+/// The number of split loops until a trial, of those that take `ticks`; 10,000 if there is none.
+int splits_until_trial(loop_trial& trial, std::uint64_t ticks = k_ticks) {
+  int splits = 0;
+  while (trial.ticks_alone(k_length) == 0 && splits < 10'000) {
+    trial.was_split(k_length, ticks);
+    ++splits;
+  }
+  return splits;
+}
+/// The number of loops that run alone, one after the other.
+int loops_alone(loop_trial& trial) {
+  int loops = 0;
+  while (trial.ticks_alone(k_length) != 0) {
+    trial.was_alone();
+    ++loops;
+  }
+  return loops;
+}
+
+TEST(trials, give_a_loop_the_time_that_it_takes_if_it_is_split) {
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial), 16);
+  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), k_ticks, k_length);
+  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length / 2)), k_ticks / 2., k_length);
+  trial.was_alone();
+  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), k_ticks, k_length) << "the second trial";
+  trial.was_alone();
+  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), 1.5 * k_ticks, 2 * k_length);
+}
+
+TEST(trials, that_are_won_let_more_and_more_loops_run_alone) {
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial), 16);
+  EXPECT_EQ(loops_alone(trial), 2 + 16);
+  for (int alone : {32, 64, 128, 256, 512, 1'024, 1'024}) {
+    EXPECT_EQ(splits_until_trial(trial), 4);
+    EXPECT_EQ(loops_alone(trial), 2 + alone);
+  }
+}
+
+TEST(trials, that_are_lost_become_rare) {
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial), 16);
+  for (int splits : {16, 32, 64, 128, 256, 512, 1'024, 2'048, 2'048}) {
+    trial.was_too_long();
+    EXPECT_NE(trial.ticks_alone(k_length), 0u) << "the data may have been in other caches";
+    trial.was_too_long();
+    EXPECT_EQ(splits_until_trial(trial), splits);
+  }
+  // And more frequent again.
+  EXPECT_EQ(loops_alone(trial), 2 + 16);
+  EXPECT_EQ(splits_until_trial(trial), 4);
+  trial.was_too_long();
+  trial.was_too_long();
+  EXPECT_EQ(splits_until_trial(trial), 16);
+}
+
+TEST(trials, end_when_loops_that_run_alone_become_longer) {
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial), 16);
+  trial.was_alone();
+  trial.was_alone();
+  trial.was_alone();
+  trial.was_too_long();
+  EXPECT_EQ(trial.ticks_alone(k_length), 0u);
+}
+
+TEST(trials, go_by_the_shortest_times) {
+  loop_trial trial;
+  for (int i = 0; i < 15; ++i) trial.was_split(k_length, 10 * k_ticks);
+  trial.was_split(k_length, k_ticks);
+  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), k_ticks, k_length);
+  loop_trial other;
+  for (int i = 0; i < 15; ++i) other.was_split(k_length, k_ticks);
+  other.was_split(k_length, 9 * k_ticks);
+  EXPECT_NEAR(static_cast<double>(other.ticks_alone(k_length)), 2 * k_ticks, 2 * k_length);
+}
+
+TEST(trials, are_not_made_of_long_loops) {
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial, std::uint64_t{1} << 20), 10'000);
+}
+
+TEST(trials, are_kept_by_length) {
+  loop_trials trials;
+  EXPECT_EQ(&trials.of(512), &trials.of(1'023));
+  EXPECT_NE(&trials.of(512), &trials.of(511));
+  EXPECT_NE(&trials.of(512), &trials.of(1'024));
+  EXPECT_NE(&trials.of(1), &trials.of(65));
+}
+
+/// A scheduler whose worker always waits for work, as seen by the loop engine. It takes each upper half.
+struct always_stolen : filch::serial {
+  static inline unsigned worker = 0;
+  static inline std::size_t joins = 0;
+  static inline std::int64_t ticks_of_join = 0;
+  static bool wanted() noexcept { return true; }
+  static unsigned worker_index() noexcept { return worker; }
+  struct thief {
+    thief() { ++worker; }
+    ~thief() { --worker; }
+  };
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    ++joins;
+    run_for(ticks_of_join);
+    return filch::serial::join(std::forward<F>(f), [&]() -> decltype(auto) {
+      thief const takes_it;
+      return std::forward<G>(g)();
+    });
+  }
+  static void run_for(std::int64_t ticks) {
+    for (auto const end = filch::detail::loop_ticks() + ticks; filch::detail::loop_ticks() < end;) {
+    }
+  }
+};
+
+constexpr int k_iterations = 400;
+constexpr std::int64_t k_iteration = 100;  // ticks: the loop is worth splitting, and no iteration is long
+
+/// The number of loops, of 40, that were not split.
+template <class Body> int loops_without_join(std::int64_t ticks_of_join, Body body) {
+  always_stolen::ticks_of_join = ticks_of_join;
+  int alone = 0;
+  for (int loop = 0; loop < 40; ++loop) {
+    always_stolen::joins = 0;
+    filch::for_index<always_stolen>(0, k_iterations, body);
+    alone += always_stolen::joins == 0;
+  }
+  return alone;
+}
+
+/// Instrumented code makes the loops much longer.
+constexpr bool k_loops_are_short = !is_sanitized && !is_emulated && is_optimised;
+
+TEST(trials, stop_the_splits_of_loops_that_are_slower_split) {
+  if (!k_loops_are_short) GTEST_SKIP();
+  // Another program may take the processor during a trial: then the next one is won.
+  EXPECT_TRUE(eventually([] {
+    return loops_without_join(k_iterations * k_iteration / 2, [](int) { always_stolen::run_for(k_iteration); }) >= 16;
+  }));
+}
+
+TEST(trials, leave_loops_split_that_are_faster_split) {
+  if (!k_loops_are_short) GTEST_SKIP();
+  EXPECT_TRUE(eventually([] {
+    return loops_without_join(0, [](int) {
+             always_stolen::run_for(always_stolen::worker == 0 ? k_iteration : k_iteration / 4);
+           }) == 0;
+  }));
+}
+
+}  // namespace
+}  // namespace filch_test
