@@ -4,11 +4,11 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/converting.hpp>
+#include <filch/detail/key_index.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,12 +20,12 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
   using element = std::iter_reference_t<Iterator>;
   using key = kept_result_of<Iterator, KeyOf>;
   using value = typename Work::value;
-  using table = std::unordered_map<key, std::size_t, Hash, Equal>;
+  using index = key_index<Hash, Equal>;
 
   Iterator in;
   body_of<KeyOf, element> key_of;
   Work* work;
-  table places;
+  index places;
   std::vector<std::pair<key, value>> entries{};
 
   void run(std::size_t first, std::size_t last) {
@@ -43,13 +43,11 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
       }
     }
   }
-  keyed_piece split(std::size_t, std::size_t) const {
-    return {in, key_of, work, table(0, places.hash_function(), places.key_eq())};
-  }
-  /// Each key of the upper half is allocated there, looked up here, and freed. Iterations with new keys are the dear
+  keyed_piece split(std::size_t, std::size_t) const { return {in, key_of, work, places.empty_copy()}; }
+  /// Each key of the upper half is appended there, and looked up here. Iterations with new keys are the dear
   /// ones, so what they cost says little about the rest: the number has room for that.
   std::size_t split_ticks(std::size_t ran, std::size_t left) const noexcept {
-    constexpr std::size_t k_ticks_a_key = 1500;
+    constexpr std::size_t k_ticks_a_key = 500;
     std::size_t const upper = left / 2;
     // Many of its keys may be new.
     double const rate = ran == 0 ? 1 : static_cast<double>(entries.size()) / static_cast<double>(ran);
@@ -58,29 +56,21 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
   }
   void merge(keyed_piece& upper) {
     for (auto& [k, v] : upper.entries) {
-      auto const [place, is_new] = places.try_emplace(k, entries.size());
-      if (is_new) {
-        entries.emplace_back(std::move(k), std::move(v));
-      } else {
-        work->append(entries[place->second].second, std::move(v));
-      }
+      places.find_or_make(
+          entries, std::move(k), [&](std::size_t place) { work->append(entries[place].second, std::move(v)); },
+          [&](key&& own) { entries.emplace_back(std::move(own), std::move(v)); });
     }
   }
 
  private:
   template <class Key> FILCH_INLINE void add(Key&& k, element&& x) {
-    auto const [place, is_new] = place_of(static_cast<Key&&>(k));
-    if (is_new) {
-      entries.emplace_back(place->first, work->first(static_cast<element&&>(x)));
-    } else {
-      work->add(entries[place->second].second, static_cast<element&&>(x));
-    }
-  }
-  template <class Key> FILCH_INLINE auto place_of(Key&& k) {
     if constexpr (std::is_same_v<std::remove_cvref_t<Key>, key>) {
-      return places.try_emplace(static_cast<Key&&>(k), entries.size());
+      places.find_or_make(
+          entries, static_cast<Key&&>(k),
+          [&](std::size_t place) { work->add(entries[place].second, static_cast<element&&>(x)); },
+          [&](Key&& own) { entries.emplace_back(static_cast<Key&&>(own), work->first(static_cast<element&&>(x))); });
     } else {
-      return places.try_emplace(key(static_cast<Key&&>(k)), entries.size());
+      add(key(static_cast<Key&&>(k)), static_cast<element&&>(x));
     }
   }
 };
@@ -118,7 +108,7 @@ template <class Iterator> struct collecting_values {
 template <class Sched, class Hash, class Equal, class Stop, class Iterator, class KeyOf, class Work>
 auto keyed(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Work& work, Hash const& hash, Equal const& equal) {
   using piece_type = keyed_piece<Iterator, KeyOf, Work, Hash, Equal>;
-  piece_type piece{in.first, {key_of}, std::addressof(work), typename piece_type::table(0, hash, equal)};
+  piece_type piece{in.first, {key_of}, std::addressof(work), typename piece_type::index(hash, equal)};
   detail::run_pieces<Sched>(0, in.length, piece, stop);
   return std::move(piece.entries);
 }
@@ -149,8 +139,8 @@ auto group_by(Stop& stop, input<Iterator> const& in, KeyOf& key_of, Hash const& 
 /// Exceptions, pool and thread: as in `for_index`; also std::bad_alloc.
 /// Complexity: one look-up by hash for each element, one call of op for each but the first of its key, and both for
 /// each key of each piece given away. Nothing is sorted. A merge of two pieces takes a look-up for each key of the
-/// upper one, so with about as many keys as elements a second worker gains little. Allocates the result and a table
-/// of the keys, in each piece. Cost: that of `for_index`.
+/// upper one, so with about as many keys as elements a second worker gains little. Allocates the result and an
+/// index of the keys, in each piece. At most 3 * 2^30 keys, else std::length_error. Cost: that of `for_index`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class KeyOf, class ValueOf, class Op = std::plus<>, class Key = detail::kept_result_of<Iterator, KeyOf>,
           class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>

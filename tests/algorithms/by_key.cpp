@@ -4,7 +4,10 @@
 #include <filch/group_by.hpp>
 #include <filch/histogram.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -88,6 +91,77 @@ TYPED_TEST(by_key, take_a_hash_and_an_equality) {
   check(filch::reduce_by_key<S>(v, key_of, one, plus, hash, equal), filch::group_by<S>(v, key_of, hash, equal));
   check(filch::reduce_by_key<S>(v.begin(), v.end(), key_of, one, plus, hash, equal),
         filch::group_by<S>(v.begin(), v.end(), key_of, hash, equal));
+}
+
+/// Checks the sums of many keys with this hash.
+template <class S, class Hash> void expect_sums_of_many_keys(Hash const& hash) {
+  using key_type = std::uint64_t;
+  auto const v = numbers(20'000, 0, 4'999);
+  auto const key_of = [](int x) { return key_type{1} << 40 | static_cast<key_type>(x) << 7; };
+  std::map<key_type, long> expected;
+  for (int x : v) expected[key_of(x)] += x;
+  filch::pool_options const two{.workers = 2};
+  typename S::pool pool(two);
+  auto const sums = pool.run(
+      [&] { return filch::reduce_by_key<S>(v, key_of, [](int x) { return long{x}; }, std::plus<>(), hash); });
+  ASSERT_EQ(sums.size(), expected.size());
+  for (auto const& [key, sum] : sums) EXPECT_EQ(sum, expected[key]) << key;
+}
+TYPED_TEST(by_key, take_any_hash) {
+  expect_sums_of_many_keys<TypeParam>(std::hash<std::uint64_t>());
+  // Bits that are the same for all keys, a few values, and one.
+  expect_sums_of_many_keys<TypeParam>([](std::uint64_t k) { return static_cast<std::size_t>(k << 36); });
+  expect_sums_of_many_keys<TypeParam>([](std::uint64_t k) { return static_cast<std::size_t>(k >> 7 & 255); });
+}
+
+/// A key that cannot be copied.
+struct moved_key {
+  std::unique_ptr<int> of;
+  bool operator==(moved_key const& other) const { return *of == *other.of; }
+};
+TYPED_TEST(by_key, move_keys_and_values) {
+  auto const hash = [](moved_key const& k) { return std::hash<int>()(*k.of); };
+  auto const own = [](int x) { return std::make_unique<int>(x); };
+  auto const key_of = [&](int x) { return moved_key{own(x % 3)}; };
+  auto const sum = [](std::unique_ptr<int> a, std::unique_ptr<int> b) { return *a += *b, std::move(a); };
+  std::vector<int> const v{1, 2, 3, 4, 5, 6, 7};
+  single_pieces const each;
+  auto const sums = filch::reduce_by_key<TypeParam>(v, key_of, own, sum, hash);
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_TRUE(*sums[0].first.of == 1 && *sums[0].second == 12);
+  EXPECT_TRUE(*sums[1].first.of == 2 && *sums[1].second == 7);
+  EXPECT_TRUE(*sums[2].first.of == 0 && *sums[2].second == 9);
+}
+
+/// After an exception of any function the index is as it was before.
+TYPED_TEST(by_key, find_keys_after_an_exception) {
+  std::vector<std::pair<int, int>> entries;
+  filch::detail::key_index<std::hash<int>, std::equal_to<>> index{{}, {}};
+  std::size_t found = 0;
+  auto const add = [&](int key) {
+    index.find_or_make(
+        entries, key,
+        [&](std::size_t place) {
+          EXPECT_EQ(entries[place].second, key);
+          ++found;
+        },
+        [&](int own) {
+          if (own % 10 == 7) throw own;
+          entries.emplace_back(own, own);
+        });
+  };
+  for (int key = 0; key < 1'000; ++key) {
+    if (key % 10 == 7) {
+      EXPECT_THROW(add(key), int);
+    } else {
+      add(key);
+    }
+  }
+  EXPECT_EQ(found, 0u);
+  for (int key = 0; key < 1'000; ++key) {
+    if (key % 10 != 7) add(key);
+  }
+  EXPECT_EQ(found, 900u);
 }
 
 /// As after an exception. Runs no threads. The upper piece has bins of positions in memory, or calls bin_of late.
