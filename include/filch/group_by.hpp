@@ -55,10 +55,11 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
     return std::min(upper, std::max(entries.size(), by_rate)) * k_ticks_a_key;
   }
   void merge(keyed_piece& upper) {
-    for (auto& [k, v] : upper.entries) {
+    for (auto& entry : upper.entries) {
       places.find_or_make(
-          entries, std::move(k), [&](std::size_t place) { work->append(entries[place].second, std::move(v)); },
-          [&](key&& own) { entries.emplace_back(std::move(own), std::move(v)); });
+          entries, std::move(entry.first),
+          [&](std::size_t place) { work->append(entries[place].second, std::move(entry.second)); },
+          [&](key&& own) { entries.emplace_back(std::move(own), std::move(entry.second)); });
     }
   }
 

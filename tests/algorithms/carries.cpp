@@ -158,7 +158,6 @@ TYPED_TEST(carries, are_right_at_any_time) {
 struct counting_work {
   using carry = std::size_t;
   using sum = std::size_t;
-  static constexpr std::size_t k_turn = 1;
   counting_work const& serial() const noexcept { return *this; }
   bool direct(std::size_t first, std::size_t last, carry& at) const { return at += last - first, true; }
   void ahead(std::size_t first, std::size_t last, std::optional<sum>& total) const {
