@@ -148,11 +148,13 @@ TYPED_TEST(other_searches, flatten_ranges_of_bits) {
   });
 }
 
+#if !defined(__clang_major__) || __clang_major__ >= 16
 TEST(other_searches_of_views, flatten_ranges_that_are_made_at_each_access) {
   auto const rows =
       std::views::iota(0, 3) | std::views::transform([](int x) { return ints(static_cast<std::size_t>(x), x); });
   EXPECT_EQ(filch::flatten<filch::serial>(rows), (ints{1, 2, 2}));
 }
+#endif
 
 }  // namespace
 }  // namespace filch_test

@@ -2,6 +2,7 @@
 // the channels are in words.hpp. Protocol: protocol.md, "Words" and "Roots".
 #pragma once
 
+#include <filch/channel_options.hpp>
 #include <filch/detail/channel_task.hpp>
 
 #include <cstddef>
