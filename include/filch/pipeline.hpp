@@ -85,7 +85,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     std::size_t const number = taken_++;
     bool continues = false;
     {
-      std::lock_guard const lock(mutex_);
+      std::lock_guard<mutex> const lock(mutex_);
       ++under_way_;
       continues = is_in_source_ = under_way_ < most_;
     }
@@ -98,7 +98,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   /// An item is through: there may be room for another one.
   void ends() {
     {
-      std::lock_guard const lock(mutex_);
+      std::lock_guard<mutex> const lock(mutex_);
       --under_way_;
       if (std::exchange(is_in_source_, true)) return;
     }

@@ -174,7 +174,9 @@ void check_slow_range(address a, std::size_t bytes, access_kind kind, address pc
   switch (kind) {
     case access_kind::read: return check_range_of<false>(a, a + bytes, pc);
     case access_kind::write: return check_range_of<true>(a, a + bytes, pc);
-    default: return check_slow(a, bytes, kind, pc);
+    case access_kind::atomic_read:
+    case access_kind::atomic_write:
+    case access_kind::free: return check_slow(a, bytes, kind, pc);
   }
 }
 

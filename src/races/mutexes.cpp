@@ -39,7 +39,7 @@ class once_section {
   }
 
  private:
-  fork_place place_;
+  fork_place place_{};
 };
 
 constexpr unsigned k_most_once = 64;

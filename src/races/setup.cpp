@@ -2,6 +2,8 @@
 // threads that are not checked. The dynamic linker and libc call it.
 #include "races/setup.hpp"
 
+#include <filch/detail/task_cancelled.hpp>
+
 #include <link.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -23,7 +25,10 @@
 
 namespace filch::inline FILCH_ABI {
 setup_error::~setup_error() = default;
-}
+task_cancelled::task_cancelled()
+    : std::runtime_error("filch: the task's group was cancelled before the task began") {}
+task_cancelled::~task_cancelled() = default;
+}  // namespace filch::inline FILCH_ABI
 
 /// A function of the compiler's runtime only.
 extern "C" [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);

@@ -79,7 +79,7 @@ std::string variable_in(std::string const& path, address a) {
   where.sh_offset = header.e_shoff;
   where.sh_size = std::size_t{header.e_shnum} * sizeof(ElfW(Shdr));
   auto const sections = read_table<ElfW(Shdr)>(file, where);
-  for (ElfW(Word) const type : {SHT_SYMTAB, SHT_DYNSYM}) {
+  for (auto const type : {ElfW(Word){SHT_SYMTAB}, ElfW(Word){SHT_DYNSYM}}) {
     for (auto const& section : sections) {
       if (section.sh_type != type || section.sh_link >= sections.size()) continue;
       auto const names = read_table<char>(file, sections[section.sh_link]);

@@ -4,11 +4,11 @@
 #include "scale.hpp"
 #include "seeds.hpp"
 #include "stealing.hpp"
+#include "stop_source.hpp"
 
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -133,7 +133,7 @@ TYPED_TEST(pipeline, stops_at_an_exception_or_a_request) {
                  int);
     EXPECT_LE(ended.load(), 20);
     EXPECT_THROW(filch::pipeline<TypeParam>(3, []() -> std::optional<int> { throw 'a'; }, [](int) {}), char);
-    std::stop_source at_once;
+    stop_source at_once;
     EXPECT_FALSE(filch::pipeline<TypeParam>(
         at_once.get_token(), 1, count_to(5),
         [&](int i) {
@@ -141,14 +141,14 @@ TYPED_TEST(pipeline, stops_at_an_exception_or_a_request) {
           return i;
         },
         [](int) { ADD_FAILURE() << "a stage after the request"; }));
-    std::stop_source source;
-    std::stop_token const token = source.get_token();
+    stop_source source;
+    stop_token const token = source.get_token();
     std::atomic<int> begun{0};
     EXPECT_FALSE(filch::pipeline<TypeParam>(token, 8, count_to(100'000), [&](int) {
       if (begun.fetch_add(1) == 30) source.request_stop();
     }));
     EXPECT_LE(begun.load(), 60);
-    EXPECT_TRUE(filch::pipeline<TypeParam>(std::stop_token(), 8, count_to(10), [](int) {}));
+    EXPECT_TRUE(filch::pipeline<TypeParam>(stop_token(), 8, count_to(10), [](int) {}));
   });
 }
 

@@ -5,6 +5,7 @@
 #include "counted.hpp"
 #include "seeds.hpp"
 #include "stealing.hpp"
+#include "stop_source.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -105,8 +105,8 @@ TYPED_TEST(task_group, cancels) {
     group.wait();
     EXPECT_FALSE(is_whole.load());
     // And a group is told by another token.
-    std::stop_source source;
-    std::stop_token const token = source.get_token();
+    stop_source source;
+    stop_token const token = source.get_token();
     filch::task_group<TypeParam> inner(token);
     source.request_stop();
     EXPECT_TRUE(inner.is_cancelled());

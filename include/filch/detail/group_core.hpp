@@ -36,7 +36,7 @@ class FILCH_API group_core final : task_source {
   /// worker_index: of the scheduler. tasks_on_stack: of a scheduler that runs tasks on top of waits: the count of the
   /// calling worker's, or null.
   group_core(unsigned (*worker_index)() noexcept, unsigned* (*tasks_on_stack)() noexcept);
-  ~group_core();
+  ~group_core() override;
 
   /// For the scheduler's attach(). Before anything else.
   task_source& source() noexcept { return *this; }

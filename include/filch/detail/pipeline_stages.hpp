@@ -54,7 +54,7 @@ template <class Item, bool InOrder> class gate {
 
   /// True: the caller is inside, with its item. False: the item waits.
   bool enter(std::size_t number, Item& item) {
-    std::lock_guard const lock(mutex_);
+    std::lock_guard<mutex> const lock(mutex_);
     if (!is_busy_ && (!InOrder || number == next_)) {
       is_busy_ = true;
       return true;
@@ -68,7 +68,7 @@ template <class Item, bool InOrder> class gate {
   }
   /// The caller leaves. Returns the item that is inside now.
   numbered<Item> leave() {
-    std::lock_guard const lock(mutex_);
+    std::lock_guard<mutex> const lock(mutex_);
     numbered<Item> follows;
     if constexpr (InOrder) {
       ++next_;

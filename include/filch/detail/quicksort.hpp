@@ -137,7 +137,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   }
   /// One bad pivot more. If there were too many, sorts the part.
   bool give_up(std::size_t first, std::size_t n, unsigned& bad) const {
-    if (bad != 0) return --bad, false;
+    if (bad != 0) return static_cast<void>(--bad), false;
     detail::heap_sort(at(first), n, less_);
     return true;
   }

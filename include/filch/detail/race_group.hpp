@@ -45,7 +45,7 @@ class race_group {
   /// Begins it, or keeps it for a pool. `is_joined`: wait() joins it by itself.
   void add(std::shared_ptr<task> t, bool is_joined) {
     if (is_joined) {
-      std::lock_guard const lock(mutex_);
+      std::lock_guard<mutex> const lock(mutex_);
       joined_.push_back(t);
     }
     if (scope_) {
@@ -76,7 +76,7 @@ class race_group {
   }
   void failed(std::exception_ptr e) {
     cancel();
-    std::lock_guard const lock(mutex_);
+    std::lock_guard<mutex> const lock(mutex_);
     failures_.push_back(std::move(e));
   }
   void dropped() noexcept { has_dropped_.store(true, std::memory_order_relaxed); }

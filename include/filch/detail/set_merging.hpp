@@ -71,8 +71,14 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
           write(at.count++, from);
         }
       }
-      if (!is_second) ++at.i, static_cast<void>(++from);
-      if (!is_first) ++at.j, static_cast<void>(++from2);
+      if (!is_second) {
+        ++at.i;
+        ++from;
+      }
+      if (!is_first) {
+        ++at.j;
+        ++from2;
+      }
     }
     return at;
   }

@@ -3,6 +3,7 @@
 #include <filch/blocking.hpp>
 #include <filch/detail/caught.hpp>
 #include <filch/detail/group_words.hpp>
+#include <filch/detail/task_cancelled.hpp>
 
 #include "os/linux/futex.hpp"
 #include "runtime/account.hpp"
@@ -15,7 +16,13 @@
 
 #include <utility>
 
-namespace filch::inline FILCH_ABI::detail {
+namespace filch::inline FILCH_ABI {
+
+task_cancelled::task_cancelled()
+    : std::runtime_error("filch: the task's group was cancelled before the task began") {}
+task_cancelled::~task_cancelled() = default;
+
+namespace detail {
 
 using runtime::group_list;
 
@@ -242,4 +249,5 @@ bool group_core::begin_anew(std::vector<std::exception_ptr>& failures, std::exce
   return has_dropped;
 }
 
-}  // namespace filch::inline FILCH_ABI::detail
+}  // namespace detail
+}  // namespace filch::inline FILCH_ABI

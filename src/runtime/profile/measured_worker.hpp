@@ -16,7 +16,7 @@ class measured_worker {
  public:
   measured_worker(measured_worker const&) = delete;
   measured_worker& operator=(measured_worker const&) = delete;
-  virtual ~measured_worker() = default;
+  virtual ~measured_worker();
   bool is_valid() const noexcept { return room_.valid(); }
   /// The record of the worker's thread, while a call lasts. Returns the one before.
   record* use(record* r) noexcept { return std::exchange(record_, r); }

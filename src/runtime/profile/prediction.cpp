@@ -186,7 +186,7 @@ class simulation {
     if (s.where == phase::in_f) return 0;
     if (s.where == phase::in_g) {
       double const inside = until_offer_in(tree_.begin_of(tree_.g_of(s.at)), offset - s.g_begins);
-      if (inside != k_never) return inside;
+      if (inside < k_never) return inside;
       s = tree_.at(tree_.after(s.at));
     }
     // A side that takes no time is over before a thief comes.
@@ -204,7 +204,7 @@ class simulation {
     if (w.is != worker::state::runs || w.is_sought || w.has_no_offer) return;
     if (awake_ + asleep_ + w.leapers.size() == 0) return;
     double const offer = until_offer(w, now);
-    w.has_no_offer = offer == k_never;
+    w.has_no_offer = offer >= k_never;
     if (w.has_no_offer) return;
     w.is_sought = true;
     double const chance = static_cast<double>(w.leapers.size()) + static_cast<double>(awake_) / (workers() - 1);

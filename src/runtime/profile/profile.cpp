@@ -2,6 +2,8 @@
 // ask it when they are made. record.cpp measures.
 #include "runtime/profile/profile.hpp"
 
+#include "runtime/profile/measured_worker.hpp"
+
 #include "runtime/fork_generation.hpp"
 #include "runtime/profile/report.hpp"
 #include "runtime/profile/summary.hpp"
@@ -14,6 +16,9 @@
 #include <utility>
 
 namespace filch::runtime::profile {
+
+measured_worker::~measured_worker() = default;
+
 namespace {
 
 unsigned seconds_of_patience = 5;

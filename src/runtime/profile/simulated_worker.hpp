@@ -58,7 +58,7 @@ struct event {
   unsigned who;
   std::uint64_t version;
   bool operator<(event const& other) const noexcept {  // the greatest comes first
-    return at != other.at ? at > other.at : number > other.number;
+    return at > other.at || (at >= other.at && number > other.number);
   }
 };
 

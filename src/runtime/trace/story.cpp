@@ -7,6 +7,9 @@
 #include <utility>
 
 namespace filch::runtime::trace {
+
+listener::~listener() = default;
+
 namespace {
 
 struct place_state {

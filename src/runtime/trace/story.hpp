@@ -17,7 +17,7 @@ inline constexpr unsigned k_states = 5;
 /// Is told what happened, in order of time. Times are cycles.
 class listener {
  public:
-  virtual ~listener() = default;
+  virtual ~listener();
   /// The place is in this state from now on. `code` ran, if it is busy; 0: not known. `flow` ends here, unless 0.
   virtual void changes(unsigned place, std::uint64_t time, state now, address code, std::uint64_t flow) = 0;
   /// A task of that place was stolen, or its fiber was suspended, with so many pages of stack: `flow` begins here.

@@ -171,7 +171,7 @@ std::string text_of(summary const& s) {
            100 * p.searching, 100 * p.waiting, 100 * p.asleep, p.steals);
   }
   append(text, "%.2f of %u workers in use, on average while any was\n", s.in_use, s.workers);
-  if (s.idle_seconds == 0) return text;
+  if (s.idle_seconds <= 0) return text;
   append(text, "longest stretch with half of them idle: %.6f s, %.6f s after the begin; meanwhile ran %s\n",
          s.idle_seconds, s.idle_begin, s.ran_meanwhile.c_str());
   return text;

@@ -10,6 +10,8 @@ namespace filch::inline FILCH_ABI::detail {
 
 namespace profiling = runtime::profile;
 
+cactus_profile::~cactus_profile() = default;
+
 namespace {
 
 /// A frame around each open join takes more of the stack.

@@ -15,6 +15,7 @@ class cactus_profile final : public runtime::profile::measured_worker {
   using index = std::uint32_t;
 
   explicit cactus_profile(std::ptrdiff_t most) noexcept : measured_worker(most) {}
+  ~cactus_profile() override;
   void touch(cactus_member& w) noexcept;
 
   /// The newest task was pushed: a join's, or a scope's, whose place is its ticket's.

@@ -8,6 +8,8 @@ namespace filch::inline FILCH_ABI::detail {
 
 namespace profiling = runtime::profile;
 
+channel_profile::~channel_profile() = default;
+
 void channel_team::begin_profile(channel_member& m) {
   profiling::begin_profile<channel>(
       std::make_unique<channel_profile>(m.first_task(), m.end), profile_at(m.index), m, m.profile,

@@ -14,6 +14,7 @@ inline void channel_let_loops_split(channel_worker& w, bool) noexcept { w.doorbe
 class channel_profile final : public runtime::profile::stack_profile<channel_stack, &channel_let_loops_split> {
  public:
   using stack_profile::stack_profile;
+  ~channel_profile() override;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -9,6 +9,8 @@ namespace filch::inline FILCH_ABI::detail {
 
 namespace profiling = runtime::profile;
 
+direct_profile::~direct_profile() = default;
+
 void direct_team::begin_profile(direct_member& m) {
   profiling::begin_profile<direct>(
       std::make_unique<direct_profile>(m.first_task(), m.end), profile_at(m.index), m, m.profile,

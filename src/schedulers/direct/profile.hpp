@@ -22,6 +22,7 @@ inline void direct_let_loops_split(direct_worker& w, bool split) noexcept {
 class direct_profile final : public runtime::profile::stack_profile<direct_stack, &direct_let_loops_split> {
  public:
   using stack_profile::stack_profile;
+  ~direct_profile() override;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail
