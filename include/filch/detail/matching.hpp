@@ -37,41 +37,55 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
   Test test;
   std::size_t from_above;  // 0, or the length of the search: then position 0 is the last place
 
-  /// Do the elements after `i` match all but the first of in2?
-  bool rest_matches(Iterator i) const {
-    Iterator2 j = first2;
-    for (std::size_t n = 1; n != length2; ++n) {
-      ++i;
-      ++j;
-      if (!static_cast<bool>(test(*i, *j))) return false;
+  Iterator place(std::size_t position) const {
+    return detail::iterator_after(first, from_above == 0 ? position : from_above - 1 - position);
+  }
+  /// Do the elements from `i` on match all of in2? That at `known` does.
+  bool rest_matches(Iterator const& i, std::size_t known) const {
+    for (std::size_t n = 0; n != length2; ++n) {
+      std::size_t const at = known == 0 ? n : length2 - 1 - n;
+      if (at != known &&
+          !static_cast<bool>(test(*detail::iterator_after(i, at), *detail::iterator_after(first2, at))))
+        return false;
     }
     return true;
   }
-  /// Most places differ in the first element: a loop of its own.
+  /// Most places differ in one element: a loop of its own. It is the first of in2, and from above the last, as in
+  /// std's functions; the other one where that matches often.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t begin, std::size_t last, Pred pred) const {
-    for (; begin != last; ++begin) {
-      Iterator const i = detail::iterator_after(first, from_above == 0 ? begin : from_above - 1 - begin);
+    constexpr std::size_t k_often = 16;
+    std::size_t known = from_above == 0 ? 0 : length2 - 1;
+    std::size_t hits = 0;
+    for (std::size_t since = begin; begin != last; ++begin) {
+      Iterator const i = detail::iterator_after(place(begin), known);
+      Iterator2 const wanted = detail::iterator_after(first2, known);
       std::size_t const n = last - begin;
-      std::size_t const skipped = from_above == 0 ? places_skipped<1>(i, n) : places_skipped<-1>(i, n);
+      std::size_t const skipped =
+          from_above == 0 ? places_skipped<1>(i, wanted, n) : places_skipped<-1>(i, wanted, n);
       begin += skipped;
       if (skipped == n) break;
-      auto const to_hit = static_cast<std::iter_difference_t<Iterator>>(skipped);
-      if (pred(rest_matches(from_above == 0 ? i + to_hit : i - to_hit))) break;
+      if (pred(rest_matches(place(begin), known))) break;
+      if (++hits * k_often > begin - since + 2 * k_often) {
+        known = length2 - 1 - known;
+        hits = 0;
+        since = begin;
+      }
     }
     return begin;
   }
-  /// The number of the n places from i on, up or down, before the first one whose element matches the first of in2.
+  /// The number of the n elements from i on, up or down, before the first one that matches that of in2.
   /// Four at a time, as elements::first_where.
-  template <int Step> FILCH_INLINE std::size_t places_skipped(Iterator const& i, std::size_t n) const {
+  template <int Step>
+  FILCH_INLINE std::size_t places_skipped(Iterator const& i, Iterator2 const& of, std::size_t n) const {
     constexpr bool k_is_number = points_to_numbers<Iterator2>;  // which is kept in a register
     [[maybe_unused]] std::conditional_t<k_is_number, std::iter_value_t<Iterator2>, nothing> wanted{};
-    if constexpr (k_is_number) wanted = *first2;
+    if constexpr (k_is_number) wanted = *of;
     Iterator at = i;
     auto const matches = [&] {
       if constexpr (k_is_number) {
         return static_cast<bool>(test(*at, static_cast<std::iter_reference_t<Iterator2>>(wanted)));
       } else {
-        return static_cast<bool>(test(*at, *first2));
+        return static_cast<bool>(test(*at, *of));
       }
     };
     auto const places = [&] { return static_cast<std::size_t>(Step > 0 ? at - i : i - at); };
