@@ -208,5 +208,20 @@ TYPED_TEST(searches, know_the_lowest_hit_if_all_below_has_run) {
   }
 }
 
+/// One end of what is sought matches at each fourth place, the other one nowhere: the rare one is looked for.
+TEST(searches_of_parts, call_the_predicate_about_once_a_place) {
+  std::vector<int> v(64'000);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>(i % 4);
+  for (std::vector<int> const& part : {std::vector<int>{0, 9}, std::vector<int>{9, 0}}) {
+    std::size_t calls = 0;
+    auto const same = [&calls](int a, int b) { return ++calls, a == b; };
+    EXPECT_EQ(filch::search<filch::serial>(v.begin(), v.end(), part.begin(), part.end(), same), v.end());
+    EXPECT_LT(calls, v.size() * 9 / 8);
+    calls = 0;
+    EXPECT_EQ(filch::find_end<filch::serial>(v.begin(), v.end(), part.begin(), part.end(), same), v.end());
+    EXPECT_LT(calls, v.size() * 9 / 8);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test
