@@ -25,8 +25,6 @@
 
 namespace filch::inline FILCH_ABI {
 setup_error::~setup_error() = default;
-task_cancelled::task_cancelled()
-    : std::runtime_error("filch: the task's group was cancelled before the task began") {}
 task_cancelled::~task_cancelled() = default;
 }  // namespace filch::inline FILCH_ABI
 

@@ -18,8 +18,6 @@
 
 namespace filch::inline FILCH_ABI {
 
-task_cancelled::task_cancelled()
-    : std::runtime_error("filch: the task's group was cancelled before the task began") {}
 task_cancelled::~task_cancelled() = default;
 
 namespace detail {
