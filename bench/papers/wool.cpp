@@ -305,7 +305,7 @@ void show_figure_1(report& r, steal_costs const& costs, effort const& e) {
       if (is_fib) fib_on_2 = m.speedup();
       forecast const more(s.tree(), m, costs, steal_rule::leapfrog);
       series p{label, source::predicted, {}};
-      for (unsigned const n : {2, 4, 6, 8}) p.points.emplace_back(n, base * 1e9 / more.on(n).ns);
+      for (unsigned const n : {2u, 4u, 6u, 8u}) p.points.emplace_back(n, base * 1e9 / more.on(n).ns);
       f.lines.push_back(std::move(p));
     }
   }
@@ -328,7 +328,7 @@ void show_figure_6(report& r, std::vector<characteristics> const& all) {
   for (auto const& c : all) {
     std::string const& name = c.theirs->what.theirs;
     if (name != "250, 1k" && name != "64" && name != "12" && name != "256, 8") continue;
-    for (unsigned const p : {1, 2, 4, 8, 12}) {
+    for (unsigned const p : {1u, 2u, 4u, 8u, 12u}) {
       prediction const& at = c.on.at(p);
       double const serial = c.ours.serial * 1e9;
       t.rows.push_back({c.theirs->what.workload + " " + name, fmt::format("{}", p), digits(at.own_ns / serial),
