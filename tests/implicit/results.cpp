@@ -118,7 +118,7 @@ template <class K> typename K::type all_stolen(int depth, unsigned seed) {
   using R = typename K::type;
   if (depth == 0) return K::of(seed % 100);
   auto [a, b] = stolen_join<S>{}([=]() -> R { return all_stolen<K>(depth - 1, 2 * seed); },
-                                   [=]() -> R { return forked<K>(depth - 1, 2 * seed + 1); });
+                                 [=]() -> R { return forked<K>(depth - 1, 2 * seed + 1); });
   return node<K>(K::in(a), K::in(b));
 }
 
