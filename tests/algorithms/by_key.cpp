@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -131,6 +132,21 @@ TYPED_TEST(by_key, move_keys_and_values) {
   EXPECT_TRUE(*sums[0].first.of == 1 && *sums[0].second == 12);
   EXPECT_TRUE(*sums[1].first.of == 2 && *sums[1].second == 7);
   EXPECT_TRUE(*sums[2].first.of == 0 && *sums[2].second == 9);
+}
+
+/// value_of may move from the element, of which the key is a part.
+TYPED_TEST(by_key, copy_keys_before_their_elements_are_moved) {
+  std::vector<std::string> const words{"one", "two", "one", "three", "two", "one"};
+  auto const part_of = [](std::string& word) -> std::string& { return word; };
+  auto const moved = [](std::string& word) { return std::move(word); };
+  using sums_type = std::vector<std::pair<std::string, std::string>>;
+  for (bool is_split : {false, true}) {
+    auto v = words;
+    std::optional<single_pieces> each;
+    if (is_split) each.emplace();
+    EXPECT_EQ(filch::reduce_by_key<TypeParam>(v, part_of, moved),
+              (sums_type{{"one", "oneoneone"}, {"two", "twotwo"}, {"three", "three"}}));
+  }
 }
 
 /// After an exception of any function the index is as it was before.
