@@ -23,12 +23,13 @@ namespace filch::inline FILCH_ABI::detail {
 /// lose a report, and decides later: all of it is a hint.
 class loop_trial {
  public:
-  /// For how many ticks a loop of n iterations should run alone before it may be split. 0: not at all.
+  /// For how many ticks a loop of n iterations should run alone before it may be split. 0: not at all. Never 0 in a
+  /// trial, which would not end.
   std::uint64_t ticks_alone(std::size_t n) const noexcept {
     state const now = state_.load(std::memory_order_relaxed);  // relaxed: a hint, here and below
     if (now.does == way::split) return 0;
     std::uint64_t const split = ticks_split(n);
-    return now.does == way::alone ? split + split / 2 : split;
+    return std::clamp<std::uint64_t>(now.does == way::alone ? split + split / 2 : split, 1, k_short);
   }
   /// n iterations were shared with another worker, which took so long.
   void was_split(std::size_t n, std::uint64_t ticks) noexcept {
@@ -104,13 +105,14 @@ class loop_trial {
 /// The trials of all loops with one body, by their lengths.
 class loop_trials {
  public:
-  /// Those of loops of n iterations.
+  /// Those of loops of n iterations, at least one.
   loop_trial& of(std::size_t n) noexcept {
-    return of_length_[static_cast<std::size_t>(std::bit_width(n)) % k_lengths];
+    return of_length_[std::min(static_cast<std::size_t>(std::bit_width(n)), k_lengths) - 1];
   }
 
  private:
-  static constexpr std::size_t k_lengths = 8;
+  // Loops of half a million iterations or more are hardly ever short: they have one entry.
+  static constexpr std::size_t k_lengths = 20;
   std::array<loop_trial, k_lengths> of_length_{};
 };
 
