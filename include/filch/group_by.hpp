@@ -83,6 +83,7 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
 template <class Iterator, class ValueOf, class Op> struct reducing_values {
   using element = std::iter_reference_t<Iterator>;
   using value = kept_result_of<Iterator, ValueOf>;
+  static_assert(std::invocable<Op&, value, value>, "filch: op must take two values of value_of's type");
   ValueOf& value_of;
   Op& op;
   value first(element&& x) const { return value(detail::call_with(value_of, static_cast<element&&>(x))); }

@@ -33,6 +33,15 @@ TYPED_TEST(by_key, histogram_counts_each_element_in_few_and_many_and_skewed_bins
   });
 }
 
+TYPED_TEST(by_key, histogram_takes_any_integer_as_the_number_of_a_bin) {
+  enum class colour : signed char { red, green };
+  std::vector<colour> const v{colour::green, colour::red, colour::green};
+  EXPECT_EQ(filch::histogram<TypeParam>(v, 2), (std::vector<std::size_t>{1, 2}));
+  auto const is_green = [](colour c) { return c == colour::green; };
+  EXPECT_EQ(filch::histogram<TypeParam>(v, 2, is_green), (std::vector<std::size_t>{1, 2}));
+  static_assert(!filch::detail::bin_number<double&> && !filch::detail::bin_number<float>);
+}
+
 TYPED_TEST(by_key, histogram_adds_to_the_bins) {
   std::vector<unsigned> bins{10, 20};
   std::vector<bool> const v{true, false, true};
