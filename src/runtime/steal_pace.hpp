@@ -5,6 +5,7 @@
 #include "runtime/account.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace filch::runtime {
 
@@ -13,6 +14,11 @@ namespace filch::runtime {
 constexpr unsigned pauses_between_looks(unsigned workers, bool is_oversubscribed) noexcept {
   constexpr unsigned k_thieves_that_look = 4;
   return is_oversubscribed ? 1 : std::max(1U, (workers - 1) / k_thieves_that_look);
+}
+
+/// No more workers than processors run at a time, and cost a victim something.
+constexpr unsigned workers_at_once(unsigned workers, std::size_t processors) noexcept {
+  return static_cast<unsigned>(std::clamp<std::size_t>(processors, 1, workers));
 }
 
 /// Each thief has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a

@@ -64,7 +64,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
-  steal_pace pace(cost_of_steal(), workers());
+  steal_pace pace(cost_of_steal(), workers_at_once(workers(), settings_.available));
   clock::time_point since{};
   clock::time_point next_to_insist{};
   while (!stop.is_set()) {

@@ -59,6 +59,13 @@ TEST(thieves, pause_for_longer_if_they_are_many_and_all_run) {
   EXPECT_EQ(pauses_between_looks(65, true), 1u) << "they would yield to workers with tasks, and run again";
 }
 
+TEST(thieves, that_wait_for_a_processor_cost_nothing) {
+  using filch::runtime::workers_at_once;
+  EXPECT_EQ(workers_at_once(64, 2), 2u);
+  EXPECT_EQ(workers_at_once(4, 16), 4u);
+  EXPECT_EQ(workers_at_once(4, 0), 1u);
+}
+
 TEST(account, has_no_time_to_wait_after_the_clock_was_set_back) {
   cycles const now = filch::runtime::time_stamp();
   EXPECT_EQ(filch::runtime::time_until(now - 1), 0);
