@@ -85,13 +85,15 @@ class loop_trial {
   static constexpr unsigned k_fewest = 16;
   static constexpr unsigned k_most_won = 6;   // at most 1,024 loops run alone between two that are split
   static constexpr unsigned k_most_lost = 7;  // at most 2,048 loops are split between two trials
-  struct state {
+  // Aligned to its size: else Clang 14 loads and stores it by calls of libatomic.
+  struct alignas(8) state {
     way does;
     std::uint8_t won;   // trials won in a row by loops that ran alone
     std::uint8_t lost;  // trials lost in a row
     std::uint8_t unused;
     std::uint32_t left;  // loops until the next trial, or the next split
   };
+  static_assert(alignof(state) == sizeof(state) && std::atomic<state>::is_always_lock_free);
 
   std::uint64_t ticks_split(std::size_t n) const noexcept {
     return each_.load(std::memory_order_relaxed) * std::min(n, k_longest) / k_parts;
