@@ -101,10 +101,15 @@ consumed() {  # consumed BUILD
 
   what="pkg-config"
   for_pkg_config "$prefix"
-  # shellcheck disable=SC2046
-  g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config --libs filch) \
-    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config"
-  "$work/by-pkg-config"
+  local compiler
+  for compiler in g++ clang++-14 clang++-19; do
+    command -v "$compiler" >/dev/null || continue
+    what="pkg-config with $compiler"
+    # shellcheck disable=SC2046
+    "$compiler" -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config --libs filch) \
+      -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config"
+    "$work/by-pkg-config"
+  done
 }
 
 checked_for_races() {
