@@ -37,11 +37,15 @@ template <class Sched, class Stop, class Iterator> auto flatten(Stop& stop, inpu
 /// The value of a key that needs none.
 struct no_value {};
 template <class Sched, class Stop, class Iterator> auto remove_duplicates(Stop& stop, input<Iterator> const& in) {
+  using value = std::iter_value_t<Iterator>;
+  static_assert(std::is_default_constructible_v<std::hash<value>> &&
+                    std::is_invocable_v<std::equal_to<>, value const&, value const&>,
+                "filch::remove_duplicates: the elements need std::hash and ==; reduce_by_key takes other functions");
   std::identity key;
   auto nothing = [](auto&&) { return no_value{}; };
   auto first = [](no_value, no_value) { return no_value{}; };
   auto keys = detail::reduce_by_key<Sched>(stop, in, key, nothing, first);
-  std::vector<std::iter_value_t<Iterator>> all;
+  std::vector<value> all;
   all.reserve(keys.size());
   for (auto& [x, none] : keys) all.push_back(std::move(x));
   return all;

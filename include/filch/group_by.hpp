@@ -69,7 +69,10 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
       places.find_or_make(
           entries, static_cast<Key&&>(k),
           [&](std::size_t place) { work->add(entries[place].second, static_cast<element&&>(x)); },
-          [&](Key&& own) { entries.emplace_back(static_cast<Key&&>(own), work->first(static_cast<element&&>(x))); });
+          [&](Key&& own) {
+            key taken(static_cast<Key&&>(own));  // first: it may be a part of x, which may be moved away
+            entries.emplace_back(std::move(taken), work->first(static_cast<element&&>(x)));
+          });
     } else {
       add(key(static_cast<Key&&>(k)), static_cast<element&&>(x));
     }
@@ -80,6 +83,7 @@ template <class Iterator, class KeyOf, class Work, class Hash, class Equal> stru
 template <class Iterator, class ValueOf, class Op> struct reducing_values {
   using element = std::iter_reference_t<Iterator>;
   using value = kept_result_of<Iterator, ValueOf>;
+  static_assert(std::invocable<Op&, value, value>, "filch: op must take two values of value_of's type");
   ValueOf& value_of;
   Op& op;
   value first(element&& x) const { return value(detail::call_with(value_of, static_cast<element&&>(x))); }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 namespace filch::inline FILCH_ABI {
@@ -134,8 +135,20 @@ template <class Sched, class Source, class Bins> class bin_counting_piece {
   std::unique_ptr<count[], free_memory> counts_;
 };
 
+/// Can it be the number of a bin? A floating-point number is not rounded for the caller: -0.5 would count in bin 0.
+template <class Number>
+concept bin_number = !std::is_floating_point_v<std::remove_cvref_t<Number>> &&
+                     requires(Number&& number) { static_cast<std::size_t>(static_cast<Number&&>(number)); };
+
 template <class Sched, class Stop, class Iterator, class Bins, class Fn>
 void histogram(Stop& stop, input<Iterator> const& in, Bins const& bins, std::size_t n_bins, Fn& bin_of) {
+  using count = std::iter_value_t<Bins>;
+  static_assert(std::is_integral_v<count> && !std::is_same_v<count, bool>,
+                "filch::histogram: the bins must be of an integer type");
+  static_assert(
+      bin_number<std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>>,
+      "filch::histogram: bin_of must return the number of a bin, an integer; without bin_of the elements are "
+      "the numbers");
   elements<Iterator, Fn> const bin_of_each(in.first, bin_of);
   bin_counting_piece<Sched, elements<Iterator, Fn>, Bins> piece(bin_of_each, bins, n_bins);
   detail::run_pieces<Sched>(0, in.length, piece, stop);
@@ -144,7 +157,7 @@ void histogram(Stop& stop, input<Iterator> const& in, Bins const& bins, std::siz
 }  // namespace detail
 
 /// Counts: for every element x of [first, last), adds 1 to bins[bin_of(x)]. The bins are bins[0] to bins[n_bins - 1]
-/// of an integer type. bin_of(x) must be below n_bins. The bins keep what they had before.
+/// of an integer type. bin_of(x) must be an integer below n_bins. The bins keep what they had before.
 ///
 /// No atomic operation is used, so a bin in which most elements fall costs no more than others. Exceptions, pool and
 /// thread: as in `for_index`. After an exception the counts are unspecified.
@@ -171,9 +184,8 @@ bool histogram(Token const& token, Iterator first, Sentinel last, Bins bins, std
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Bins,
           class Fn = std::identity>
 void histogram(Range&& range, Bins&& bins, Fn bin_of = {}) {
-  auto const first = std::ranges::begin(range);
-  filch::histogram<Sched>(first, detail::iterator_after(first, detail::length_of(range)), std::ranges::begin(bins),
-                          detail::length_of(bins), std::move(bin_of));
+  detail::never_stopped never;
+  detail::histogram<Sched>(never, detail::input_of(range), std::ranges::begin(bins), detail::length_of(bins), bin_of);
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Bins, class Fn = std::identity>

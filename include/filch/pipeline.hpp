@@ -36,7 +36,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   static constexpr std::size_t k_stages = sizeof...(Stages);
   static constexpr std::size_t k_most = 65'536;  // serial stages in order have room for so many
 
-  /// Types of the items that stages I and later take.
+  /// Types of the items that a stage and the later ones take.
   template <class Item, class... Rest> struct items_of {
     using type = std::tuple<Item>;
   };
@@ -47,23 +47,23 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
                                          std::declval<typename items_of<result, Rest...>::type>()));
   };
   using items = typename items_of<first_item, Stages...>::type;
-  template <std::size_t I> using item = std::tuple_element_t<I, items>;
-  template <std::size_t I> using stage = std::tuple_element_t<I, std::tuple<Stages...>>;
-  template <std::size_t I> static auto gate_of() {
-    if constexpr (!stage<I>::is_serial) {
+  template <std::size_t Index> using item = std::tuple_element_t<Index, items>;
+  template <std::size_t Index> using stage = std::tuple_element_t<Index, std::tuple<Stages...>>;
+  template <std::size_t Index> static auto gate_of() {
+    if constexpr (!stage<Index>::is_serial) {
       return std::type_identity<no_gate>{};
     } else {
-      return std::type_identity<gate<item<I>, stage<I>::is_in_order>>{};
+      return std::type_identity<gate<item<Index>, stage<Index>::is_in_order>>{};
     }
   }
-  template <std::size_t... I> static auto gates_of(std::index_sequence<I...>) {
-    return std::type_identity<std::tuple<typename decltype(gate_of<I>())::type...>>{};
+  template <std::size_t... Index> static auto gates_of(std::index_sequence<Index...>) {
+    return std::type_identity<std::tuple<typename decltype(gate_of<Index>())::type...>>{};
   }
   using gates = typename decltype(gates_of(std::make_index_sequence<k_stages>()))::type;
-  template <std::size_t... I>
+  template <std::size_t... Index>
   pipeline_run(task_group<Sched>& group, std::size_t most, Source& source, std::tuple<Stages...>& stages,
-               std::index_sequence<I...>)
-      : group_(group), most_(most), source_(source), stages_(stages), gates_(((void)I, most)...) {}
+               std::index_sequence<Index...>)
+      : group_(group), most_(most), source_(source), stages_(stages), gates_(((void)Index, most)...) {}
 
  public:
   pipeline_run(task_group<Sched>& group, std::size_t most, Source& source, std::tuple<Stages...>& stages)
@@ -112,25 +112,25 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     return true;
   }
 
-  template <std::size_t I> void pass(std::size_t number, item<I>&& value) {
-    if constexpr (I == k_stages) {
+  template <std::size_t Index> void pass(std::size_t number, item<Index>&& value) {
+    if constexpr (Index == k_stages) {
       ends();
     } else if (is_stopped()) {
       return;
-    } else if constexpr (!stage<I>::is_serial) {
-      pass<I + 1>(number, detail::call(detail::bound(std::get<I>(stages_).f, std::move(value))));
+    } else if constexpr (!stage<Index>::is_serial) {
+      pass<Index + 1>(number, detail::call(detail::bound(std::get<Index>(stages_).f, std::move(value))));
     } else {
-      if (std::get<I>(gates_).enter(number, value)) inside<I>(number, std::move(value));
+      if (std::get<Index>(gates_).enter(number, value)) inside<Index>(number, std::move(value));
     }
   }
 
   /// In a serial stage. The next item gets a task before this one goes on.
-  template <std::size_t I> void inside(std::size_t number, item<I>&& value) {
-    item<I + 1> result = detail::call(detail::bound(std::get<I>(stages_).f, std::move(value)));
-    if (auto follows = std::get<I>(gates_).leave()) {
-      group_.run([this, its = std::move(*follows)]() mutable { inside<I>(its.first, std::move(its.second)); });
+  template <std::size_t Index> void inside(std::size_t number, item<Index>&& value) {
+    item<Index + 1> result = detail::call(detail::bound(std::get<Index>(stages_).f, std::move(value)));
+    if (auto follows = std::get<Index>(gates_).leave()) {
+      group_.run([this, its = std::move(*follows)]() mutable { inside<Index>(its.first, std::move(its.second)); });
     }
-    pass<I + 1>(number, std::move(result));
+    pass<Index + 1>(number, std::move(result));
   }
 
   task_group<Sched>& group_;

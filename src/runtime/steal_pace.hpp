@@ -1,11 +1,25 @@
-// The pauses of a thief after tiny tasks. "What a thief may cost its victim" in the schedulers' protocol.md.
+// The pauses of a thief between looks, and after tiny tasks. "What a thief may cost its victim" in the schedulers'
+// protocol.md.
 #pragma once
 
 #include "runtime/account.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace filch::runtime {
+
+/// Many thieves look less often each, in all as often as four: a victim writes the words that all of them read. With
+/// more workers than processors few of them run at a time, and each pause is a yield.
+constexpr unsigned pauses_between_looks(unsigned workers, bool is_oversubscribed) noexcept {
+  constexpr unsigned k_thieves_that_look = 4;
+  return is_oversubscribed ? 1 : std::max(1U, (workers - 1) / k_thieves_that_look);
+}
+
+/// No more workers than processors run at a time, and cost a victim something.
+constexpr unsigned workers_at_once(unsigned workers, std::size_t processors) noexcept {
+  return static_cast<unsigned>(std::clamp<std::size_t>(processors, 1, workers));
+}
 
 /// Each thief has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
 /// task the thief leaves all workers alone for a multiple of the loss. So the loss is a fixed part of its time, and

@@ -23,8 +23,6 @@ constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
 // After so many looks, a microsecond or two, the worker is counted as searching.
 constexpr unsigned k_looks_until_counted = 4;
-// As often in all as so many thieves would.
-constexpr unsigned k_thieves_that_look = 4;
 
 }  // namespace
 
@@ -66,7 +64,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
-  steal_pace pace(cost_of_steal(), workers());
+  steal_pace pace(cost_of_steal(), workers_at_once(workers(), settings_.available));
   clock::time_point since{};
   clock::time_point next_to_insist{};
   while (!stop.is_set()) {
@@ -107,8 +105,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
         continue;
       }
     }
-    // Many thieves look less often each: a victim writes the words that all of them read.
-    for (unsigned pauses = std::max(1U, (workers() - 1) / k_thieves_that_look); pauses != 0; --pauses) {
+    for (unsigned pauses = pauses_between_looks(workers(), oversubscribed()); pauses != 0; --pauses) {
       pause_between_looks(looks);
     }
     ++looks;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,15 @@ TYPED_TEST(by_key, histogram_counts_each_element_in_few_and_many_and_skewed_bins
     }
     counts_as_a_loop(500, [](int x) { return static_cast<std::size_t>(x < 9'000 ? 0 : x % 500); });
   });
+}
+
+TYPED_TEST(by_key, histogram_takes_any_integer_as_the_number_of_a_bin) {
+  enum class colour : signed char { red, green };
+  std::vector<colour> const v{colour::green, colour::red, colour::green};
+  EXPECT_EQ(filch::histogram<TypeParam>(v, 2), (std::vector<std::size_t>{1, 2}));
+  auto const is_green = [](colour c) { return c == colour::green; };
+  EXPECT_EQ(filch::histogram<TypeParam>(v, 2, is_green), (std::vector<std::size_t>{1, 2}));
+  static_assert(!filch::detail::bin_number<double&> && !filch::detail::bin_number<float>);
 }
 
 TYPED_TEST(by_key, histogram_adds_to_the_bins) {
@@ -131,6 +141,21 @@ TYPED_TEST(by_key, move_keys_and_values) {
   EXPECT_TRUE(*sums[0].first.of == 1 && *sums[0].second == 12);
   EXPECT_TRUE(*sums[1].first.of == 2 && *sums[1].second == 7);
   EXPECT_TRUE(*sums[2].first.of == 0 && *sums[2].second == 9);
+}
+
+/// value_of may move from the element, of which the key is a part.
+TYPED_TEST(by_key, copy_keys_before_their_elements_are_moved) {
+  std::vector<std::string> const words{"one", "two", "one", "three", "two", "one"};
+  auto const part_of = [](std::string& word) -> std::string& { return word; };
+  auto const moved = [](std::string& word) { return std::move(word); };
+  using sums_type = std::vector<std::pair<std::string, std::string>>;
+  for (bool is_split : {false, true}) {
+    auto v = words;
+    std::optional<single_pieces> each;
+    if (is_split) each.emplace();
+    EXPECT_EQ(filch::reduce_by_key<TypeParam>(v, part_of, moved),
+              (sums_type{{"one", "oneoneone"}, {"two", "twotwo"}, {"three", "three"}}));
+  }
 }
 
 /// After an exception of any function the index is as it was before.

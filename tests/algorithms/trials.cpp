@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 namespace filch_test {
@@ -101,12 +102,43 @@ TEST(trials, are_not_made_of_long_loops) {
   EXPECT_EQ(splits_until_trial(trial, std::uint64_t{1} << 20), 10'000);
 }
 
+TEST(trials, let_no_loop_run_alone_for_long) {
+  constexpr std::uint64_t k_short = std::uint64_t{1} << 19;
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial, k_short), 16);
+  EXPECT_LE(trial.ticks_alone(2 * k_length), k_short);
+  trial.was_alone();
+  trial.was_alone();
+  EXPECT_LE(trial.ticks_alone(2 * k_length), k_short);
+}
+
+TEST(trials, end_also_if_loops_take_no_time) {
+  loop_trial trial;
+  for (int i = 0; i < 16; ++i) trial.was_split(std::size_t{1} << 20, 1);
+  EXPECT_NE(trial.ticks_alone(1), 0u);
+  trial.was_too_long();
+  trial.was_too_long();
+  EXPECT_EQ(splits_until_trial(trial), 16);
+}
+
+/// A few iterations that wake a worker take longer each than the same ones in a longer loop.
 TEST(trials, are_kept_by_length) {
   loop_trials trials;
   EXPECT_EQ(&trials.of(512), &trials.of(1'023));
-  EXPECT_NE(&trials.of(512), &trials.of(511));
-  EXPECT_NE(&trials.of(512), &trials.of(1'024));
-  EXPECT_NE(&trials.of(1), &trials.of(65));
+  std::set<loop_trial*> all;
+  for (std::size_t i = 0; i < 20; ++i) all.insert(&trials.of(std::size_t{1} << i));
+  EXPECT_EQ(all.size(), 20u);
+  EXPECT_EQ(&trials.of(std::size_t{1} << 20), &trials.of(~std::size_t{0}));
+}
+
+TEST(trials, are_not_made_of_long_iterations) {
+  filch::detail::loop_history history;
+  EXPECT_EQ(splits_until_trial(history.trial_of(k_length)), 16);
+  EXPECT_EQ(history.ticks_alone(k_length), 0u) << "the cost is unknown";
+  history.ran(k_length, k_length * 30, 0);
+  EXPECT_NE(history.ticks_alone(k_length), 0u);
+  history.ran(k_length, k_length * 3'000, 0);
+  EXPECT_EQ(history.ticks_alone(k_length), 0u);
 }
 
 /// A scheduler whose worker always waits for work, as seen by the loop engine. It takes each upper half.
@@ -133,6 +165,34 @@ struct always_stolen : filch::serial {
     }
   }
 };
+
+/// A loop that ends before position `end`.
+struct ending_piece {
+  filch::detail::loop_history* past;
+  std::size_t end;
+  bool run(std::size_t, std::size_t last) const { return last <= end; }
+  ending_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(ending_piece const&) const {}
+  filch::detail::loop_history& history() const { return *past; }
+};
+constexpr std::size_t k_few = 8;  // also instrumented, the loop is short
+/// Does a trial follow on loops that are split, and end there?
+template <class Sched> bool trial_after_loops_that_end_at(std::size_t end) {
+  filch::detail::loop_history history;
+  filch::detail::never_stopped never;
+  always_stolen::ticks_of_join = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    ending_piece piece{&history, end};
+    filch::detail::split_loop<Sched>(std::size_t{0}, k_few, piece, never, k_few);
+  }
+  return history.trial_of(k_few).ticks_alone(k_few) != 0;
+}
+TEST(trials, are_made_of_whole_loops_that_were_shared) {
+  EXPECT_TRUE(trial_after_loops_that_end_at<always_stolen>(k_few));
+  EXPECT_FALSE(trial_after_loops_that_end_at<always_stolen>(k_few - 1));
+  EXPECT_FALSE(trial_after_loops_that_end_at<always_stolen>(k_few / 4));
+  EXPECT_FALSE(trial_after_loops_that_end_at<filch::serial>(k_few));
+}
 
 constexpr int k_iterations = 400;
 constexpr std::int64_t k_iteration = 100;  // ticks: the loop is worth splitting, and no iteration is long

@@ -281,6 +281,7 @@ TEST(unusual_types, elements_by_key_are_made_once) {
   EXPECT_EQ(filch::group_by<S>(in, [](std::string&& s) { return std::string(std::move(s)).size(); }).at(1).second[5],
             "15");
   EXPECT_EQ(reads, 300);
+  EXPECT_EQ(filch::group_by<S>(in, std::identity{}).at(99).first, "99");
 }
 
 /// Counts assignments from elements of an array.

@@ -101,10 +101,15 @@ consumed() {  # consumed BUILD
 
   what="pkg-config"
   for_pkg_config "$prefix"
-  # shellcheck disable=SC2046
-  g++ -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config --libs filch) \
-    -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config"
-  "$work/by-pkg-config"
+  local compiler
+  for compiler in g++ clang++-14 clang++-19; do
+    command -v "$compiler" >/dev/null || continue
+    what="pkg-config with $compiler"
+    # shellcheck disable=SC2046
+    "$compiler" -std=c++20 -O2 $(pkg-config --cflags filch) "$work/consumer/main.cpp" $(pkg-config --libs filch) \
+      -Wl,-rpath,"$(pkg-config --variable=libdir filch)" -o "$work/by-pkg-config"
+    "$work/by-pkg-config"
+  done
 }
 
 checked_for_races() {
@@ -284,6 +289,21 @@ first_errors() {
     { g++ -std=c++20 -I"$prefix/include" -fsyntax-only "$work/fixed.cpp" 2>&1 || true; } |
       grep -m 1 error: | grep -q "filch::$function: the results .*must be move-constructible"
   done
+
+  local call message
+  while IFS='|' read -r call message; do
+    what="the first error of $call"
+    printf '%s\n' '#include <filch/algorithm.hpp>' 'struct key {};' \
+      "void f(std::vector<double> const& v, std::vector<key> const& keys, std::vector<double>& w) { filch::$call; }" \
+      >"$work/call.cpp"
+    { g++ -std=c++20 -I"$prefix/include" -fsyntax-only "$work/call.cpp" 2>&1 || true; } |
+      grep -m 1 error: | grep -q "$message"
+  done <<'END'
+histogram(v, 10)|filch::histogram: bin_of must return the number of a bin, an integer
+histogram(v, w, [](double) { return 1; })|filch::histogram: the bins must be of an integer type
+reduce_by_key(v, [](double) { return 1; }, [](double) { return key(); })|filch: op must take two values of value_of's type
+remove_duplicates(keys)|filch::remove_duplicates: the elements need std::hash and ==
+END
 }
 
 # Each of these takes longer to compile than a fork.

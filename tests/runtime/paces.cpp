@@ -1,4 +1,4 @@
-// How long a thief leaves workers alone, also after the clock was set back.
+// How long a thief leaves workers alone, between looks and after tiny tasks, also after the clock was set back.
 #include "runtime/account.hpp"
 #include "runtime/steal_pace.hpp"
 
@@ -49,6 +49,21 @@ TEST(steal_pace, is_slower_for_each_of_many_thieves) {
   EXPECT_EQ(pause_of(2), pause_of(5));
   EXPECT_GT(pause_of(65), pause_of(17));
   EXPECT_GT(pause_of(17), pause_of(5));
+}
+
+TEST(thieves, pause_for_longer_if_they_are_many_and_all_run) {
+  using filch::runtime::pauses_between_looks;
+  EXPECT_EQ(pauses_between_looks(1, false), 1u);
+  EXPECT_EQ(pauses_between_looks(5, false), 1u);
+  EXPECT_EQ(pauses_between_looks(65, false), 16u);
+  EXPECT_EQ(pauses_between_looks(65, true), 1u) << "they would yield to workers with tasks, and run again";
+}
+
+TEST(thieves, that_wait_for_a_processor_cost_nothing) {
+  using filch::runtime::workers_at_once;
+  EXPECT_EQ(workers_at_once(64, 2), 2u);
+  EXPECT_EQ(workers_at_once(4, 16), 4u);
+  EXPECT_EQ(workers_at_once(4, 0), 1u);
 }
 
 TEST(account, has_no_time_to_wait_after_the_clock_was_set_back) {

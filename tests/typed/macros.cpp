@@ -89,6 +89,7 @@
 #include <filch/filch.hpp>
 #if FILCH_HAS_CACTUS
 #include <filch/cactus.hpp>
+#include <filch/fiber_hooks.hpp>
 #include <filch/implicit.hpp>
 #endif
 #include <filch/channel.hpp>
@@ -96,7 +97,9 @@
 #include <filch/cluster.hpp>
 #endif
 #include <filch/direct.hpp>
+#include <filch/pipeline.hpp>
 #include <filch/pool_stats.hpp>
+#include <filch/profile.hpp>
 #include <filch/serial.hpp>
 
 #undef A

@@ -210,7 +210,7 @@ class loop_pace {
   /// The rest is worth splitting. Was it planned that the loop runs alone for longer than it has?
   bool stays_alone() noexcept {
     if (ticks_alone_ == 0) return false;
-    if (static_cast<std::uint64_t>(loop_ticks() - began_) < ticks_alone_) {
+    if (static_cast<std::uint64_t>(loop_ticks() - began_) <= ticks_alone_) {
       quiet_until_ = unread_;
       return true;
     }

@@ -23,12 +23,13 @@ namespace filch::inline FILCH_ABI::detail {
 /// lose a report, and decides later: all of it is a hint.
 class loop_trial {
  public:
-  /// For how many ticks a loop of n iterations should run alone before it may be split. 0: not at all.
+  /// For how many ticks a loop of n iterations should run alone before it may be split. 0: not at all. Never 0 in a
+  /// trial, which would not end.
   std::uint64_t ticks_alone(std::size_t n) const noexcept {
     state const now = state_.load(std::memory_order_relaxed);  // relaxed: a hint, here and below
     if (now.does == way::split) return 0;
     std::uint64_t const split = ticks_split(n);
-    return now.does == way::alone ? split + split / 2 : split;
+    return std::clamp<std::uint64_t>(now.does == way::alone ? split + split / 2 : split, 1, k_short);
   }
   /// n iterations were shared with another worker, which took so long.
   void was_split(std::size_t n, std::uint64_t ticks) noexcept {
@@ -84,13 +85,15 @@ class loop_trial {
   static constexpr unsigned k_fewest = 16;
   static constexpr unsigned k_most_won = 6;   // at most 1,024 loops run alone between two that are split
   static constexpr unsigned k_most_lost = 7;  // at most 2,048 loops are split between two trials
-  struct state {
+  // Aligned to its size: else Clang 14 loads and stores it by calls of libatomic.
+  struct alignas(8) state {
     way does;
     std::uint8_t won;   // trials won in a row by loops that ran alone
     std::uint8_t lost;  // trials lost in a row
     std::uint8_t unused;
     std::uint32_t left;  // loops until the next trial, or the next split
   };
+  static_assert(alignof(state) == sizeof(state) && std::atomic<state>::is_always_lock_free);
 
   std::uint64_t ticks_split(std::size_t n) const noexcept {
     return each_.load(std::memory_order_relaxed) * std::min(n, k_longest) / k_parts;
@@ -104,13 +107,14 @@ class loop_trial {
 /// The trials of all loops with one body, by their lengths.
 class loop_trials {
  public:
-  /// Those of loops of n iterations.
+  /// Those of loops of n iterations, at least one.
   loop_trial& of(std::size_t n) noexcept {
-    return of_length_[static_cast<std::size_t>(std::bit_width(n)) % k_lengths];
+    return of_length_[std::min(static_cast<std::size_t>(std::bit_width(n)), k_lengths) - 1];
   }
 
  private:
-  static constexpr std::size_t k_lengths = 8;
+  // Loops of half a million iterations or more are hardly ever short: they have one entry.
+  static constexpr std::size_t k_lengths = 20;
   std::array<loop_trial, k_lengths> of_length_{};
 };
 
