@@ -1,6 +1,7 @@
 // FILCH_TRACE: its value, the recorders of all pools, and what is written when the process ends. Pools call it when
 // they begin and end. See ../trace.md.
 #include "runtime/fork_generation.hpp"
+#include "runtime/page.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/trace/page.hpp"
 #include "runtime/trace/perfetto.hpp"
@@ -77,7 +78,7 @@ void write_at_exit() {
   }
   time_scale const scale = scale_until_now(s.begin);
   code_names const names(stories);
-  if (s.target == "-" || s.target == "1") {
+  if (is_console(s.target)) {
     for (summary const& each : summaries_of(stories, names, scale)) std::fputs(text_of(each).c_str(), stderr);
     return;
   }
@@ -103,7 +104,7 @@ bool is_asked_for() {
   static std::once_flag once;
   std::call_once(once, [&] {
     the_session = new session;
-    the_session->target = value;
+    the_session->target = name_of_report(value);
     the_session->events = number;
     std::atexit(write_at_exit);
   });
