@@ -9,7 +9,7 @@ namespace filch_test {
 namespace {
 
 using filch::runtime::profile::is_in_filch;
-using filch::runtime::profile::may_have_own_code;
+using filch::runtime::profile::is_own_line;
 using filch::runtime::profile::name_of_function;
 using filch::runtime::profile::name_of_task;
 
@@ -74,17 +74,27 @@ TEST(task_names, tell_filch_s_functions_from_the_program_s) {
         "std::array<long, 6ul> filch::runtime::profile::costs_of<filch::v0_direct::direct>()",
         "filch_call_on_stack"}) {
     EXPECT_TRUE(is_in_filch(of_filch)) << of_filch;
-    EXPECT_FALSE(may_have_own_code(of_filch)) << of_filch;
   }
   for (char const* const own :
        {"main", "filch::v0_direct::direct::pool game::pools::make<int>(filch::v0_direct::direct*)",
         "void (anonymous namespace)::run<filch::v0_direct::direct>(filch::v0_direct::direct&)",
         "game::loop(filch::v0_direct::direct::pool&)"}) {
     EXPECT_FALSE(is_in_filch(own)) << own;
-    EXPECT_TRUE(may_have_own_code(own)) << own;
   }
   EXPECT_TRUE(is_in_filch(stolen("main::{lambda()#1}")));
-  EXPECT_TRUE(may_have_own_code(stolen("main::{lambda()#1}"))) << "the lambda is inlined";
+}
+
+TEST(task_names, tell_filch_s_lines_from_the_program_s) {
+  for (char const* const own : {"/home/me/c++/game/src/main.cpp:12", "/home/me/game/src/runtime/loop.cpp:12",
+                                "/home/me/src/schedulers/earliest_deadline.hpp:7", "./src/main.cpp:3"}) {
+    EXPECT_TRUE(is_own_line(own)) << own;
+  }
+  for (char const* const other :
+       {"/x/filch/build/../src/runtime/profile/record.hpp:94", "/x/filch/src/schedulers/direct/join.cpp:15",
+        "/x/filch/src/arch/x86_64/call_on_stack.S:40", "/usr/local/include/filch/join.hpp:72",
+        "/usr/include/c++/12/bits/move.h:157", "??:0", "main.cpp:?"}) {
+    EXPECT_FALSE(is_own_line(other)) << other;
+  }
 }
 
 }  // namespace

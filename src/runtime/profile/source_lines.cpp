@@ -19,22 +19,6 @@ using address = std::uintptr_t;
 constexpr address k_task_bytes = 256;  // of a task's function, which is inlined into it or called from it
 constexpr address k_step = 4;
 
-bool is_known(code_frame const& f) noexcept {
-  return !f.line.starts_with("??") && f.line.find(":?") == std::string::npos;
-}
-
-/// Is it code of the program's own? A program may have folders of the names that the library's sources have.
-bool is_own(code_frame const& f) {
-  if (!is_known(f)) return false;
-  for (char const* const part : {"include/filch/", "/include/c++/"}) {
-    if (f.line.find(part) != std::string::npos) return false;
-  }
-  for (char const* const part : {"/src/schedulers/", "/src/runtime/", "/src/arch/"}) {
-    if (f.line.find(part) != std::string::npos) return may_have_own_code(f.function);
-  }
-  return true;
-}
-
 /// Callers of main and of a thread's function. Their files' debugging information, where it is installed, is large.
 bool is_of_system(object_file const& m) {
   std::string_view const name = std::string_view(m.path).substr(m.path.rfind('/') + 1);
@@ -61,7 +45,7 @@ std::string line_of_join(place const& p, known_frames const& known) {
     auto const found = known.find(reinterpret_cast<address>(caller) - 1);
     if (found == known.end()) continue;
     for (code_frame const& f : found->second) {
-      if (is_own(f)) return short_line(f.line);
+      if (is_own_line(f.line)) return short_line(f.line);
       if (function == "-" && f.function != "??" && !is_in_filch(f.function)) function = name_of_function(f.function);
     }
   }
@@ -78,7 +62,7 @@ std::string line_of_task(place const& p, known_frames const& known) {
     auto const found = known.find(at);
     if (found == known.end() || found->second.empty() || found->second.back().function != function) break;
     for (code_frame const& f : found->second) {
-      if (is_own(f)) return short_line(f.line);
+      if (is_own_line(f.line)) return short_line(f.line);
     }
   }
   if (function == "??") return offset_text(begin);

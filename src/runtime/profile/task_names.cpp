@@ -13,6 +13,11 @@ namespace {
 
 using text = std::string_view;
 
+/// The library's files in its folder src, as "runtime/team.cpp", one in each line.
+constexpr text k_sources =
+#include "runtime/profile/sources.inc"
+    ;
+
 constexpr text k_anonymous = "(anonymous namespace)";
 
 bool is_word(char c) noexcept { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -110,7 +115,16 @@ bool is_in_filch(text function) {
   return name.starts_with("filch::") || name.starts_with("filch_call") || name == "__morestack";
 }
 
-bool may_have_own_code(text function) { return !is_in_filch(function) || !own_type_in(function).empty(); }
+bool is_own_line(text line) {
+  if (line.starts_with("??") || line.find(":?") != text::npos) return false;
+  text const path = line.substr(0, line.rfind(':'));
+  if (path.find("include/filch/") != text::npos || path.find("/include/c++/") != text::npos) return false;
+  // The program's folders may have the same names.
+  constexpr text k_folder = "src/";
+  auto const folder = path.rfind(k_folder);
+  if (folder == text::npos) return true;
+  return k_sources.find('\n' + std::string(path.substr(folder + k_folder.size())) + '\n') == text::npos;
+}
 
 std::string name_of_task(text function) {
   text const closure = closure_of(function);

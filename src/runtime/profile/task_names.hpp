@@ -1,4 +1,4 @@
-// Names of tasks without a source line of their own, from the function that runs them.
+// Which source lines are the program's own, and names of tasks without one, from the function that runs them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string name_of_task(std::string_view function);
 std::string name_of_function(std::string_view function);
 /// Is it the name of one of Filch's functions?
 bool is_in_filch(std::string_view function);
-/// Is it the program's function, or a template of Filch into which the program's code may be inlined?
-bool may_have_own_code(std::string_view function);
+/// Is it a line of the program's own, "folder/file.cpp:12"? Not of Filch, nor of the standard library.
+bool is_own_line(std::string_view line);
 
 }  // namespace filch::runtime::profile
