@@ -1,9 +1,12 @@
 // Names of tasks and functions in reports, from demangled names as GCC and Clang make them.
 #include "runtime/profile/task_names.hpp"
+#include "runtime/addr2line.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -33,6 +36,11 @@ TEST(task_names, are_those_of_closures) {
                          "scope<int>&) const::{lambda()#1}>::run(filch::v0_direct::detail::fiber_task&)"),
             "main::{lambda#1}<filch::v0_direct::scope<int> >::{lambda#1}");
   EXPECT_EQ(name_of_task("main"), "main");
+  EXPECT_EQ(
+      name_of_task("filch::v0_direct::detail::call_through<main::{lambda()#2}, filch::v0_direct::detail::pool_of<"
+                   "filch::v0_direct::detail::direct_team>::run<main::{lambda()#2}>(main::{lambda()#2}&&)::{lambda("
+                   "void (*)(void*), void*)#1}>(main::{lambda()#2}&&)::{lambda(void*)#1}::_FUN(void*)"),
+      "pool.run: main::{lambda#2}");
 }
 
 TEST(task_names, of_parts_of_loops_have_the_program_s_closure) {
@@ -95,6 +103,19 @@ TEST(task_names, tell_filch_s_lines_from_the_program_s) {
         "/usr/include/c++/12/bits/move.h:157", "??:0", "main.cpp:?"}) {
     EXPECT_FALSE(is_own_line(other)) << other;
   }
+}
+
+/// A process has no room for so many arguments.
+TEST(addr2line, is_asked_for_any_number_of_addresses) {
+  auto const begin = reinterpret_cast<std::uintptr_t>(&stolen);
+  filch::runtime::object_file const here = filch::runtime::object_file_of(begin);
+  filch::runtime::known_frames known;
+  filch::runtime::look_up_frames(here, {begin}, known);
+  if (known.empty()) GTEST_SKIP() << "there is no addr2line";
+  std::vector<std::uintptr_t> many(150'000, begin);
+  many.push_back(begin + 1);
+  filch::runtime::look_up_frames(here, many, known);
+  EXPECT_EQ(known.count(begin + 1), 1u);
 }
 
 }  // namespace

@@ -131,9 +131,11 @@ std::string name_of_task(text function) {
   if (!closure.starts_with("filch::")) {
     return closure.find("lambda") == text::npos ? std::string(closure) : without_parameters(closure);
   }
-  char const* const kind = closure.find("detail::split_piece<") != text::npos  ? "half of a loop"
-                           : closure.find("detail::join_calls<") != text::npos ? "half of a sort"
-                                                                               : "part of an algorithm";
+  text const made_by = closure.substr(0, closure.find('<'));
+  char const* const kind = made_by.ends_with("::split_piece")    ? "half of a loop"
+                           : made_by.ends_with("::join_calls")   ? "half of a sort"
+                           : made_by.ends_with("::call_through") ? "pool.run"
+                                                                 : "part of an algorithm";
   text const own = own_type_in(closure);
   return own.empty() ? kind : kind + (": " + without_parameters(own));
 }
