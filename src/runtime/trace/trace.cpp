@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <string_view>
 
 namespace filch::runtime::trace {
@@ -115,6 +116,16 @@ recorder& record_pool(pool_name name) {
   session& s = *the_session;
   std::lock_guard const lock(s.mutex);
   return *s.pools.emplace_back(std::make_unique<recorder>(std::move(name), s.events));
+}
+
+void pool_ends(recorder& of) noexcept {
+  session& s = *the_session;
+  if (s.generation != fork_generation()) return;  // the parent may have held the lock
+  std::lock_guard const lock(s.mutex);
+  try {
+    of.close();
+  } catch (std::bad_alloc const&) {  // it stays open
+  }
 }
 
 }  // namespace filch::runtime::trace
