@@ -32,6 +32,7 @@ set(FILCH_SOURCES
   src/runtime/profile/report.cpp
   src/runtime/profile/source_lines.cpp
   src/runtime/profile/summary.cpp
+  src/runtime/profile/task_names.cpp
   src/runtime/profile/timed_tree.cpp
   src/runtime/profile/watch.cpp
   src/runtime/settings.cpp

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 extern char** environ;
 
@@ -42,6 +43,32 @@ std::string output_of(std::vector<std::string> arguments) {
   int status = 0;
   if (runs) waitpid(child, &status, 0);
   return all;
+}
+
+/// By one process.
+void add_frames(object_file const& of, std::span<std::uintptr_t const> at, known_frames& known) {
+  std::vector<std::string> arguments{"addr2line", "-a", "-C", "-f", "-i", "-e", of.path};
+  for (std::uintptr_t const each : at) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "0x%" PRIxPTR, each - of.bias);
+    arguments.emplace_back(text);
+  }
+  std::string const all = output_of(std::move(arguments));
+  std::vector<code_frame>* to = nullptr;
+  std::string function;
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t const end = std::min(all.find('\n', begin), all.size());
+    std::string line = all.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.starts_with("0x")) {
+      to = &known[static_cast<std::uintptr_t>(std::strtoull(line.c_str(), nullptr, 16)) + of.bias];
+    } else if (to && function.empty()) {
+      function = std::move(line);
+    } else if (to) {
+      to->push_back({std::move(function), line.substr(0, line.find(" (disc"))});
+      function.clear();
+    }
+  }
 }
 
 }  // namespace
@@ -74,27 +101,11 @@ object_file object_file_of(std::uintptr_t at) {
 }
 
 void look_up_frames(object_file const& of, std::vector<std::uintptr_t> const& at, known_frames& known) {
-  std::vector<std::string> arguments{"addr2line", "-a", "-C", "-f", "-i", "-e", of.path};
-  for (std::uintptr_t const each : at) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "0x%" PRIxPTR, each - of.bias);
-    arguments.emplace_back(text);
-  }
-  std::string const all = output_of(std::move(arguments));
-  std::vector<code_frame>* to = nullptr;
-  std::string function;
-  for (std::size_t begin = 0; begin < all.size();) {
-    std::size_t const end = std::min(all.find('\n', begin), all.size());
-    std::string line = all.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.starts_with("0x")) {
-      to = &known[static_cast<std::uintptr_t>(std::strtoull(line.c_str(), nullptr, 16)) + of.bias];
-    } else if (to && function.empty()) {
-      function = std::move(line);
-    } else if (to) {
-      to->push_back({std::move(function), line.substr(0, line.find(" (disc"))});
-      function.clear();
-    }
+  // The arguments of a process take 2 MiB at most, its environment included.
+  constexpr std::size_t k_most = 20'000;
+  for (std::size_t begin = 0; begin < at.size(); begin += k_most) {
+    std::size_t const end = std::min(begin + k_most, at.size());
+    add_frames(of, {at.data() + begin, at.data() + end}, known);
   }
 }
 

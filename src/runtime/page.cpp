@@ -37,4 +37,10 @@ std::string name_of_program() {
   return all.substr(all.rfind('/') + 1);
 }
 
+std::string name_of_report(std::string const& value) {
+  char folder[4096];
+  if (is_console(value) || value.starts_with('/') || !getcwd(folder, sizeof(folder))) return value;
+  return std::string(folder) + '/' + value;
+}
+
 }  // namespace filch::runtime

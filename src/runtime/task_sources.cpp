@@ -51,8 +51,7 @@ bool task_sources::any_with_tasks(of_root wanted) noexcept {
 // ---- the team -----------------------------------------------------------------------------------
 
 void team::attach(detail::task_source& s, std::uint16_t root) noexcept {
-  // In a child of fork() it has no threads, and in a measured pool all is run by its caller.
-  if (!alive() || is_measured()) return;
+  if (!alive()) return;  // in a child of fork() it has no threads
   s.team_ = this;
   s.root_ = root;
   s.call_ = root == k_any_root ? 0 : places_.call_at(root);
@@ -100,7 +99,7 @@ namespace filch::inline FILCH_ABI::detail {
 task_source::~task_source() = default;
 
 void task_source::open() noexcept {
-  if (!team_) return;
+  if (!team_ || team_->is_measured()) return;  // in a measured pool all is run by its caller
   is_open_ = true;
   team_->sources_.add(*this);
   team_->group_opens();

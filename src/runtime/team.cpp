@@ -42,7 +42,9 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
   reserve_spaces(beside);
 }
 
-team::~team() = default;
+team::~team() {
+  if (trace_) trace::pool_ends(*trace_);
+}
 
 void team::reserve_spaces(bytes_beside const& beside) {
   stack_size_ = settings_.stack_size;

@@ -227,6 +227,9 @@ TEST(profile, keeps_the_number_of_workers_and_starts_no_thread) {
   EXPECT_EQ(read(with.out)["workers"], 7) << with;
   EXPECT_EQ(read(without.out)["workers"], 7) << without;
   EXPECT_EQ(read(with.out)["threads"], read(without.out)["threads"] - 6);
+  if (k_times_count) {
+    EXPECT_LT(read(report.text())["outside pools"], 100) << "ms: making a pool is quick, measured or not";
+  }
   EXPECT_EQ(read(report.text())["forks"], 88);
 }
 
@@ -254,6 +257,33 @@ TEST(profile, goes_to_stderr_or_is_off) {
   auto const off = run_program(EDGE_PROGRAM, {"profiled-workers", "2"}, {{"FILCH_PROFILE", "0"}});
   EXPECT_EQ(off.exit_code, 0) << off;
   EXPECT_EQ(off.err, "") << off;
+}
+
+TEST(profile, is_printed_if_its_file_can_t_be_written) {
+  for (char const* name : {"/dev/full", "/nonexistent/report.html", "/nonexistent/report.csv"}) {
+    auto const e = run_program(EDGE_PROGRAM, {"profiled-workers", "2"}, {{"FILCH_PROFILE", name}});
+    EXPECT_EQ(e.exit_code, 0) << e;
+    EXPECT_TRUE(e.says(std::string("filch: FILCH_PROFILE=") + name + ": can't write to this file")) << e;
+    EXPECT_TRUE(e.says("parallelism")) << e;
+    EXPECT_EQ(e.err.find("<html"), std::string::npos) << e;
+  }
+}
+
+TEST(profile, is_where_the_program_began) {
+  scratch_file report;
+  std::string const path = report.path();
+  auto const slash = path.rfind('/');
+  ASSERT_EQ(chdir(path.substr(0, slash).c_str()), 0);
+  auto const e = run_program(EDGE_PROGRAM, {"leaves-its-folder"}, {{"FILCH_PROFILE", path.substr(slash + 1)}});
+  expect_quiet_end(e, 0, "55\n");
+  EXPECT_EQ(read(report.text())["forks"], 88) << report.text();
+}
+
+TEST(profile, names_the_closures_of_loops) {
+  auto const text = profiled("profiled-forks").profile.text;
+  EXPECT_NE(text.find("profiles.cpp:"), std::string::npos) << text;
+  EXPECT_NE(text.find(" half of a loop: "), std::string::npos) << text;
+  EXPECT_EQ(text.find(" filch::"), std::string::npos) << text;
 }
 
 TEST(profile, has_cilkscale_s_columns_in_a_csv_file) {

@@ -395,5 +395,28 @@ TEST(traces, that_can_t_be_written_are_reported_in_one_line) {
   EXPECT_TRUE(e.says("filch: FILCH_TRACE=/nonexistent/trace: can't write to this file")) << e;
 }
 
+TEST(traces, of_pools_that_have_ended_take_little_room) {
+  auto const e = run_program(EDGE_PROGRAM, {"traced-pools", "50"}, {{"FILCH_TRACE", "-"}});
+  ASSERT_EQ(e.exit_code, 0) << e;
+  std::size_t first = 0;
+  std::size_t last = 0;
+  ASSERT_EQ(std::sscanf(e.out.c_str(), "%zu MiB, then %zu MiB", &first, &last), 2) << e;
+  EXPECT_LT(last, first + 200) << "a ring of each of 100 places has 16 MiB of address space";
+  std::size_t pools = 0;
+  for (std::size_t at = 0; (at = e.err.find(" 0 dropped\n", at)) != std::string::npos; ++at) ++pools;
+  EXPECT_EQ(pools, 50u) << e;
+  EXPECT_EQ(e.err.find(": 0 events"), std::string::npos) << e;
+}
+
+TEST(traces, are_where_the_program_began) {
+  scratch_file unused;
+  std::string const path = unused.path();
+  auto const slash = path.rfind('/');
+  ASSERT_EQ(chdir(path.substr(0, slash).c_str()), 0);
+  auto const e = run_program(EDGE_PROGRAM, {"leaves-its-folder"}, {{"FILCH_TRACE", path.substr(slash + 1)}});
+  expect_quiet_end(e, 0, "55\n");
+  EXPECT_FALSE(unused.text().empty());
+}
+
 }  // namespace
 }  // namespace filch_test

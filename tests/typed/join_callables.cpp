@@ -26,6 +26,7 @@ template <class S, class MakeAndJoin> void as_second(MakeAndJoin body) {
   typename S::pool alone({.workers = 1});
   alone.run([&] { body([](auto&& g) { return filch::join<S>([] {}, std::forward<decltype(g)>(g)).second; }); });
   if constexpr (steals<S>) {
+    if (has_no_thieves<S>()) return;
     SCOPED_TRACE("stolen");
     typename S::pool two({.workers = 2});
     two.run([&] {

@@ -26,7 +26,7 @@ struct place {
   cycles work = 0;                  // of its outermost forks, all inside included
   cycles span = 0;                  // of the same
   cycles burdened = 0;              // the same with Cilkscale's burden
-  std::array<void*, 24> callers{};  // return addresses at the first fork
+  std::array<void*, 48> callers{};  // return addresses at the first fork; of an algorithm, the program's come late
 
   /// A join of two sides that took so long; the place's other open forks are around it. Before --depth.
   void note_sides(double longer_ns) noexcept {

@@ -2,6 +2,7 @@
 // summary.cpp adds up.
 #include "runtime/profile/report.hpp"
 
+#include "runtime/page.hpp"
 #include "runtime/profile/page.hpp"
 #include "runtime/profile/summary.hpp"
 
@@ -84,30 +85,39 @@ void print_values(std::FILE* to, summary const& t) {
   print_values_row(to, "", t.all.work, t.all.path.span, t.all.path.burdened.back());
 }
 
-}  // namespace
+void print_table(std::FILE* to, summary const& t) {
+  print_totals(to, t);
+  print_lines(to, t);
+  print_regions(to, t);
+}
 
-void report_goes_to(char const* name) { target() = name; }
-
-void report() {
-  summary const t = sum_up();
-  if (t.threads.empty() && t.missing == 0) return;
-  std::string const& name = target();
-  bool const is_console = name == "1" || name == "-";
-  std::FILE* to = is_console ? stderr : std::fopen(name.c_str(), "w");
-  if (!to) {
-    std::fprintf(stderr, "filch: FILCH_PROFILE=%s: can't write to this file; the report follows\n", name.c_str());
-    to = stderr;
-  }
+/// False: not all of it was written.
+bool write_file(std::string const& name, summary const& t) {
+  std::FILE* const to = std::fopen(name.c_str(), "w");
+  if (!to) return false;
   if (name.ends_with(".csv")) {
     print_values(to, t);
   } else if (name.ends_with(".html")) {
     print_page(to, t);
   } else {
-    print_totals(to, t);
-    print_lines(to, t);
-    print_regions(to, t);
+    print_table(to, t);
   }
-  if (to != stderr) std::fclose(to);
+  bool const is_written = std::ferror(to) == 0;
+  return std::fclose(to) == 0 && is_written;
+}
+
+}  // namespace
+
+void report_goes_to(char const* name) { target() = name_of_report(name); }
+
+void report() {
+  summary const t = sum_up();
+  if (t.threads.empty() && t.missing == 0) return;
+  std::string const& name = target();
+  if (is_console(name)) return print_table(stderr, t);
+  if (write_file(name, t)) return;
+  std::fprintf(stderr, "filch: FILCH_PROFILE=%s: can't write to this file; the report follows\n", name.c_str());
+  print_table(stderr, t);
 }
 
 }  // namespace filch::runtime::profile

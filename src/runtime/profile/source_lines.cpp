@@ -3,6 +3,7 @@
 #include "runtime/profile/source_lines.hpp"
 
 #include "runtime/addr2line.hpp"
+#include "runtime/profile/task_names.hpp"
 
 #include <cinttypes>
 #include <cstdint>
@@ -18,16 +19,11 @@ using address = std::uintptr_t;
 constexpr address k_task_bytes = 256;  // of a task's function, which is inlined into it or called from it
 constexpr address k_step = 4;
 
-bool is_known(code_frame const& f) noexcept {
-  return !f.line.starts_with("??") && f.line.find(":?") == std::string::npos;
-}
-
-/// Is it code of the program's own?
-bool is_own(code_frame const& f) noexcept {
-  for (char const* const part : {"include/filch/", "/src/schedulers/", "/src/runtime/", "/src/arch/", "/c++/"}) {
-    if (f.line.find(part) != std::string::npos) return false;
-  }
-  return is_known(f);
+/// Callers of main and of a thread's function. Their files' debugging information, where it is installed, is large.
+bool is_of_system(object_file const& m) {
+  std::string_view const name = std::string_view(m.path).substr(m.path.rfind('/') + 1);
+  return name.starts_with("libc.") || name.starts_with("libc-") || name.starts_with("ld-linux") ||
+         name.starts_with("linux-vdso");
 }
 
 std::string short_line(std::string const& line) {
@@ -42,15 +38,18 @@ std::string offset_text(address at) {
   return short_line(m.path) + text;
 }
 
+/// Without debugging information: the function. "-" if the program has no names either.
 std::string line_of_join(place const& p, known_frames const& known) {
+  std::string function = "-";
   for (void* const caller : p.callers) {
     auto const found = known.find(reinterpret_cast<address>(caller) - 1);
     if (found == known.end()) continue;
     for (code_frame const& f : found->second) {
-      if (is_own(f)) return short_line(f.line);
+      if (is_own_line(f.line)) return short_line(f.line);
+      if (function == "-" && f.function != "??" && !is_in_filch(f.function)) function = name_of_function(f.function);
     }
   }
-  return "-";
+  return function;
 }
 
 /// The first own line in the function that runs the task. Addresses behind its end belong to other functions.
@@ -63,15 +62,11 @@ std::string line_of_task(place const& p, known_frames const& known) {
     auto const found = known.find(at);
     if (found == known.end() || found->second.empty() || found->second.back().function != function) break;
     for (code_frame const& f : found->second) {
-      if (is_own(f)) return short_line(f.line);
+      if (is_own_line(f.line)) return short_line(f.line);
     }
   }
   if (function == "??") return offset_text(begin);
-  // The wrapper's name has the closure's in it.
-  constexpr std::string_view k_wrapper = "::run_sto";
-  auto const wrapper = function.find(k_wrapper);
-  auto const closure = function.find('<', wrapper == std::string::npos ? 0 : wrapper);
-  return closure == std::string::npos ? function : function.substr(closure + 1);
+  return name_of_task(function);
 }
 
 }  // namespace
@@ -80,7 +75,7 @@ std::vector<source_lines> source_lines_of(std::vector<place const*> const& place
   std::map<std::string, std::pair<object_file, std::vector<address>>> by_file;
   auto const add = [&](address at) {
     object_file const m = object_file_of(at);
-    if (m.path.empty()) return;
+    if (m.path.empty() || is_of_system(m)) return;
     auto& of = by_file[m.path];
     of.first = m;
     of.second.push_back(at);

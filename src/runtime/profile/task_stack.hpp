@@ -23,7 +23,8 @@ class stack_profile : public measured_worker {
   stack_profile(task* first, task* end) noexcept : measured_worker(end - first), first_(first) {}
   /// Writes to the first descriptors, which are free, and to their records: page faults would be in segments.
   void touch(worker& w) noexcept {
-    for (std::ptrdiff_t i = 0; i < touch_open_tasks(); ++i) first_[i].payload[0] = std::byte{0};
+    std::ptrdiff_t const touched = touch_open_tasks();
+    for (std::ptrdiff_t i = 0; i < touched; ++i) first_[i].payload[0] = std::byte{0};
     let_loops_split(w, true);
   }
 

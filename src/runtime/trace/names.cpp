@@ -10,10 +10,9 @@ namespace filch::runtime::trace {
 
 namespace {
 
-/// Functions of templates have long names. A call from outside without a line of its own is named by what it is.
+/// Closures may have long names.
 std::string short_name(std::string name) {
   constexpr std::size_t k_longest = 80;
-  if (name.find("detail::pool_of<") != std::string::npos) return "pool.run";
   if (name.size() > k_longest) name.replace(k_longest - 3, std::string::npos, "...");
   return name;
 }

@@ -1,5 +1,5 @@
 // FILCH_TRACE: what the workers of one pool did. The team makes one if a trace is asked for, and its workers note
-// events in it; it lives until the process ends.
+// events in it. It lives until the process ends; from the pool's end on it needs little room.
 #pragma once
 
 #include "runtime/account.hpp"
@@ -36,6 +36,11 @@ class recorder {
     rings_[place].of.add(static_cast<std::uint64_t>(time_stamp()), packed::of(what, peer, at));
   }
 
+  /// No more events are noted. Throws std::bad_alloc.
+  void close() {
+    for (unsigned i = 0; i < name_.places; ++i) rings_[i].of.close(i);
+  }
+
   pool_name const& name() const noexcept { return name_; }
   ring const& of(unsigned place) const noexcept { return rings_[place].of; }
 
@@ -50,5 +55,7 @@ class recorder {
 
 /// The recorder of a new pool. Throws std::bad_alloc.
 recorder& record_pool(pool_name name);
+/// The pool's threads have ended.
+void pool_ends(recorder& of) noexcept;
 
 }  // namespace filch::runtime::trace

@@ -23,6 +23,15 @@ class ring {
     if (memory_.valid()) mask_ = room - 1;
   }
   bool is_open() const noexcept { return memory_.valid(); }
+  /// When no more are added: keeps the events, and gives the address space back. Throws std::bad_alloc.
+  void close(unsigned place) {
+    if (!memory_.valid()) return;
+    std::vector<event> all;
+    lost_ = read(place, all);
+    kept_.assign(all.begin(), all.end());  // in no more room than they need
+    memory_ = os::reservation();
+    is_closed_ = true;
+  }
 
   /// Worker: the newest event takes the oldest one's slot.
   void add(std::uint64_t time, std::uint64_t word) noexcept {
@@ -41,6 +50,10 @@ class ring {
   std::uint64_t read(unsigned place, std::vector<event>& to) const {
     // edge trace-1: acquire, the events before it.
     std::uint64_t const end = added_.load(std::memory_order_acquire);
+    if (is_closed_) {
+      to.insert(to.end(), kept_.begin(), kept_.end());
+      return lost_;
+    }
     if (!memory_.valid()) return end;
     std::uint64_t const room = mask_ + 1;
     std::uint64_t first = end > room ? end - room : 0;
@@ -84,6 +97,10 @@ class ring {
   os::reservation memory_;
   std::uint64_t mask_ = 0;
   std::atomic<std::uint64_t> added_{0};
+  // Since it was closed.
+  bool is_closed_ = false;
+  std::vector<event> kept_;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace filch::runtime::trace

@@ -1,6 +1,7 @@
 // FILCH_TRACE: its value, the recorders of all pools, and what is written when the process ends. Pools call it when
 // they begin and end. See ../trace.md.
 #include "runtime/fork_generation.hpp"
+#include "runtime/page.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/trace/page.hpp"
 #include "runtime/trace/perfetto.hpp"
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <string_view>
 
 namespace filch::runtime::trace {
@@ -77,7 +79,7 @@ void write_at_exit() {
   }
   time_scale const scale = scale_until_now(s.begin);
   code_names const names(stories);
-  if (s.target == "-" || s.target == "1") {
+  if (is_console(s.target)) {
     for (summary const& each : summaries_of(stories, names, scale)) std::fputs(text_of(each).c_str(), stderr);
     return;
   }
@@ -103,7 +105,7 @@ bool is_asked_for() {
   static std::once_flag once;
   std::call_once(once, [&] {
     the_session = new session;
-    the_session->target = value;
+    the_session->target = name_of_report(value);
     the_session->events = number;
     std::atexit(write_at_exit);
   });
@@ -114,6 +116,16 @@ recorder& record_pool(pool_name name) {
   session& s = *the_session;
   std::lock_guard const lock(s.mutex);
   return *s.pools.emplace_back(std::make_unique<recorder>(std::move(name), s.events));
+}
+
+void pool_ends(recorder& of) noexcept {
+  session& s = *the_session;
+  if (s.generation != fork_generation()) return;  // the parent may have held the lock
+  std::lock_guard const lock(s.mutex);
+  try {
+    of.close();
+  } catch (std::bad_alloc const&) {  // it stays open
+  }
 }
 
 }  // namespace filch::runtime::trace

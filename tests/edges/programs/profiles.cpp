@@ -301,6 +301,12 @@ scenario const of_workers("profiled-workers", [](int workers) {
   });
 });
 
+scenario const of_another_folder("leaves-its-folder", [](int) {
+  direct::pool pool;
+  std::printf("%ld\n", pool.run([] { return fib_of<direct>(10); }));
+  if (chdir("/") != 0) std::abort();
+});
+
 scenario const of_exit("profiled-exit", [](int code) {
   direct::pool pool;
   pool.run([code] {

@@ -64,5 +64,26 @@ scenario const in_child{"traced-fork", [](int) {
                           std::printf("child %d\n", status);
                         }};
 
+std::size_t address_space_mib() {
+  long pages = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file) {
+    if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) >> 20;
+}
+
+scenario const in_many_pools{"traced-pools", [](int pools) {
+                               auto const one = [] {
+                                 filch::direct::pool pool({.workers = 2});
+                                 pool.run([] { join_stolen<filch::direct>([] {}, [] {}); });
+                               };
+                               one();
+                               std::size_t const first = address_space_mib();
+                               for (int i = 1; i < pools; ++i) one();
+                               std::printf("%zu MiB, then %zu MiB\n", first, address_space_mib());
+                             }};
+
 }  // namespace
 }  // namespace filch_test
