@@ -2,6 +2,7 @@
 #include "measure_short.hpp"
 
 #include "html_page.hpp"
+#include "peers/openmp_name.hpp"
 #include "report.hpp"
 #include "request.hpp"
 
@@ -21,7 +22,7 @@ struct peer {
   std::string_view name;
   std::string_view title;
 };
-constexpr peer k_peers[] = {{"onetbb", "oneTBB"}, {"openmp-gcc", "OpenMP"}};
+constexpr peer k_peers[] = {{"onetbb", "oneTBB"}, {k_openmp, "OpenMP"}};
 
 /// The columns of --scheduler all. A peer that this program was built without has an empty column.
 std::vector<short_column> usual_columns(std::vector<unsigned> const& workers) {

@@ -1,5 +1,6 @@
 // K.-F. Faxen, Efficient Work Stealing for Fine Grained Parallelism, ICPP 2010, repeated. See all.hpp.
 #include "../ablations.hpp"
+#include "../peers/openmp_name.hpp"
 #include "../workloads/stress.hpp"
 #include "all.hpp"
 #include "runtime/profile/timed_tree.hpp"
@@ -199,7 +200,7 @@ void show_table_3(report& r, steal_costs const& costs, double fork, effort const
   t.rows.push_back({"direct", digits(fork * cycles), digits(of_direct), digits(predicted_cost(costs, 4, 2) * cycles),
                     digits(predicted_cost(costs, 8, 3) * cycles)});
   double least_peer = 0;
-  for (std::string_view const name : {"onetbb", "openmp-gcc"}) {
+  for (std::string_view const name : {std::string_view("onetbb"), k_openmp}) {
     contender const* const c = peer(name);
     if (!c) continue;
     double const cost = steal_and_join_ns(*c, e) * cycles;
@@ -294,9 +295,9 @@ void show_figure_1(report& r, steal_costs const& costs, effort const& e) {
        {sized{"fib", "42", "36", "18"}, sized{"stress", "4096, 3, 128K", "4096:3:1000", "4096:3:5"}}) {
     subject s(what, e);
     bool const is_fib = what.workload == "fib";
-    for (std::string_view const name : {"direct", "onetbb", "openmp-gcc"}) {
+    for (std::string_view const name : {std::string_view("direct"), std::string_view("onetbb"), k_openmp}) {
       contender const* const c = peer(name);
-      if (!c || (is_fib && name == "openmp-gcc" && !e.is_tiny)) continue;  // half a minute
+      if (!c || (is_fib && name == k_openmp && !e.is_tiny)) continue;  // half a minute
       measured const m = s.measure(*c);
       double const base = is_fib ? m.serial : m.one;
       std::string const label = fmt::format("{}, {}", what.workload, name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../algorithm.hpp"
+#include "openmp_name.hpp"
 
 #include <filch/pool_options.hpp>
 #include <filch/scheduler.hpp>
@@ -17,11 +18,7 @@
 namespace bench {
 
 struct openmp {
-#if defined(__clang__)
-  static constexpr std::string_view name = "openmp-llvm";
-#else
-  static constexpr std::string_view name = "openmp-gcc";
-#endif
+  static constexpr std::string_view name = k_openmp;
 
   template <class F, class G>
   static std::pair<filch::detail::result_of<F>, filch::detail::result_of<G>> join(F&& f, G&& g) {
