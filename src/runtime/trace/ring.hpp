@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace filch::runtime::trace {
@@ -27,10 +28,10 @@ class ring {
   void close(unsigned place) {
     if (!memory_.valid()) return;
     std::vector<event> all;
-    lost_ = read(place, all);
-    kept_.assign(all.begin(), all.end());  // in no more room than they need
+    read(place, all);
+    all.shrink_to_fit();
+    kept_ = std::move(all);
     memory_ = os::reservation();
-    is_closed_ = true;
   }
 
   /// Worker: the newest event takes the oldest one's slot.
@@ -50,11 +51,10 @@ class ring {
   std::uint64_t read(unsigned place, std::vector<event>& to) const {
     // edge trace-1: acquire, the events before it.
     std::uint64_t const end = added_.load(std::memory_order_acquire);
-    if (is_closed_) {
+    if (!memory_.valid()) {
       to.insert(to.end(), kept_.begin(), kept_.end());
-      return lost_;
+      return end - kept_.size();
     }
-    if (!memory_.valid()) return end;
     std::uint64_t const room = mask_ + 1;
     std::uint64_t first = end > room ? end - room : 0;
     std::size_t const before = to.size();
@@ -97,10 +97,7 @@ class ring {
   os::reservation memory_;
   std::uint64_t mask_ = 0;
   std::atomic<std::uint64_t> added_{0};
-  // Since it was closed.
-  bool is_closed_ = false;
-  std::vector<event> kept_;
-  std::uint64_t lost_ = 0;
+  std::vector<event> kept_;  // once it is closed
 };
 
 }  // namespace filch::runtime::trace
