@@ -50,6 +50,13 @@ class scratch_file {
   scratch_file& operator=(scratch_file const&) = delete;
   ~scratch_file() { unlink(path_); }
   char const* path() const { return path_; }
+  /// Its name in its folder, where this process goes.
+  std::string name_in_its_folder() const {
+    std::string const path = path_;
+    auto const slash = path.rfind('/');
+    EXPECT_EQ(chdir(path.substr(0, slash).c_str()), 0);
+    return path.substr(slash + 1);
+  }
   std::string text() const {
     std::ostringstream all;
     all << std::ifstream(path_).rdbuf();
