@@ -178,8 +178,8 @@ class team {
   unsigned most_unasked() const noexcept { return oversubscribed() ? workers() - 1 : 1024; }
   /// The scheduler's thief, after it has taken a task.
   void has_work(unsigned me) noexcept { idle_.has_work(me); }
-  /// Its task is done, and it is about to wake the worker that waits for that. With more workers than processors the
-  /// woken worker may get the thief's processor, so the thief is counted as searching first.
+  /// Its task is done, or waits, and it is about to say so: another worker may go on then. With more workers than
+  /// processors that worker may get this one's processor, so this one is counted as searching first.
   void is_about_to_search(unsigned me) noexcept {
     if (oversubscribed()) idle_.looks(me);
   }

@@ -95,6 +95,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
       if (is_traced()) [[unlikely]]
         note(w.index, trace::kind::suspends, trace::packed::most_of(suspended->pages_in_use()), suspended);
       if (!p.counter->may_be_last(p.stolen)) trim_waiting(w, *suspended);
+      is_about_to_search(w.index);
       if (p.counter->add_stolen(p.stolen)) go_on(w, *suspended, *p.counter);
     } else {
       fiber_stack* const left = std::exchange(w.stack, nullptr);
@@ -125,6 +126,7 @@ void fiber_team::go_on(fiber_member& w, fiber_stack& frame, detail::join_counter
   if (moves_on(w, m)) {
     hand_over({&frame, nullptr, w.index, false});
   } else {
+    has_work(w.index);
     w.stack = &frame;
   }
 }
@@ -137,6 +139,8 @@ void fiber_team::fiber_main(void*) noexcept {
     fiber_parting parting;
     if (detail::fiber_task* const task = std::exchange(w->next_task, nullptr)) {
       detail::join_counter& m = task->run(*task);
+      fiber_member const& here = this_member();
+      here.team->is_about_to_search(here.index);
       if (m.arrive()) parting = {fiber_parting::resumes, &m, 0, m.suspended};
     } else {
       w->next_call(w->next_argument);
