@@ -13,6 +13,11 @@ constexpr std::string_view k_page =
 #include "runtime/page.inc"
     ;
 
+std::string name_of_host() {
+  char name[256] = "";  // a longer one is cut, and need not end
+  return gethostname(name, sizeof(name) - 1) == 0 && *name ? name : "host";
+}
+
 }  // namespace
 
 std::string page_of(std::string_view script, std::string_view data) {
@@ -38,9 +43,22 @@ std::string name_of_program() {
 }
 
 std::string name_of_report(std::string const& value) {
+  std::string name;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    std::string_view const two = std::string_view(value).substr(i, 2);
+    if (two == "%p") {
+      name += std::to_string(getpid());
+    } else if (two == "%h") {
+      name += name_of_host();
+    } else {
+      name += value[i];
+      continue;
+    }
+    ++i;
+  }
   char folder[4096];
-  if (is_console(value) || value.starts_with('/') || !getcwd(folder, sizeof(folder))) return value;
-  return std::string(folder) + '/' + value;
+  if (is_console(name) || name.starts_with('/') || !getcwd(folder, sizeof(folder))) return name;
+  return std::string(folder) + '/' + name;
 }
 
 }  // namespace filch::runtime

@@ -5,8 +5,13 @@
 
 #include <filch/config.hpp>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace filch_test {
@@ -276,6 +281,38 @@ TEST(profile, is_where_the_program_began) {
   auto const e = run_program(EDGE_PROGRAM, {"leaves-its-folder"}, {{"FILCH_PROFILE", report.name_in_its_folder()}});
   expect_quiet_end(e, 0, "55\n");
   EXPECT_EQ(read(report.text())["forks"], 88) << report.text();
+}
+
+TEST(profile, and_trace_have_files_for_each_process) {
+  namespace fs = std::filesystem;
+  scratch_file unused;
+  fs::path const folder = std::string(unused.path()) + ".d";
+  fs::create_directory(folder);
+  for (int i = 0; i < 2; ++i) {
+    auto const e = run_program(
+        EDGE_PROGRAM, {"profiled-workers", "2"},
+        {{"FILCH_PROFILE", (folder / "%p.profile").c_str()}, {"FILCH_TRACE", (folder / "%h-%p-100%.trace").c_str()}});
+    EXPECT_EQ(e.exit_code, 0) << e;
+  }
+  char host[256] = "";
+  ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
+  std::set<std::string> processes;
+  for (auto const& file : fs::directory_iterator(folder)) {
+    std::string name = file.path().filename();
+    if (file.path().extension() == ".profile") {
+      std::ostringstream text;
+      text << std::ifstream(file.path()).rdbuf();
+      EXPECT_EQ(read(text.str())["forks"], 88) << name;
+      name.resize(name.find('.'));
+      EXPECT_EQ(name.find_first_not_of("0123456789"), std::string::npos) << name;
+      processes.insert(name);
+    }
+  }
+  EXPECT_EQ(processes.size(), 2u);
+  for (auto const& process : processes) {
+    EXPECT_TRUE(fs::exists(folder / (std::string(host) + "-" + process + "-100%.trace")));
+  }
+  fs::remove_all(folder);
 }
 
 TEST(profile, names_the_closures_of_loops) {
