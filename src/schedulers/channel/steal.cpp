@@ -168,7 +168,10 @@ bool channel_team::run_received(channel_member& w) noexcept {
   }
   counted(w.index).steals.bump();
   note(w.index, runtime::trace::kind::takes, owner, reinterpret_cast<void const*>(t.run));
-  bool const returned = t.run(t, t.payload);
+  bool const returned = [&] {
+    runtime::stolen_task::run const timed(stolen(w.index));
+    return t.run(t, t.payload);
+  }();
   note(w.index, runtime::trace::kind::returns);
   finish(w, t, owner, returned ? future_state::returned : future_state::threw);
   return true;
