@@ -210,6 +210,8 @@ class team {
   /// Are there more workers, callers among them, than processors? Each stand-in works for one that waits.
   bool oversubscribed() const noexcept { return places_.awake_most() > settings_.available; }
   stolen_task& stolen(unsigned worker) noexcept { return stolen_[worker]; }
+  /// An offer for it was taken back before it came: that cost the owner as much as a tiny steal.
+  void stole_nothing(unsigned worker) noexcept { paces_[worker].task_ran(time_stamp(), 0); }
   /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 

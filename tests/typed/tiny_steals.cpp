@@ -21,6 +21,9 @@ template <class S> void expect_few_steals(std::chrono::microseconds each, auto c
     auto const most = static_cast<std::uint64_t>(300 + (std::chrono::steady_clock::now() - begin) / each);
     auto const after = pool.stats();
     EXPECT_LE(after.steals - before.steals, most) << "in round " << round;
+    if constexpr (std::is_same_v<S, filch::channel>) {
+      EXPECT_LE(after.publications - before.publications, most) << "answers, in round " << round;
+    }
   }
 }
 
