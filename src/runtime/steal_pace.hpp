@@ -21,26 +21,27 @@ constexpr unsigned workers_at_once(unsigned workers, std::size_t processors) noe
   return static_cast<unsigned>(std::clamp<std::size_t>(processors, 1, workers));
 }
 
-/// Each thief has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
+/// Each worker has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
 /// task the thief leaves all workers alone for a multiple of the loss. So the loss is a fixed part of its time, and
 /// all thieves' losses together are a part of one worker's time.
-class steal_pace {
+class alignas(64) steal_pace {
  public:
-  /// `cost_of_steal`: the thief's time for a steal, which is part of the measured time, and the cost for the victim,
-  /// which waits for cache lines and for the end of the task.
+  /// `cost_of_steal`: what a steal costs the victim at least. It waits for cache lines and for the end of the task.
   steal_pace(cycles cost_of_steal, unsigned workers) noexcept
       : cost_of_steal_(cost_of_steal),
         part_(std::max(account::k_part, k_part_of_all * static_cast<cycles>(workers - 1))) {}
   /// A clock that was set back, as of a restored virtual machine, makes no thief wait for longer.
   bool waits(cycles now) const noexcept { return now < waits_until_ && waits_until_ - now <= longest(); }
-  /// A stolen task has run, and that took so long.
-  void task_ran(cycles now, cycles lasted) noexcept {
+  /// A stolen task has run, and that took so long. The thief needed `search` to get it: where caches are far from
+  /// each other both of them pay more.
+  void task_ran(cycles now, cycles lasted, cycles search = 0) noexcept {
+    cycles const cost = std::clamp(k_cost_of_search * search, cost_of_steal_, k_dearest * cost_of_steal_);
     cycles const from = std::clamp(waits_until_, now - k_credit, now);
-    waits_until_ = from + part_ * (cost_of_steal_ - std::min(lasted, k_gain));
+    waits_until_ = from + part_ * (cost - std::min(lasted, k_gain));
   }
 
  private:
-  cycles longest() const noexcept { return part_ * cost_of_steal_; }
+  cycles longest() const noexcept { return part_ * k_dearest * cost_of_steal_; }
 
   // All thieves together cost at most this part of a worker's time.
   static constexpr cycles k_part_of_all = 4;
@@ -48,9 +49,13 @@ class steal_pace {
   static constexpr cycles k_gain = 25'000;
   // Without tiny tasks credit gathers for so long, half a millisecond: for some forty of them, fewer in a large pool.
   static constexpr cycles k_credit = cycles{1} << 20;
+  // The victim meets as many cache lines of the thief, and the task's end is noticed late.
+  static constexpr cycles k_cost_of_search = 4;
+  // Another process may have had the processor meanwhile.
+  static constexpr cycles k_dearest = 4;
 
-  cycles const cost_of_steal_;
-  cycles const part_;
+  cycles cost_of_steal_;
+  cycles part_;
   cycles waits_until_ = 0;
 };
 

@@ -35,6 +35,7 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
       stand_ins_(std::make_unique<stand_ins>()) {
   counters_ = std::make_unique<counters[]>(places_.all());
   wake_paces_ = std::make_unique<wake_pace[]>(places_.all());
+  stolen_ = std::make_unique<stolen_task[]>(places_.all());
   spare_stacks_.reserve(places::k_callers);
   if (settings_.profile) profiles_.resize(places_.all());
   page_faults_before_ = os::page_faults();
@@ -79,6 +80,7 @@ void team::begin_trace() {
 }
 
 void team::start() {
+  paces_.assign(places_.all(), {cost_of_steal(), workers_at_once(workers(), settings_.available)});
   places_.make(0);
   if (settings_.trace) begin_trace();
   if (settings_.profile && !is_measured()) profile::say_not_measured(scheduler_name());

@@ -19,6 +19,8 @@
 #include "runtime/serve_thieves.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/spin.hpp"
+#include "runtime/steal_pace.hpp"
+#include "runtime/stolen_task.hpp"
 #include "runtime/stop_flag.hpp"
 #include "runtime/task_sources.hpp"
 #include "runtime/trace/recorder.hpp"
@@ -133,8 +135,8 @@ class team {
   /// from all workers. Returns how long it may sleep at most: then it has to request again.
   virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
   static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
-  /// See steal_pace. About a microsecond.
-  virtual cycles cost_of_steal() const noexcept { return 2'500; }
+  /// See steal_pace. One to two microseconds.
+  virtual cycles cost_of_steal() const noexcept { return 4'000; }
   /// Does the scheduler itself limit the cost of tiny steals for their victims?
   virtual bool keeps_accounts() const noexcept { return false; }
   /// The address from which on the worker's part above the stack is free; null: nothing of it is given back.
@@ -207,6 +209,9 @@ class team {
   std::size_t stack_size() const noexcept { return stack_size_; }
   /// Are there more workers, callers among them, than processors? Each stand-in works for one that waits.
   bool oversubscribed() const noexcept { return places_.awake_most() > settings_.available; }
+  stolen_task& stolen(unsigned worker) noexcept { return stolen_[worker]; }
+  /// An offer for it was taken back before it came: that cost the owner as much as a tiny steal.
+  void stole_nothing(unsigned worker) noexcept { paces_[worker].task_ran(time_stamp(), 0); }
   /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 
@@ -270,6 +275,8 @@ class team {
   std::vector<std::thread> threads_;
   std::unique_ptr<counters[]> counters_;
   std::unique_ptr<wake_pace[]> wake_paces_;
+  std::unique_ptr<stolen_task[]> stolen_;
+  std::vector<steal_pace> paces_;     // of each place
   trace::recorder* trace_ = nullptr;  // null: no trace
 
   places places_;

@@ -5,7 +5,6 @@
 #include "runtime/checks.hpp"
 #include "runtime/forced_steals.hpp"
 #include "runtime/pools.hpp"
-#include "runtime/steal_pace.hpp"
 #include "runtime/team.hpp"
 
 #include <algorithm>
@@ -64,20 +63,25 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   bool was_woken = false;
-  steal_pace pace(cost_of_steal(), workers_at_once(workers(), settings_.available));
+  steal_pace& pace = paces_[me];
   clock::time_point since{};
   clock::time_point next_to_insist{};
   while (!stop.is_set()) {
     if (!alive()) child_can_t_go_on();
     cycles const begin = k_steals_at_any_pace ? 0 : time_stamp();
-    if (pace.waits(begin)) {
-      relax();
+    if (pace.waits(begin) && is_free_for_call(me)) {
+      pause_between_looks(0);
       continue;
     }
-    if (steal_and_run(me) || help_a_group(me)) {
+    bool const has_stolen = steal_and_run(me);
+    if (has_stolen || help_a_group(me)) {
       if (!k_steals_at_any_pace && !keeps_accounts()) {
         cycles const end = time_stamp();
-        pace.task_ran(end, end - begin);
+        if (has_stolen) {
+          pace.task_ran(end, stolen_[me].lasted(), stolen_[me].began() - begin);
+        } else {
+          pace.task_ran(end, end - begin);
+        }
       }
       looks = 0;
       was_woken = false;

@@ -1,6 +1,7 @@
 // How long a thief leaves workers alone, between looks and after tiny tasks, also after the clock was set back.
 #include "runtime/account.hpp"
 #include "runtime/steal_pace.hpp"
+#include "runtime/stolen_task.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +21,68 @@ TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
   for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
   EXPECT_TRUE(pace.waits(k_now));
   EXPECT_FALSE(pace.waits(k_now + filch::runtime::account::k_part * k_cost));
+}
+
+TEST(steal_pace, goes_by_what_the_search_took) {
+  auto const waits_after = [](cycles lasted, cycles search) {
+    filch::runtime::steal_pace pace(k_cost, 2);
+    for (int i = 0; i < 1'000; ++i) pace.task_ran(k_now, lasted, search);
+    return pace.waits(k_now);
+  };
+  EXPECT_FALSE(waits_after(k_cost, 0));
+  EXPECT_FALSE(waits_after(k_cost, k_cost / 4));
+  EXPECT_TRUE(waits_after(k_cost, k_cost)) << "the workers are far from each other";
+  EXPECT_FALSE(waits_after(4 * k_cost, 1'000 * k_cost)) << "the thief had no processor";
+}
+
+void spin(cycles lasts) {
+  cycles const begin = filch::runtime::time_stamp();
+  while (filch::runtime::time_stamp() - begin < lasts) {
+  }
+}
+
+TEST(stolen_task, lasts_without_its_waits) {
+  using filch::runtime::stolen_task;
+  constexpr cycles k_short = 2'000'000;
+  // Another process may have the processor meanwhile.
+  constexpr int k_tries = 20;
+  int right = 0;
+  for (int i = 0; i < k_tries; ++i) {
+    stolen_task task;
+    cycles on_top = 0;
+    {
+      stolen_task::run const outer(task);
+      spin(k_short);
+      {
+        stolen_task::wait const waits(task);
+        spin(10 * k_short);
+        {
+          stolen_task::run const inner(task);
+          spin(3 * k_short);
+          stolen_task::wait const waits_too(task);
+          spin(10 * k_short);
+        }
+        on_top = task.lasted();
+      }
+      spin(k_short);
+    }
+    right +=
+        on_top >= 3 * k_short && on_top < 4 * k_short && task.lasted() >= 2 * k_short && task.lasted() < 3 * k_short;
+  }
+  EXPECT_GT(right, 0);
+}
+
+TEST(stolen_task, lasts_until_it_waits_on_its_stack) {
+  filch::runtime::stolen_task task;
+  constexpr cycles k_short = 200'000;
+  task.begins();
+  spin(k_short);
+  task.ends();
+  cycles const lasted = task.lasted();
+  EXPECT_GE(lasted, k_short);
+  spin(k_short);
+  task.ends();
+  EXPECT_EQ(task.lasted(), lasted) << "another stack is left";
 }
 
 TEST(steal_pace, does_not_wait_for_a_clock_that_was_set_back) {

@@ -1,4 +1,5 @@
 // A thief that finds tiny tasks only pauses between its steals.
+#include "scale.hpp"
 #include "stealing.hpp"
 
 #include <chrono>
@@ -9,27 +10,66 @@ namespace {
 template <class S> class tiny_steals : public ::testing::Test {};
 TYPED_TEST_SUITE(tiny_steals, all_schedulers, scheduler_names);
 
+/// Runs series() in a pool of two workers, a few times. Three hundred steals at first, then one in `each`. Time in
+/// which a thief had no processor does not count.
+template <class S> void expect_few_steals(std::chrono::microseconds each, auto const& series) {
+  typename S::pool pool({.workers = 2});
+  for (int round = 0; round < 5; ++round) {
+    auto const before = pool.stats();
+    auto const begin = std::chrono::steady_clock::now();
+    pool.run(series);
+    auto const most = static_cast<std::uint64_t>(300 + (std::chrono::steady_clock::now() - begin) / each);
+    auto const after = pool.stats();
+    EXPECT_LE(after.steals - before.steals, most) << "in round " << round;
+    if constexpr (std::is_same_v<S, filch::channel>) {
+      EXPECT_LE(after.publications - before.publications, most) << "answers, in round " << round;
+    }
+  }
+}
+
 TYPED_TEST(tiny_steals, are_a_bounded_part_of_a_series_of_tiny_joins) {
   if constexpr (!steals<TypeParam> || steals_are_forced<TypeParam>) {
     GTEST_SKIP() << "it has no thieves, or they take everything";
   } else {
-    typename TypeParam::pool pool({.workers = 2});
-    for (int round = 0; round < 5; ++round) {
-      auto const before = pool.stats().steals;
-      auto const begin = std::chrono::steady_clock::now();
+    expect_few_steals<TypeParam>(std::chrono::microseconds(2), [] {
       long sum = 0;
-      pool.run([&] {
-        for (int i = 0; i < 200'000; ++i) {
-          auto const [a, b] = filch::join<TypeParam>([=] { return i; }, [=] { return i & 1; });
-          sum += a + b;
-        }
-      });
+      for (int i = 0; i < 200'000; ++i) {
+        auto const [a, b] = filch::join<TypeParam>([=] { return i; }, [=] { return i & 1; });
+        sum += a + b;
+      }
       EXPECT_EQ(sum, 200'000L * 199'999 / 2 + 100'000);
-      auto const took = std::chrono::steady_clock::now() - begin;
-      // Some hundred steals at first, then one in some microseconds. Time in which a thief had no processor does not
-      // count.
-      auto const most = 1'000 + took / std::chrono::microseconds(2);
-      EXPECT_LE(pool.stats().steals - before, static_cast<std::uint64_t>(most));
+    });
+  }
+}
+
+/// Leaves of ten nanoseconds or so.
+template <class S> unsigned tree(int depth) {
+  if (depth == 0) {
+    unsigned x = 1;
+    for (int i = 0; i < 20; ++i) {
+      x = x * 1664525 + 1;
+      asm volatile("" : "+r"(x));
+    }
+    return x & 1;
+  }
+  auto const [a, b] = filch::join<S>([=] { return tree<S>(depth - 1); }, [=] { return tree<S>(depth - 1); });
+  return a + b;
+}
+
+TYPED_TEST(tiny_steals, are_a_bounded_part_of_a_series_of_tiny_trees) {
+  if constexpr (!steals<TypeParam> || steals_are_forced<TypeParam>) {
+    GTEST_SKIP() << "it has no thieves, or they take everything";
+  } else {
+    if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "such trees take longer than a steal";
+    // Stolen parts fork, and are waited for: neither makes them longer.
+    for (int depth : {2, 4, 6}) {
+      SCOPED_TRACE(depth);
+      expect_few_steals<TypeParam>(std::chrono::microseconds(7), [depth] {
+        constexpr unsigned k_leaves = 1U << 21;
+        unsigned odd = 0;
+        for (unsigned i = 0; i < k_leaves >> depth; ++i) odd += tree<TypeParam>(depth);
+        EXPECT_EQ(odd, k_leaves);
+      });
     }
   }
 }

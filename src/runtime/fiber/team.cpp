@@ -86,6 +86,7 @@ void fiber_team::run_fiber(fiber_member& w) noexcept {
     if (has_hooks_) [[unlikely]]
       fiber_is_left(hooks_, w);
     check("fiber that leaves", [&w] { return fiber_checks::of_parting(w, *w.stack); });
+    stolen(w.index).ends();
     fiber_parting const p = w.parting;
     if (p.what == fiber_parting::moves || p.what == fiber_parting::returns) {
       hand_over({std::exchange(w.stack, nullptr), nullptr, w.index, p.what == fiber_parting::returns});
@@ -138,8 +139,10 @@ void fiber_team::fiber_main(void*) noexcept {
     fiber_member* w = &this_member();
     fiber_parting parting;
     if (detail::fiber_task* const task = std::exchange(w->next_task, nullptr)) {
+      w->team->stolen(w->index).begins();
       detail::join_counter& m = task->run(*task);
       fiber_member const& here = this_member();
+      here.team->stolen(here.index).ends();
       here.team->is_about_to_search(here.index);
       if (m.arrive()) parting = {fiber_parting::resumes, &m, 0, m.suspended};
     } else {

@@ -143,7 +143,7 @@ class fiber_team : public team {
   void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   /// A stack is taken, begun and left for each.
-  cycles cost_of_steal() const noexcept override { return 6'000; }
+  cycles cost_of_steal() const noexcept override { return 8'000; }
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;

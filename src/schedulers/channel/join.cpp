@@ -62,6 +62,7 @@ join_outcome channel_team::wait_for_outcome(channel_member& w, channel_task& t) 
   w.top = &t + 1;  // the descriptor is in use until there is a message
   channel_task* const floor_before = std::exchange(w.floor, w.top);
   runtime::exceptions_set_aside const from_what_runs_on_top;
+  runtime::stolen_task::wait const timed(stolen(w.index));
   note(w.index, runtime::trace::kind::waits);
   for (unsigned searches = 0; t.future.peek() == future_state::pending;) {
     if (!alive()) runtime::child_can_t_go_on();  // forked by a task on top of this wait

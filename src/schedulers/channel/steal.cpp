@@ -146,6 +146,7 @@ bool channel_team::receive(channel_member& w) noexcept {
   w.answered_at = std::chrono::steady_clock::now();
   w.tasks_in_answer = static_cast<unsigned>(message->size());
   accept(w, *message);
+  if (message->size() == 0 && message->detached.is_empty()) stole_nothing(w.index);
   w.received = *message;
   w.received.detached = {};
   // It may have been woken for these.
@@ -162,13 +163,18 @@ bool channel_team::run_received(channel_member& w) noexcept {
   unsigned const owner = w.received.owner;
   channel_task& t = *w.received.first++;
   share_rest(w);
-  if (own_.early_requests && w.received.is_empty() && w.detached.is_empty() && !w.is_requesting &&
+  // The answer to an early request may be there before a pause, and would have to go back.
+  bool const may_pause = stolen(w.index).lasted() < cost_of_steal();
+  if (own_.early_requests && !may_pause && w.received.is_empty() && w.detached.is_empty() && !w.is_requesting &&
       may_run_others(w)) {
     static_cast<void>(request_from_one(w, w.last_victim));
   }
   counted(w.index).steals.bump();
   note(w.index, runtime::trace::kind::takes, owner, reinterpret_cast<void const*>(t.run));
-  bool const returned = t.run(t, t.payload);
+  bool const returned = [&] {
+    runtime::stolen_task::run const timed(stolen(w.index));
+    return t.run(t, t.payload);
+  }();
   note(w.index, runtime::trace::kind::returns);
   finish(w, t, owner, returned ? future_state::returned : future_state::threw);
   return true;

@@ -68,6 +68,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
   runtime::exceptions_set_aside const from_what_runs_on_top;
+  runtime::stolen_task::wait const timed(stolen(w.index));
   note(w.index, runtime::trace::kind::waits);
   for (unsigned looks = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();  // forked before this wait, or in a task on top of it

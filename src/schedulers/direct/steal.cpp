@@ -46,7 +46,10 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   begins_task(me.unasked);
   me.split.request();
 
-  bool const returned = t->run(*t, t->payload);
+  bool const returned = [&] {
+    runtime::stolen_task::run const timed(stolen(me.index));
+    return t->run(*t, t->payload);
+  }();
   // The owner may wait for this task alone, and run long code next: the request comes before that.
   victim.split.request();
   check_stolen(*t, me.index);
