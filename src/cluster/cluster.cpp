@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filch/cluster.hpp>
+#include <mutex>
+#include <stdexcept>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -70,6 +72,8 @@ struct cluster_base::parts {
   ticker watchdog;
   unsigned const patience;
   unsigned bounds = 0;
+  std::mutex calls_mutex;
+  bool is_called = false;  // under calls_mutex
   int const exceptions = std::uncaught_exceptions();
 };
 
@@ -119,6 +123,21 @@ void cluster_base::wait_for_farewell() {
     parts_->endpoint_.miss_farewell();
     return;
   }
+}
+
+cluster_base::call::call(cluster_base& c) : whose_(c) {
+  std::lock_guard const lock(c.parts_->calls_mutex);
+  if (c.parts_->is_called) {
+    throw std::logic_error(
+        "filch: a cluster is called while a run or a reduction of it goes on, in a task or on another thread: "
+        "call it between them");
+  }
+  c.parts_->is_called = true;
+}
+
+cluster_base::call::~call() {
+  std::lock_guard const lock(whose_.parts_->calls_mutex);
+  whose_.parts_->is_called = false;
 }
 
 endpoint_interface& cluster_base::own_endpoint() noexcept { return parts_->endpoint_; }
