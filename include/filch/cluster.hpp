@@ -157,7 +157,8 @@ template <class Type, class Op> struct fold_of {
 template <scheduler Sched = default_scheduler> class cluster {
  public:
   /// Waits for all ranks to come here, options.arrival seconds at most. The transport must outlive the cluster.
-  /// Throws setup_error where an option or an environment variable is invalid, or the system refuses a thread.
+  /// Throws setup_error where an option or an environment variable is invalid, the transport has another cluster, or
+  /// the system refuses a thread.
   template <transport Carrier>
   explicit cluster(Carrier& carrier, cluster_options options = {})
       : base_(std::make_unique<detail::transport_of<Carrier>>(carrier), options), pool_([&] {
