@@ -35,6 +35,19 @@ class FILCH_API cluster_base {
   cluster_base& operator=(cluster_base const&) = delete;
   ~cluster_base();
 
+  /// A call of a function that all ranks call, from its begin to its end.
+  class FILCH_API call {
+   public:
+    /// Throws std::logic_error if another one has not ended: a task makes this one, or a second thread.
+    explicit call(cluster_base& c);
+    call(call const&) = delete;
+    call& operator=(call const&) = delete;
+    ~call();
+
+   private:
+    cluster_base& whose_;
+  };
+
   endpoint_interface& own_endpoint() noexcept;
   /// Collective. Folds the ranks' values, on the calling thread and under no lock. Throws task_error on all ranks if
   /// fold threw on one.
@@ -121,9 +134,10 @@ template <class Type, class Op> struct fold_of {
 
 /// The ranks that share a program's tasks: processes, or threads of a process. Each has a pool of the scheduler
 /// Sched. All ranks make a cluster and call its functions in the same order. Each call returns on all ranks, on the
-/// thread that made it. Several clusters may exist in a process at a time if each has a transport of its own.
-/// Clusters may follow each other on one transport that has begin_cluster(), as mpi_transport and thread_transport
-/// have.
+/// thread that made it. A call that begins before another one has ended, in a task say, throws std::logic_error.
+///
+/// Several clusters may exist in a process at a time if each has a transport of its own. Clusters may follow each
+/// other on one transport that has begin_cluster(), as mpi_transport and thread_transport have.
 ///
 ///     int main() {
 ///       filch::mpi_transport mpi;
@@ -143,7 +157,8 @@ template <class Type, class Op> struct fold_of {
 template <scheduler Sched = default_scheduler> class cluster {
  public:
   /// Waits for all ranks to come here, options.arrival seconds at most. The transport must outlive the cluster.
-  /// Throws setup_error where an option or an environment variable is invalid, or the system refuses a thread.
+  /// Throws setup_error where an option or an environment variable is invalid, the transport has another cluster, or
+  /// the system refuses a thread.
   template <transport Carrier>
   explicit cluster(Carrier& carrier, cluster_options options = {})
       : base_(std::make_unique<detail::transport_of<Carrier>>(carrier), options), pool_([&] {
@@ -171,6 +186,7 @@ template <scheduler Sched = default_scheduler> class cluster {
   /// Returns once all tasks have ended on all ranks. If tasks threw, throws task_error on all ranks, with the text of
   /// one.
   template <auto Fn, class... Args> void run(Args&&... arguments) {
+    detail::cluster_base::call const now(base_);
     work<Fn>(nullptr, std::forward<Args>(arguments)...);
     base_.finish({}, [](message, message) { return message(); });
   }
@@ -182,6 +198,7 @@ template <scheduler Sched = default_scheduler> class cluster {
     using Type = typename detail::spawned<Fn>::Result;
     static_assert(!std::is_void_v<Type>,
                   "fold needs a task that returns a value; for one that returns nothing use run");
+    detail::cluster_base::call const now(base_);
     detail::fold_of<Type, Op> whole{op};
     work<Fn>(std::make_unique<typename detail::fold_of<Type, Op>::part>(whole), std::forward<Args>(arguments)...);
     auto const all =
@@ -192,16 +209,23 @@ template <scheduler Sched = default_scheduler> class cluster {
   /// Folds the ranks' values with op, in no defined order. For use between runs. If op throws on one rank, throws
   /// task_error on all ranks, with its text. Costs one reduction.
   template <class Op, packable Type> Type reduce(Op op, Type const& value) {
+    detail::cluster_base::call const now(base_);
     return detail::unpacked<Type>(base_.reduce(detail::packed_part(value), over<Type>(op)));
   }
 
   /// Makes a bound that starts at `first`. For use between runs. Throws setup_error at the 65th. Costs a reduction.
-  bound make_bound(std::int64_t first) { return base_.make_bound(first); }
+  bound make_bound(std::int64_t first) {
+    detail::cluster_base::call const now(base_);
+    return base_.make_bound(first);
+  }
   /// The bound when the last run ended, or the value of a later reset(): the same on all ranks. For use between runs.
   /// Costs a load.
   std::int64_t value(bound b) const { return base_.value(b); }
   /// Sets the bound to `first`. For use between runs. Costs a reduction.
-  void reset(bound b, std::int64_t first) { base_.reset(b, first); }
+  void reset(bound b, std::int64_t first) {
+    detail::cluster_base::call const now(base_);
+    base_.reset(b, first);
+  }
 
   /// This rank's pool.
   typename Sched::pool& pool() noexcept { return pool_; }

@@ -55,7 +55,7 @@ template <class Type> class [[nodiscard]] future {
     }
     return *this;
   }
-  /// Waits as get() does, unless get() was called.
+  /// Waits as get() does, unless get() was called. Drops the result, or the task's exception.
   ~future() { wait(); }
 
   /// Waits for the result and returns it, once. Throws task_error if the task threw. Other tasks of the rank run

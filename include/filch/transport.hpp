@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,8 @@ class FILCH_API any_transport {
   any_transport(any_transport const&) = delete;
   any_transport& operator=(any_transport const&) = delete;
   virtual ~any_transport();
+  /// The address of the transport that it stands for.
+  virtual void const* address() const noexcept { return this; }
   virtual void begin_cluster() {}
   virtual int rank() const noexcept = 0;
   virtual int ranks() const noexcept = 0;
@@ -61,6 +64,7 @@ class FILCH_API any_transport {
 template <transport Type> class transport_of final : public any_transport {
  public:
   explicit transport_of(Type& t) noexcept : transport_(t) {}
+  void const* address() const noexcept override { return std::addressof(transport_); }
   void begin_cluster() override {
     if constexpr (requires { transport_.begin_cluster(); }) transport_.begin_cluster();
   }

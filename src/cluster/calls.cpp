@@ -57,7 +57,7 @@ void endpoint::begin_run(partial const* root_part) {
   std::lock_guard const lock(mutex_);
   root_part_ = root_part;
   termination_.begin_run();
-  heartbeats_.count_call();
+  heartbeats_.count_call(call_kind::run);
   waits_no_more();
   requests_.begin_run();
 }
@@ -83,7 +83,7 @@ cluster_stats endpoint::stats() const {
 
 void endpoint::contribute(reduction_part part) {
   std::lock_guard const lock(mutex_);
-  heartbeats_.count_call();
+  heartbeats_.count_call(call_kind::reduction);
   reduction_.contribute(std::move(part));
 }
 

@@ -10,6 +10,9 @@
 #include <cstdlib>
 #include <exception>
 #include <filch/cluster.hpp>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -39,6 +42,40 @@ reduction_part folded(std::vector<reduction_part> parts, fold_values const& fold
   }
 }
 
+struct transports_in_use {
+  std::mutex mutex;
+  std::vector<void const*> all;  // under mutex
+};
+/// Never destroyed: a static cluster may end late.
+transports_in_use& in_use() {
+  static auto* const them = new transports_in_use;
+  return *them;
+}
+
+/// The use of a transport by one cluster. A second one at a time would take messages of the first.
+class transport_use {
+ public:
+  /// Throws setup_error if another cluster uses it.
+  explicit transport_use(void const* transport) : transport_(transport) {
+    auto& [mutex, all] = in_use();
+    std::lock_guard const lock(mutex);
+    if (std::find(all.begin(), all.end(), transport) != all.end()) {
+      throw setup_error("filch: this transport has a cluster: end that one first, or make a transport for each");
+    }
+    all.push_back(transport);
+  }
+  transport_use(transport_use const&) = delete;
+  transport_use& operator=(transport_use const&) = delete;
+  ~transport_use() {
+    auto& [mutex, all] = in_use();
+    std::lock_guard const lock(mutex);
+    std::erase(all, transport_);
+  }
+
+ private:
+  void const* const transport_;
+};
+
 /// A number that is most likely different at each call, in all processes.
 unsigned drawn() noexcept {
   static std::atomic<std::uint64_t> before{0};
@@ -57,7 +94,8 @@ struct cluster_base::parts {
   static constexpr ticker::duration k_tick{1000 / endpoint::k_ticks_per_second};
 
   parts(std::unique_ptr<any_transport> carrier, cluster_options const& options)
-      : transport(std::move(carrier)),
+      : use(carrier->address()),
+        transport(begun(std::move(carrier))),
         endpoint_(*transport, endpoint::ticks_in(options.patience), endpoint::ticks_in(options.arrival)),
         watchdog("a cluster's watchdog", k_tick,
                  [this] {
@@ -65,11 +103,19 @@ struct cluster_base::parts {
                    return k_tick;
                  }),
         patience(options.patience) {}
+  /// Before the first message.
+  static std::unique_ptr<any_transport> begun(std::unique_ptr<any_transport> carrier) {
+    carrier->begin_cluster();
+    return carrier;
+  }
+  transport_use use;
   std::unique_ptr<any_transport> transport;
   endpoint endpoint_;
   ticker watchdog;
   unsigned const patience;
   unsigned bounds = 0;
+  std::mutex calls_mutex;
+  bool is_called = false;  // under calls_mutex
   int const exceptions = std::uncaught_exceptions();
 };
 
@@ -77,7 +123,6 @@ cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_optio
   if (auto const* const kind = ambiguous_kind()) {
     throw setup_error("filch: two spawned functions have one name: " + std::string(kind->name) + "; rename one");
   }
-  carrier->begin_cluster();
   parts_ = std::make_unique<parts>(std::move(carrier), options);
   // The cluster's number is the sum of one number of each rank: the same on all, and not that of another cluster.
   auto const add = [](message a, message b) { return packed(unpacked<unsigned>(a) + unpacked<unsigned>(b)); };
@@ -119,6 +164,21 @@ void cluster_base::wait_for_farewell() {
     parts_->endpoint_.miss_farewell();
     return;
   }
+}
+
+cluster_base::call::call(cluster_base& c) : whose_(c) {
+  std::lock_guard const lock(c.parts_->calls_mutex);
+  if (c.parts_->is_called) {
+    throw std::logic_error(
+        "filch: a cluster is called while a run or a reduction of it goes on, in a task or on another thread: "
+        "call it between them");
+  }
+  c.parts_->is_called = true;
+}
+
+cluster_base::call::~call() {
+  std::lock_guard const lock(whose_.parts_->calls_mutex);
+  whose_.parts_->is_called = false;
 }
 
 endpoint_interface& cluster_base::own_endpoint() noexcept { return parts_->endpoint_; }

@@ -9,6 +9,8 @@ namespace {
 
 constexpr unsigned k_ticks_a_heartbeat = 5;
 
+char const* name_of(call_kind kind) noexcept { return kind == call_kind::run ? "a run" : "a reduction"; }
+
 }  // namespace
 
 void heartbeats::begin_tick() noexcept {
@@ -26,7 +28,7 @@ void heartbeats::send_due() {
   if (!heartbeat_is_due_.read()) return;
   heartbeat_is_due_.write(false);
   ++sent_;
-  messenger_.send_uncounted(messenger_.next(), message_of(message_kind::heartbeat, calls_, has_left_));
+  messenger_.send_uncounted(messenger_.next(), message_of(message_kind::heartbeat, calls_, last_call_, has_left_));
 }
 
 void heartbeats::watch() {
@@ -35,6 +37,12 @@ void heartbeats::watch() {
     calls_of_previous_.reset();
     messenger_.end_all("rank " + std::to_string(messenger_.previous()) +
                        " has left the cluster, and this rank waits for it in another run or reduction");
+  }
+  if (is_elsewhere()) {
+    messenger_.end_all("rank " + std::to_string(messenger_.previous()) + " is in " +
+                       name_of(call_of_previous_->kind) + ", and this rank in " + name_of(last_call_) +
+                       ": all ranks call the same functions of a cluster in the same order");
+    call_of_previous_.reset();
   }
   if (std::exchange(heard_, false) || farewell_) {
     silent_ = 0;
@@ -49,6 +57,11 @@ void heartbeats::watch() {
   } else {
     end_over_absence();
   }
+}
+
+/// Is the previous rank in another function, so that both wait for ever?
+bool heartbeats::is_elsewhere() const noexcept {
+  return call_of_previous_ && call_of_previous_->number == calls_ && call_of_previous_->kind != last_call_;
 }
 
 void heartbeats::end_over_silence() {
@@ -66,6 +79,12 @@ void heartbeats::all_are_here() noexcept {
   silent_ = 0;  // these ticks were absence, not silence
 }
 
+void heartbeats::count_call(call_kind kind) noexcept {
+  if (closing_) return;
+  ++calls_;
+  last_call_ = kind;
+}
+
 void heartbeats::close(bool is_thrown) noexcept {
   closing_ = true;
   has_left_ = !is_thrown;
@@ -81,6 +100,7 @@ void heartbeats::take_heartbeat(unpacker& u) {
   expecting_ = true;
   ++received_;
   auto const calls = get<std::uint64_t>(u);
+  call_of_previous_ = known_call{calls, get<call_kind>(u)};
   if (get<bool>(u)) calls_of_previous_ = calls;
 }
 

@@ -10,6 +10,9 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// A function that all ranks call.
+enum class call_kind : std::uint8_t { run, reduction };
+
 class FILCH_API heartbeats {
  public:
   static constexpr unsigned k_ticks_per_second = 10;
@@ -43,7 +46,7 @@ class FILCH_API heartbeats {
   /// All ranks have a watchdog: the previous one must not be silent from now on.
   void all_are_here() noexcept;
   /// A run or a reduction begins.
-  void count_call() noexcept { calls_ += !closing_; }
+  void count_call(call_kind kind) noexcept;
   /// `is_thrown`: an exception brings the rank here. Else the next rank is told that no call follows.
   void close(bool is_thrown) noexcept;
   void say_farewell();
@@ -60,6 +63,7 @@ class FILCH_API heartbeats {
 
  private:
   void end_over_absence();
+  bool is_elsewhere() const noexcept;
 
   // fixed after start
   messenger& messenger_;
@@ -84,10 +88,16 @@ class FILCH_API heartbeats {
   std::uint64_t received_ = 0;
   std::optional<std::uint64_t> farewell_;           // heartbeats that it sent, once it has left
   std::optional<std::uint64_t> calls_of_previous_;  // in all, once it closes without an exception
+  struct known_call {
+    std::uint64_t number;
+    call_kind kind;
+  };
+  std::optional<known_call> call_of_previous_;  // its newest, by the last heartbeat that came
 
   // under the mutex: this rank
   std::uint64_t sent_ = 0;
   std::uint64_t calls_ = 0;  // runs and reductions that it began, except those that close the cluster
+  call_kind last_call_ = call_kind::reduction;
   bool closing_ = false;
   bool has_left_ = false;  // and no exception brought it there
 };

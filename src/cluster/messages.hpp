@@ -19,7 +19,7 @@ enum class message_kind : std::uint8_t {
   end,        // the end of a run, down the tree
   up,         // a part of a reduction: part_header, bytes
   down,       // the result of a reduction: part_header, bytes
-  heartbeat,  // runs and reductions that its sender began, whether it has left
+  heartbeat,  // runs and reductions that its sender began, which of them was the last, whether it has left
   farewell,   // heartbeats sent
 };
 constexpr bool is_counted(message_kind kind) noexcept { return kind < message_kind::up; }

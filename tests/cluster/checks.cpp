@@ -59,7 +59,7 @@ struct parts {
     termination.take_counts(u);
   }
   void take_heartbeat() {
-    message const m = message_of(std::uint64_t{0}, false);
+    message const m = message_of(std::uint64_t{0}, filch::detail::call_kind::run, false);
     unpacker u(m);
     heartbeats.take_heartbeat(u);
   }

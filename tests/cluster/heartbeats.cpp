@@ -251,5 +251,32 @@ TEST(cluster_heartbeats, name_a_rank_that_leaves_the_others) {
   }
 }
 
+TEST(cluster_heartbeats, name_a_rank_that_is_in_another_function) {
+  enum call { run, reduction };
+  struct programs {
+    std::vector<call> of_one;
+    std::vector<call> of_two;
+    std::string end;
+  };
+  std::string const k_why = ": all ranks call the same functions of a cluster in the same order";
+  for (programs const& p :
+       {programs{{run, reduction}, {run, run}, "rank 1 is in a reduction, and this rank in a run" + k_why},
+        programs{{run}, {reduction}, "rank 1 is in a run, and this rank in a reduction" + k_why},
+        programs{{run, reduction}, {run, reduction}, ""}, programs{{run, reduction}, {run}, ""},
+        programs{{run}, {run, reduction}, ""}, programs{{}, {run}, ""}}) {
+    network net(3, 1);
+    ordered_rank one(net, 1);
+    ordered_rank two(net, 2);
+    auto const begin = [](ordered_rank& r, call c) {
+      if (c == run) r.endpoint_.begin_run();
+      if (c == reduction) r.endpoint_.contribute({});
+    };
+    for (call const c : p.of_one) begin(one, c);
+    for (call const c : p.of_two) begin(two, c);
+    for (int i = 0; i < 20; ++i) one.endpoint_.tick(), two.endpoint_.tick();
+    EXPECT_EQ(net.last_words(), p.end);
+  }
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -209,6 +209,36 @@ TYPED_TEST(cluster, reduces_values_of_all_ranks) {
   });
 }
 
+template <class S> std::array<filch::cluster<S>*, 2> clusters_of_ranks{};
+template <class S> long calls_the_cluster(filch::rank& here, int function) {
+  filch::cluster<S>& all = *clusters_of_ranks<S>.at(static_cast<std::size_t>(here.index()));
+  switch (function) {
+    case 0: all.template run<&throws_at>(500); return 0;
+    case 1: return all.template fold<&fib>(std::plus<>(), 3);
+    case 2: return all.reduce(std::plus<>(), 1L);
+    case 3: return all.make_bound(0).id;
+    default: all.reset({}, 0); return 0;
+  }
+}
+
+// Otherwise this rank waits for the others in another call than they are in.
+TYPED_TEST(cluster, tasks_can_not_call_their_cluster) {
+  on_ranks<TypeParam>(2, 2, 8, [](auto& c) {
+    clusters_of_ranks<TypeParam>.at(static_cast<std::size_t>(c.rank())) = &c;
+    for (int function = 0; function < 5; ++function) {
+      try {
+        c.template fold<&calls_the_cluster<TypeParam>>(std::plus<>(), function);
+        ADD_FAILURE() << "nothing thrown";
+      } catch (filch::task_error const& e) {
+        EXPECT_STREQ(e.type(), "std::logic_error") << e.what();
+      }
+    }
+    auto const op = [&c](long a, long b) { return c.reduce(std::plus<>(), a + b); };
+    EXPECT_THROW(c.reduce(op, 1L), filch::task_error);
+    EXPECT_EQ(c.reduce(std::plus<>(), 1L), 2) << "the next call is clean";
+  });
+}
+
 template <class S> long joins(filch::rank&, int n) {
   auto [a, b] = filch::join<S>([] { return 1L; }, [n] { return long{n}; });
   return a + b;

@@ -113,6 +113,18 @@ TYPED_TEST(clusters_of_threads, follow_each_other_on_one_network) {
   EXPECT_EQ(network.under_way(), 0u);
 }
 
+TEST(cluster_threads, have_one_cluster_at_a_time) {
+  thread_network network(2);
+  on_threads(network, [](thread_transport& here) {
+    for (int i = 0; i < 2; ++i) {
+      filch::cluster<> ranks(here, {.workers = 1, .patience = 0});
+      EXPECT_THROW(filch::cluster<>(here, {.workers = 1, .patience = 0}), filch::setup_error);
+      EXPECT_EQ((ranks.fold<&sum_below>(std::plus<>(), 5)), expected_sum(5)) << "the first one goes on";
+    }
+  });
+  EXPECT_EQ(network.under_way(), 0u);
+}
+
 /// Counts heartbeats.
 class listener {
  public:

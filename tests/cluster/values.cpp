@@ -1,4 +1,5 @@
-// Arguments and results whose types overload operators.
+// Arguments and results of unusual types: with operators of their own, or that can't be copied.
+#include "eventually.hpp"
 #include "network.hpp"
 #include "schedulers.hpp"
 
@@ -32,6 +33,40 @@ TEST(cluster_values, may_overload_their_address_as_arguments_and_results) {
   on_ranks<filch::serial>(1, 1, 1, [](auto& c) {
     EXPECT_EQ(c.reduce([](handle a, handle b) { return handle{a.value + b.value}; }, handle{7}).value, 7);
     EXPECT_EQ((c.template fold<&twice>(std::plus<>(), handle{7})), 16);
+  });
+}
+
+/// Trivially copyable, and moved only. The first lies in the task, the second is too large for it.
+template <std::size_t Size> struct ticket {
+  explicit ticket(long n) noexcept : number(n) {}
+  ticket(ticket const&) = delete;
+  ticket(ticket&&) = default;
+  ticket& operator=(ticket const&) = delete;
+  ticket& operator=(ticket&&) = default;
+  ~ticket() = default;
+  long number;
+  std::array<std::byte, Size> rest{};
+};
+static_assert(std::is_trivially_copyable_v<ticket<1>>);
+
+template <std::size_t Size> ticket<Size> next(filch::rank&, ticket<Size> t) { return ticket<Size>(t.number + 1); }
+template <std::size_t Size> long travels(filch::rank& here) {
+  auto older = here.async<&next<Size>>(ticket<Size>(7));
+  auto newer = here.async<&next<Size>>(ticket<Size>(8));
+  EXPECT_TRUE(eventually([&] {
+    here.poll();
+    return older.ready();
+  })) << "on the other rank";
+  return older.get().number * 100 + newer.get().number;
+}
+
+TEST(cluster_values, may_be_moved_only) {
+  on_ranks<filch::serial>(2, 1, 1, [](auto& c) {
+    EXPECT_EQ((c.template fold<&travels<1>>(std::plus<>())), 809);
+    EXPECT_EQ((c.template fold<&travels<100>>(std::plus<>())), 809);
+    auto const sum = [](auto a, auto b) { return ticket<1>(a.number + b.number); };
+    EXPECT_EQ((c.template fold<&next<1>>(sum, ticket<1>(7)).number), 8);
+    EXPECT_EQ(c.reduce(sum, ticket<1>(7)).number, 14);
   });
 }
 

@@ -165,7 +165,7 @@ template <auto Fn> struct task_arguments {
   }
   static type take(cluster_task& t) {
     if constexpr (signature::k_in_task) {
-      return *std::launder(reinterpret_cast<type*>(t.arguments));
+      return std::move(*std::launder(reinterpret_cast<type*>(t.arguments)));
     } else {
       std::unique_ptr<type> const here(*std::launder(reinterpret_cast<type**>(t.arguments)));
       return std::move(*here);
