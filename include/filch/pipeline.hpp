@@ -32,6 +32,9 @@ template <class Fn, class Item> auto bound(Fn& f, Item&& item) {
 
 /// A run of a pipeline. An item is a task of the group while it runs, and waits at a gate in between.
 template <scheduler Sched, class Source, class... Stages> class pipeline_run {
+  static_assert(
+      requires { typename std::invoke_result_t<Source&>::value_type; },
+      "filch::pipeline: the source must return a std::optional of an item");
   using first_item = typename std::invoke_result_t<Source&>::value_type;
   static constexpr std::size_t k_stages = sizeof...(Stages);
   static constexpr std::size_t k_most = 65'536;  // serial stages in order have room for so many
@@ -41,6 +44,8 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     using type = std::tuple<Item>;
   };
   template <class Item, class Stage, class... Rest> struct items_of<Item, Stage, Rest...> {
+    static_assert(std::is_invocable_v<decltype(Stage::f)&, Item>,
+                  "filch::pipeline: a stage must take an Item, which the source or the stage before it returns");
     using result =
         std::decay_t<result_of<decltype(detail::bound(std::declval<decltype(Stage::f)&>(), std::declval<Item&&>()))>>;
     using type = decltype(std::tuple_cat(std::declval<std::tuple<Item>>(),

@@ -125,10 +125,12 @@ Value transform_reduce(Iterator first, Sentinel last, Iterator2 first2, Value in
   return detail::transform_reduce<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, std::move(init), op,
                                          map);
 }
-/// The same for the elements of two ranges. Stops at the end of the shorter one.
+/// The same for the elements of two ranges. Stops at the end of the shorter one. (That op takes two values tells it
+/// from the form of one range whose initial value is a range.)
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>> &&
+           std::invocable<Op&, Value, Value>
 Value transform_reduce(Range&& range, Range2&& range2, Value init, Op op = {}, Map map = {}) {
   detail::never_stopped never;
   return detail::transform_reduce<Sched>(never, detail::input_of(range), detail::input_of(range2), std::move(init),
@@ -148,7 +150,8 @@ auto transform_reduce(Token const& token, Args&&... args) {
 /// With a stop token: two ranges.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Range2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>> &&
+           std::invocable<Op&, Value, Value>
 std::optional<Value> transform_reduce(Token const& token, Range&& range, Range2&& range2, Value init, Op op = {},
                                       Map map = {}) {
   return detail::until_stopped(token, [&](auto& stop) {

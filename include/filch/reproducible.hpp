@@ -135,7 +135,8 @@ Value transform_reduce(reproducible_t, Iterator first, Sentinel last, Iterator2 
 /// The same for two ranges. Stops at the end of the shorter one.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>> &&
+           std::invocable<Op&, Value, Value>
 Value transform_reduce(reproducible_t, Range&& range, Range2&& range2, Value init, Op op = {}, Map map = {}) {
   detail::never_stopped never;
   return detail::transform_reduce_reproducibly<Sched>(never, detail::input_of(range), detail::input_of(range2),
@@ -168,7 +169,8 @@ std::optional<Value> transform_reduce(Token const& token, reproducible_t, Iterat
 /// With a stop token: two ranges.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Range2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>>
+  requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>> &&
+           std::invocable<Op&, Value, Value>
 std::optional<Value> transform_reduce(Token const& token, reproducible_t, Range&& range, Range2&& range2, Value init,
                                       Op op = {}, Map map = {}) {
   return detail::until_stopped(token, [&](auto& stop) {

@@ -56,6 +56,10 @@ template <class Value> class worker_local {
   template <class Make>
     requires(std::is_invocable_r_v<Value, Make const&> && std::is_copy_constructible_v<Make>)
   explicit worker_local(Make make) : make_(new detail::maker_of<Value, Make>(std::move(make))) {}
+  /// Each Value begins as a copy of `first`.
+  explicit worker_local(Value const& first)
+    requires std::is_copy_constructible_v<Value>
+      : worker_local([first]() -> Value { return first; }) {}
   worker_local(worker_local const&) = delete;
   worker_local& operator=(worker_local const&) = delete;
   ~worker_local() {

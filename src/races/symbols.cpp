@@ -21,12 +21,30 @@ runtime::known_frames& known() {
   return *frames;
 }
 
-/// Code that is no user's: its frames would hide theirs.
-bool is_hidden(std::string const& line) noexcept {
-  for (char const* const part : {"include/filch/", "/c++/", "src/races/", "call_on_stack.S"}) {
-    if (line.find(part) != std::string::npos) return true;
+/// Is it a function of Filch or of the standard library, by its name? Template arguments, parameters and the result
+/// may name the user's types, or be of these libraries.
+bool is_library_function(std::string_view function) noexcept {
+  std::string_view const in_front = "decltype(auto) ";
+  if (function.starts_with(in_front)) function.remove_prefix(in_front.size());
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i != function.size(); ++i) {
+    char const c = function[i];
+    if (c == '(' && depth == 0 && !function.substr(i).starts_with("(anonymous")) break;
+    if (c == ' ' && depth == 0) begin = i + 1;
+    depth += c == '<' || c == '{' || c == '(' ? 1 : c == '>' || c == '}' || c == ')' ? -1 : 0;
   }
-  return false;
+  auto const name = function.substr(begin);
+  return name.starts_with("filch::") || name.starts_with("std::") || name.starts_with("__gnu_cxx::");
+}
+
+/// Code that is no user's: its frames would hide theirs.
+bool is_hidden(runtime::code_frame const& f) noexcept {
+  for (char const* const part : {"include/filch/", "/c++/", "src/races/", "call_on_stack.S"}) {
+    if (f.line.find(part) != std::string::npos) return true;
+  }
+  // Without debugging information there is no file, or only that of the object file.
+  return (f.line.starts_with("??") || f.line.ends_with('?')) && is_library_function(f.function);
 }
 
 /// The callable in place of the function of Filch's into which it was inlined.
@@ -104,7 +122,7 @@ std::vector<source_frame> frames_of(std::vector<address> const& calls) {
     auto const found = known().find(at - 1);
     if (found == known().end()) continue;
     for (auto const& each : found->second) {
-      auto& to = is_hidden(each.line) ? hidden : frames;
+      auto& to = is_hidden(each) ? hidden : frames;
       source_frame frame = frame_of(each);
       // A recursion is shown once.
       if (to.empty() || to.back() != frame) to.push_back(std::move(frame));

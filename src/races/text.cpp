@@ -17,6 +17,7 @@ char const* kind_of(found_access const& a) noexcept {
 
 std::string place_of(source_frame const& f) {
   if (f.file.empty()) return f.function;
+  if (f.line == 0) return f.function + " " + f.file;
   return f.function + " " + f.file + ":" + std::to_string(f.line);
 }
 

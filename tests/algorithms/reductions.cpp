@@ -143,6 +143,25 @@ TYPED_TEST(reductions, keep_values_that_can_only_be_moved) {
   });
 }
 
+// A container as the initial value is not taken for a second range.
+TYPED_TEST(reductions, concatenate_containers) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::string const digits(n, '7');
+    stop_source source;
+    auto const token = source.get_token();
+    auto const id = std::identity{};
+    auto const digit = [](char c) { return std::string(1, c); };
+    std::string const none;
+    std::plus<> const both;
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(digits, none, both, digit), digits);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(token, digits, none, both, digit), digits);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, digits, none, both, digit), digits);
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, digits, none, both, digit), digits);
+    std::vector<std::string> const one{digits};
+    EXPECT_EQ(filch::transform_reduce<TypeParam>(one, none, both, id), digits);
+  });
+}
+
 /// Trivially copyable, but its copies are deleted.
 struct moved_number {
   long x;

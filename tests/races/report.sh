@@ -17,6 +17,13 @@ for words in 'race .*: cases::written_twice$' 'race .*: the stack frame of .*cas
   grep -qE "$words" "$folder/races.txt" || fail "no line with: $words"
 done
 
+# Without debugging information there are no lines, and still no functions of the library.
+strip -g -o "$folder/without_lines" "$program"
+FILCH_RACES_OUT=$folder/without_lines.txt "$folder/without_lines" all
+grep -qE '^    ((decltype[(]auto[)]|void|bool) )?(filch|std)::' "$folder/without_lines.txt" && fail "functions of the library"
+grep -qE '^    main' "$folder/without_lines.txt" || fail "no function of the program without lines"
+grep -qE ':0$' "$folder/without_lines.txt" && fail "line 0"
+
 FILCH_RACES_OUT=$folder/races.json "$program" all
 [ "$(grep -o '"earlier"' "$folder/races.json" | wc -l)" = "$count" ] || fail "races in JSON"
 if command -v python3 >/dev/null; then

@@ -56,6 +56,30 @@ TYPED_TEST(worker_local, sums_the_values_of_all_workers) {
   }
 }
 
+TYPED_TEST(worker_local, begins_as_a_copy_of_the_value_given) {
+  std::vector<int> first{1, 2};
+  filch::worker_local<std::vector<int>> copied(std::as_const(first)), listed({1, 2});
+  first.clear();
+  typename TypeParam::pool pool({.workers = 2});
+  pool.run([&] {
+    filch::for_index<TypeParam>(0, 1000, [&](int) {
+      copied.local().push_back(3);
+      listed.local().push_back(3);
+    });
+  });
+  for (auto* values : {&copied, &listed}) {
+    std::size_t added = 0;
+    values->for_each([&](std::vector<int> const& v) {
+      ASSERT_GT(v.size(), 2u);
+      EXPECT_EQ(v[0] * 10 + v[1], 12);
+      added += v.size() - 2;
+    });
+    EXPECT_EQ(added, 1000u);
+  }
+  filch::worker_local<double> untouched(0.5);
+  EXPECT_EQ(untouched.combine(std::plus<>()), 0.5);
+}
+
 TYPED_TEST(worker_local, is_used_by_one_task_at_a_time) {
   int const depth = is_sanitized || is_emulated ? 10 : 16;
   for (unsigned workers : {1u, 2u, 4u}) {

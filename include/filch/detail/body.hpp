@@ -23,6 +23,8 @@ template <class Fn, class... Args> consteval bool body_is_copied() {
 template <class Fn, class... Args> struct body_of {
   std::conditional_t<body_is_copied<Fn, Args...>(), Fn, Fn&> f;
   template <class... Actual> FILCH_INLINE decltype(auto) operator()(Actual&&... args) const {
+    static_assert(std::is_invocable_v<decltype((f)), Actual...>,
+                  "filch: the function takes other arguments than this algorithm passes: the types of Actual");
     return detail::call_with(f, static_cast<Actual&&>(args)...);
   }
 };

@@ -55,6 +55,7 @@ template <class Team> class pool_of {
   template <std::same_as<pool_options> Common>
     requires(!std::same_as<Common, options>)
   explicit pool_of(Common const& common) : pool_of(options_as<options>(common)) {}
+  template <std::integral Workers> explicit pool_of(Workers) = delete;  // write pool({.workers = n})
   pool_of(pool_of const&) = delete;
   pool_of& operator=(pool_of const&) = delete;
   /// Waits for runs under way, then stops the threads. A task of this pool may not call it. In a task of another pool
