@@ -50,7 +50,7 @@ class alignas(64) stolen_task {
  private:
   cycles began_ = 0;
   cycles begun_ = 0;
-  cycles waited_ = 0;  // in all
+  cycles waited_ = 0;                // in all
   cycles lasted_ = cycles{1} << 40;  // none yet: the first one is no tiny one
 };
 
