@@ -47,7 +47,8 @@ class alignas(64) steal_pace {
   static constexpr cycles k_part_of_all = 4;
   // No task pays for more than a few others.
   static constexpr cycles k_gain = 25'000;
-  // Without tiny tasks credit gathers for so long, half a millisecond: for some forty of them, fewer in a large pool.
+  // Without tiny tasks credit gathers for so long, half a millisecond: for some sixteen of them, fewer in a large
+  // pool.
   static constexpr cycles k_credit = cycles{1} << 20;
   // The victim meets as many cache lines of the thief, and the task's end is noticed late.
   static constexpr cycles k_cost_of_search = 4;

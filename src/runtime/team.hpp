@@ -126,7 +126,7 @@ class team {
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
-  /// Worker `me` is about to take a task of a group: has it nothing else to do, and will it get nothing?
+  /// Worker `me` is about to take a task of a group, or pauses: has it nothing else to do, and will it get nothing?
   virtual bool is_free_for_call(unsigned) { return true; }
   /// Worker `me` has no task: it runs call(argument) as a task of that root. The call must not throw. It may return
   /// before the call does, which then continues on other workers.

@@ -192,10 +192,12 @@ bool channel_team::steal_and_run(unsigned me) {
   return false;
 }
 
-/// A message may be on its way. Its tasks go back, but for detached ones, which are counted here.
+/// A message may be on its way. Its tasks go back, but for detached ones, which are counted here. The worker may
+/// pause: others' requests go on to workers that have tasks.
 bool channel_team::is_free_for_call(unsigned me) {
   channel_member& w = self(me);
   withdraw(w);
+  serve_thieves(w);
   return w.has_no_task();
 }
 
