@@ -290,11 +290,9 @@ template <class Sched, class Stop, carrying_work Work> class carrying_piece {
     if (ahead_.empty()) return;
     using pass_piece = second_pass_piece<Work, Stop>;
     typename pass_piece::carries at;
-    carry known = below;
-    for (std::size_t i = 0; i < ahead_.size(); ++i) {
-      at[i].emplace(known);
-      if (i + 1 < ahead_.size()) known = work_.after(std::move(known), ahead_.sum_of(i));
-    }
+    at[0].emplace(below);
+    for (std::size_t i = 1; i < ahead_.size(); ++i)
+      at[i].emplace(work_.after(carry(*at[i - 1]), ahead_.sum_of(i - 1)));
     pass_piece pass{std::addressof(work_), std::addressof(stop_), std::addressof(ahead_), std::addressof(at)};
     detail::run_pieces<Sched>(0, ahead_.size(), pass, stop_);
     ahead_.clear();
