@@ -164,9 +164,8 @@ scenario const of_two_threads("profiled-threads", [](int) {
 scenario const of_stay("profiled-stay", [](int) {
   long const n = rounds_of(0.5);
   run_and_print<direct>([=] {
-    figures inside;
     auto const [a, b] =
-        filch::join<direct>([=] { return leaf(n); }, [&] { return filch::stay([=] { return tree<direct>(3, n); }); });
+        filch::join<direct>([=] { return leaf(n); }, [=] { return filch::stay([=] { return tree<direct>(3, n); }); });
     // All of the stay is one after the other, and its forks are not seen.
     return both(a, {b.work, b.work, 0});
   });
