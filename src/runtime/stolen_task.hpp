@@ -16,6 +16,8 @@ class alignas(64) stolen_task {
 
   /// On a stack that the worker may leave before the task ends.
   void begins() noexcept { began_ = begun_ = time_stamp(); }
+  /// When the worker's last run began: if it ran tasks on top of the stolen one's waits, the last of these. So a task
+  /// of which its thief and its victim steal parts from each other counts as one with a long search, and as dear.
   cycles began() const noexcept { return began_; }
   /// It ends, or waits on its stack, or did so before.
   void ends() noexcept {
