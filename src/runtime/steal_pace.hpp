@@ -33,9 +33,10 @@ class alignas(64) steal_pace {
   /// A clock that was set back, as of a restored virtual machine, makes no thief wait for longer.
   bool waits(cycles now) const noexcept { return now < waits_until_ && waits_until_ - now <= longest(); }
   /// A stolen task has run, and that took so long. The thief needed `search` to get it: where caches are far from
-  /// each other both of them pay more. (It counts up to the last task on top of it: see stolen_task::began().)
-  void task_ran(cycles now, cycles lasted, cycles search = 0) noexcept {
-    cycles const cost = std::clamp(k_cost_of_search * search, cost_of_steal_, k_dearest * cost_of_steal_);
+  /// each other both of them pay more. So they do for a divided task, of which they steal parts from each other.
+  void task_ran(cycles now, cycles lasted, cycles search = 0, bool is_divided = false) noexcept {
+    cycles const dearest = k_dearest * cost_of_steal_;
+    cycles const cost = is_divided ? dearest : std::clamp(k_cost_of_search * search, cost_of_steal_, dearest);
     cycles const from = std::clamp(waits_until_, now - k_credit, now);
     waits_until_ = from + part_ * (cost - std::min(lasted, k_gain));
   }

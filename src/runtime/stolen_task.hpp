@@ -15,10 +15,14 @@ class alignas(64) stolen_task {
   cycles lasted() const noexcept { return lasted_; }
 
   /// On a stack that the worker may leave before the task ends.
-  void begins() noexcept { began_ = begun_ = time_stamp(); }
-  /// When the worker's last run began: if it ran tasks on top of the stolen one's waits, the last of these. So a task
-  /// of which its thief and its victim steal parts from each other counts as one with a long search, and as dear.
+  void begins() noexcept {
+    began_ = begun_ = time_stamp();
+    is_divided_ = false;
+  }
+  /// When it began.
   cycles began() const noexcept { return began_; }
+  /// Its thief waited for parts of it that others stole, and stole others' tasks meanwhile.
+  bool is_divided() const noexcept { return is_divided_; }
   /// It ends, or waits on its stack, or did so before.
   void ends() noexcept {
     if (begun_ != 0) lasted_ = time_stamp() - std::exchange(begun_, 0);
@@ -27,14 +31,23 @@ class alignas(64) stolen_task {
   /// While this lives the task runs, perhaps on top of a wait.
   class run {
    public:
-    explicit run(stolen_task& of) noexcept : of_(of), begun_((of.began_ = time_stamp()) - of.waited_) {}
+    explicit run(stolen_task& of) noexcept : of_(of), is_on_top_(std::exchange(of.is_running_, true)) {
+      cycles const now = time_stamp();
+      begun_ = now - of.waited_;
+      if (!is_on_top_) of.began_ = now;
+      of.is_divided_ = is_on_top_;
+    }
     run(run const&) = delete;
     run& operator=(run const&) = delete;
-    ~run() { of_.lasted_ = time_stamp() - of_.waited_ - begun_; }
+    ~run() {
+      of_.lasted_ = time_stamp() - of_.waited_ - begun_;
+      of_.is_running_ = is_on_top_;
+    }
 
    private:
     stolen_task& of_;
-    cycles const begun_;
+    bool const is_on_top_;
+    cycles begun_;
   };
   /// While this lives the worker waits in a join, perhaps one of such a task.
   class wait {
@@ -52,7 +65,9 @@ class alignas(64) stolen_task {
  private:
   cycles began_ = 0;
   cycles begun_ = 0;
-  cycles waited_ = 0;                // in all
+  cycles waited_ = 0;  // in all
+  bool is_divided_ = false;
+  bool is_running_ = false;
   cycles lasted_ = cycles{1} << 40;  // none yet: the first one is no tiny one
 };
 

@@ -78,7 +78,8 @@ void team::work_until(unsigned me, stop_flag const& stop) {
       if (!k_steals_at_any_pace && !keeps_accounts()) {
         cycles const end = time_stamp();
         if (has_stolen) {
-          pace.task_ran(end, stolen_[me].lasted(), stolen_[me].began() - begin);
+          stolen_task const& task = stolen_[me];
+          pace.task_ran(end, task.lasted(), task.began() - begin, task.is_divided());
         } else {
           pace.task_ran(end, end - begin);
         }

@@ -35,6 +35,19 @@ TEST(steal_pace, goes_by_what_the_search_took) {
   EXPECT_FALSE(waits_after(4 * k_cost, 1'000 * k_cost)) << "the thief had no processor";
 }
 
+TEST(steal_pace, counts_a_divided_task_as_dear) {
+  auto const waits_for = [](bool is_divided, cycles time) {
+    filch::runtime::steal_pace pace(k_cost, 2);
+    for (int i = 0; i < 1'000; ++i) pace.task_ran(k_now, 0);  // no credit is left
+    pace.task_ran(k_now, 0, 0, is_divided);
+    return pace.waits(k_now + time);
+  };
+  constexpr cycles k_pause = filch::runtime::account::k_part * k_cost;
+  EXPECT_FALSE(waits_for(false, k_pause));
+  EXPECT_TRUE(waits_for(true, 4 * k_pause - 1));
+  EXPECT_FALSE(waits_for(true, 4 * k_pause));
+}
+
 void spin(cycles lasts) {
   cycles const begin = filch::runtime::time_stamp();
   while (filch::runtime::time_stamp() - begin < lasts) {
@@ -70,6 +83,27 @@ TEST(stolen_task, lasts_without_its_waits) {
         on_top >= 3 * k_short && on_top < 4 * k_short && task.lasted() >= 2 * k_short && task.lasted() < 3 * k_short;
   }
   EXPECT_GT(right, 0);
+}
+
+TEST(stolen_task, is_divided_if_others_ran_on_top_of_its_waits) {
+  using filch::runtime::stolen_task;
+  stolen_task task;
+  cycles began = 0;
+  for (unsigned on_top : {0u, 3u, 1u}) {
+    {
+      stolen_task::run const outer(task);
+      EXPECT_GT(task.began(), began);
+      began = task.began();
+      for (unsigned i = 0; i < on_top; ++i) {
+        stolen_task::wait const waits(task);
+        stolen_task::run const inner(task);
+      }
+    }
+    EXPECT_EQ(task.began(), began) << "the search for the task ended there";
+    EXPECT_EQ(task.is_divided(), on_top != 0);
+  }
+  task.begins();
+  EXPECT_FALSE(task.is_divided());
 }
 
 TEST(stolen_task, lasts_until_it_waits_on_its_stack) {
