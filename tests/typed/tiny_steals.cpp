@@ -64,7 +64,7 @@ TYPED_TEST(tiny_steals, are_a_bounded_part_of_a_series_of_tiny_trees) {
     // Stolen parts fork, and are waited for: neither makes them longer.
     for (int depth : {2, 4, 6}) {
       SCOPED_TRACE(depth);
-      expect_few_steals<TypeParam>(std::chrono::microseconds(7), [depth] {
+      expect_few_steals<TypeParam>(std::chrono::microseconds(4), [depth] {
         constexpr unsigned k_leaves = 1U << 21;
         unsigned odd = 0;
         for (unsigned i = 0; i < k_leaves >> depth; ++i) odd += tree<TypeParam>(depth);
