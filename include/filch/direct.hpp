@@ -102,6 +102,8 @@ struct direct {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::direct_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::direct_ran_alone(ticks); }
+  /// See filch::scheduler.
+  static unsigned* lone_waits() noexcept { return inside() ? &detail::direct_self->lone_waits : nullptr; }
   /// For task groups. See filch::scheduler.
   static void attach(detail::task_source& source) { detail::direct_attach(source); }
   /// See filch::poll.

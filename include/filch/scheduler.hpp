@@ -29,6 +29,9 @@ namespace filch::inline FILCH_ABI {
 /// For loops a scheduler may have more, to be called while wanted() is true: `Sched::pays_to_wake(ticks)` is false if
 /// all workers that wait sleep, and a rest of so many ticks is too short to wake one. Then `Sched::ran_alone(ticks)`
 /// counts the loop: many of them in a row pay. detail/loop_pace.hpp has ticks, and other hints.
+///
+/// A scheduler that never moves code may have `Sched::lone_waits()`: a count that belongs to the calling thread's
+/// worker, null if it is none. While the count is not 0, joins that wait on this worker run no other task meanwhile.
 template <class Sched>
 concept scheduler = requires(int (*f)(), void (*task)(), typename Sched::frame& frame, typename Sched::pool& pool,
                              detail::task_source& source) {

@@ -10,6 +10,7 @@
 #include "schedulers.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -113,7 +114,7 @@ TYPED_TEST(parlay_of, par_do_runs_both) { EXPECT_EQ(sum<TypeParam>(0, 10000), 99
 TYPED_TEST(parlay_of, a_lock_may_be_held_across_a_conservative_fork) {
   using calls = filch::detail::parlay_calls<TypeParam>;
   std::mutex lock;
-  long count = 0;
+  std::atomic<long> count = 0;
   auto locked = [&](std::size_t) {
     std::lock_guard const guard(lock);
     auto const thread = std::this_thread::get_id();
@@ -124,6 +125,61 @@ TYPED_TEST(parlay_of, a_lock_may_be_held_across_a_conservative_fork) {
   };
   calls::parallel_for(0, 2000, locked, 1, false);
   EXPECT_EQ(count, 12 * 2000);
+}
+
+/// The same, with forks of all kinds below the conservative one, and parts of it on other workers.
+TYPED_TEST(parlay_of, a_lock_may_be_held_while_others_run_parts_of_a_conservative_fork) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  std::mutex lock;
+  std::atomic<long> count = 0;
+  auto add = [&](std::size_t) {
+    for (int i = 0; i < 20; ++i) ++count;
+  };
+  auto both = [&] { calls::par_do([&] { add(0); }, [&] { calls::parallel_for(0, 4, add, 1, false); }, false); };
+  auto locked = [&](std::size_t i) {
+    std::lock_guard const guard(lock);
+    if (i % 2 == 0) {
+      calls::par_do(both, both, true);
+    } else {
+      auto forks = [&](std::size_t) { both(); };
+      calls::parallel_for(0, 2, forks, 1, true);
+    }
+  };
+  typename TypeParam::pool pool({.workers = 4});
+  pool.run([&] { calls::parallel_for(0, 2000, locked, 1, false); });
+  EXPECT_EQ(count, 20 * 10 * 2000);
+  // From a thread that is no worker.
+  count = 0;
+  std::thread other([&] { calls::parallel_for(0, 500, locked, 1, false); });
+  for (std::size_t i = 0; i < 500; ++i) locked(i);
+  other.join();
+  EXPECT_EQ(count, 20 * 10 * 1000);
+}
+
+/// Each side waits until the other one has begun.
+TYPED_TEST(parlay_of, a_conservative_fork_is_shared) {
+  if constexpr (!filch::detail::has_lone_waits<TypeParam>) {
+    GTEST_SKIP() << "it runs them in order";
+  } else {
+    using calls = filch::detail::parlay_calls<TypeParam>;
+    std::atomic<int> begun{0};
+    auto meet = [&begun](int all) {
+      ++begun;
+      auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (begun < all && std::chrono::steady_clock::now() < end) {
+        TypeParam::poll();
+        std::this_thread::yield();
+      }
+      EXPECT_GE(begun, all);
+    };
+    typename TypeParam::pool pool({.workers = 2});
+    pool.run([&] {
+      calls::par_do([&] { meet(2); }, [&] { meet(2); }, true);
+      auto body = [&](std::size_t) { meet(4); };
+      calls::parallel_for(0, 2, body, 1, true);
+      for (int i = 0; i < 1000; ++i) calls::par_do([&] { meet(4); }, [&] { meet(4); }, true);
+    });
+  }
 }
 
 TYPED_TEST(parlay_of, indices_of_workers_are_below_their_number) {

@@ -52,7 +52,7 @@ struct alignas(k_cache_line) channel_worker {
   channel_task* top = nullptr;  // the next free descriptor
   channel_task* end = nullptr;  // the array ends here
   std::uint64_t forks = 0;      // number of forks, if FILCH_COUNT_FORKS
-  unsigned group_tasks = 0;     // tasks of filch::task_group on the stack: nothing else runs on top of their waits
+  unsigned lone_waits = 0;      // number of calls on the stack that let nothing else run on top of their waits
 
   // owner and thieves
   alignas(k_cache_line) channel_doorbell doorbell;  // of its request channel; place: the tasks below are sent away
@@ -106,8 +106,8 @@ FILCH_API void channel_ran_alone(std::uint64_t ticks) noexcept;
 class task_source;
 FILCH_API void channel_attach(task_source&);
 /// The count of the calling thread's worker; null: it is no worker.
-inline unsigned* channel_group_tasks() noexcept {
-  return channel_self->end != nullptr ? &channel_self->group_tasks : nullptr;
+inline unsigned* channel_lone_waits() noexcept {
+  return channel_self->end != nullptr ? &channel_self->lone_waits : nullptr;
 }
 /// There are requests: answers them, or passes them on.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;

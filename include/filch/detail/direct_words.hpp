@@ -240,6 +240,7 @@ struct alignas(k_cache_line) direct_worker {
   direct_task* top = nullptr;  // the next free descriptor
   direct_task* end = nullptr;  // the array ends here
   std::uint64_t forks = 0;     // number of forks, if FILCH_COUNT_FORKS
+  unsigned lone_waits = 0;     // number of calls on the stack that let nothing else run on top of their waits
 
   // owner and thieves
   alignas(k_cache_line) direct_split split;

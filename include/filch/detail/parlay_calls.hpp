@@ -8,6 +8,7 @@
 #include <filch/worker.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +69,32 @@ struct parlay_piece {
   loop_history& history() const noexcept { return *past; }
 };
 
+/// While one lives, joins that wait on this worker run no other task.
+template <class Sched> class lone_waits {
+ public:
+  lone_waits() noexcept : count_(Sched::lone_waits()) {
+    if (count_ != nullptr) ++*count_;
+  }
+  ~lone_waits() {
+    if (count_ != nullptr) --*count_;
+  }
+  lone_waits(lone_waits const&) = delete;
+  lone_waits& operator=(lone_waits const&) = delete;
+
+  static bool are_asked_for() noexcept {
+    unsigned const* const count = Sched::lone_waits();
+    return count != nullptr && *count != 0;
+  }
+
+ private:
+  unsigned* count_;
+};
+
+template <class Sched>
+concept has_lone_waits = requires {
+  { Sched::lone_waits() } noexcept -> std::same_as<unsigned*>;
+};
+
 template <scheduler Sched> struct parlay_calls {
   /// The places of the default pool: every thread that calls Parlay's functions has an index below it.
   static std::size_t num_workers() {
@@ -85,15 +112,15 @@ template <scheduler Sched> struct parlay_calls {
   }
 
   /// Calls f(i) for each i of [start, end). `granularity`: so many neighbouring iterations run one after the other; 0
-  /// or less: the costs of iterations decide. `conservative`: the caller may hold a lock that other tasks take.
+  /// or less: the costs of iterations decide. `conservative`: see par_do.
   template <class Fn>
   static void parallel_for(std::size_t start, std::size_t end, Fn& f, long granularity, bool conservative) {
     if (end <= start) return;
     std::size_t const grain = granularity < 1 ? 1 : static_cast<std::size_t>(granularity);
     if (end - start <= grain) {
       in_order(start, end, f);
-    } else if (conservative) {
-      filch::stay([&] { in_order(start, end, f); });
+    } else if (is_conservative(conservative)) [[unlikely]] {
+      conservative_for(start, end, f, granularity);
     } else {
       body_of<Fn, std::size_t&> const body{f};
       parlay_piece piece{start,
@@ -106,10 +133,11 @@ template <scheduler Sched> struct parlay_calls {
     }
   }
 
-  /// Runs both. `conservative`: in order, on this thread, so that no foreign task begins while one waits.
+  /// Runs both. `conservative`: the caller may hold a lock that other tasks take. No other task begins on a thread
+  /// where this call, or one below it on any thread, waits. A scheduler that moves code runs them in order.
   template <class Left, class Right> static void par_do(Left&& left, Right&& right, bool conservative) {
-    if (conservative) [[unlikely]] {
-      filch::stay([&] { both(std::forward<Left>(left), std::forward<Right>(right)); });
+    if (is_conservative(conservative)) [[unlikely]] {
+      conservative_do(std::forward<Left>(left), std::forward<Right>(right));
     } else {
       both(std::forward<Left>(left), std::forward<Right>(right));
     }
@@ -129,6 +157,40 @@ template <scheduler Sched> struct parlay_calls {
       std::size_t own = i;
       static_cast<void>(detail::call_with(f, own));
     }
+  }
+  /// So is a call below a conservative one.
+  static bool is_conservative(bool conservative) noexcept {
+    if constexpr (has_lone_waits<Sched>) {
+      return conservative || lone_waits<Sched>::are_asked_for();
+    } else {
+      return conservative;
+    }
+  }
+  template <class Left, class Right> static void conservative_do(Left&& left, Right&& right) {
+    if constexpr (has_lone_waits<Sched>) {
+      detail::inside_pool<Sched>([&] {
+        lone_waits<Sched> const here;
+        both(std::forward<Left>(left), [&] {
+          lone_waits<Sched> const where_it_runs;
+          std::forward<Right>(right)();
+        });
+      });
+    } else {
+      filch::stay([&] { both(std::forward<Left>(left), std::forward<Right>(right)); });
+    }
+  }
+  /// In halves, of `granularity` iterations at least, or some for each worker.
+  template <class Fn> static void conservative_for(std::size_t start, std::size_t end, Fn& f, long granularity) {
+    constexpr std::size_t k_pieces_a_worker = 16;
+    std::size_t const grain = granularity < 1 ? (end - start) / (k_pieces_a_worker * num_workers()) + 1
+                                              : static_cast<std::size_t>(granularity);
+    halves(start, end, f, grain);
+  }
+  template <class Fn> static void halves(std::size_t start, std::size_t end, Fn& f, std::size_t grain) {
+    if (end - start <= grain) return in_order(start, end, f);
+    std::size_t const grains = (end - start - 1) / grain + 1;
+    std::size_t const middle = start + grains / 2 * grain;
+    conservative_do([&] { halves(start, middle, f, grain); }, [&] { halves(middle, end, f, grain); });
   }
   template <class Left, class Right> FILCH_INLINE static void both(Left&& left, Right&& right) {
     filch::join<Sched>([&] { static_cast<void>(std::forward<Left>(left)()); },

@@ -63,7 +63,8 @@ void direct_team::took_back(direct_member& w, direct_task& t) noexcept {
   if (should_ask_itself(w.unasked, untaken(w, &t))) w.split.request();
 }
 
-/// Runs the thief's offers until the task is done, and sleeps if there are none. Returns the final state.
+/// Runs the thief's offers, unless it is a lone wait, until the task is done. Sleeps if there are none. Returns the
+/// final state.
 direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept {
   constexpr unsigned k_looks_before_sleep = 200;  // some tens of microseconds
   constexpr unsigned k_looks_oversubscribed = 4;
@@ -82,7 +83,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
       if (sleepers().anybody()) pass_on(w);
       return state;
     }
-    if (steal_from(*members_[thief], w) == steal_outcome::ran) {
+    if (w.lone_waits == 0 && steal_from(*members_[thief], w) == steal_outcome::ran) {
       counted(w.index).leapfrogs.bump();
       looks = 0;
     } else if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {
@@ -98,9 +99,11 @@ void direct_team::sleep_until_done(direct_member& w, direct_task& t, unsigned th
   static_cast<void>(
       give_back_pages(w.index, __builtin_frame_address(0), runtime::worker_space::when::sleeps_in_join));
   lent_place const meanwhile(*this);
-  sleepers().announce_for(w.index, thief);
-  members_[thief]->split.request();
-  if (t.state.wait() == direct_wait::task_is_done || offers_task(*members_[thief])) {
+  // A lone wait takes none of the thief's tasks, so no wake-up for them is meant for it.
+  bool const is_alone = w.lone_waits != 0;
+  sleepers().announce_for(w.index, is_alone ? w.index : thief);
+  if (!is_alone) members_[thief]->split.request();
+  if (t.state.wait() == direct_wait::task_is_done || (!is_alone && offers_task(*members_[thief]))) {
     sleepers().retract(w.index);
     return;
   }
