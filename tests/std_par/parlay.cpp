@@ -127,33 +127,85 @@ TYPED_TEST(parlay_of, a_lock_may_be_held_across_a_conservative_fork) {
   EXPECT_EQ(count, 12 * 2000);
 }
 
-/// The same, with forks of all kinds below the conservative one, and parts of it on other workers.
+/// The leaves of a tree of forks: tasks that wait for a thief.
+template <class S> void for_leaves(std::size_t from, std::size_t to, auto const& leaf) {
+  if (to - from == 1) return leaf(from);
+  std::size_t const middle = from + (to - from) / 2;
+  filch::detail::parlay_calls<S>::par_do([&] { for_leaves<S>(from, middle, leaf); },
+                                         [&] { for_leaves<S>(middle, to, leaf); }, false);
+}
+
+/// The same, with plain forks below the conservative one, whose parts are long enough for other workers.
 TYPED_TEST(parlay_of, a_lock_may_be_held_while_others_run_parts_of_a_conservative_fork) {
   using calls = filch::detail::parlay_calls<TypeParam>;
   std::mutex lock;
   std::atomic<long> count = 0;
-  auto add = [&](std::size_t) {
-    for (int i = 0; i < 20; ++i) ++count;
+  auto part = [&](std::size_t) {
+    auto const end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    ++count;
   };
-  auto both = [&] { calls::par_do([&] { add(0); }, [&] { calls::parallel_for(0, 4, add, 1, false); }, false); };
+  auto parts = [&] { calls::par_do([&] { part(0); }, [&] { calls::parallel_for(0, 3, part, 1, false); }, false); };
   auto locked = [&](std::size_t i) {
     std::lock_guard const guard(lock);
     if (i % 2 == 0) {
-      calls::par_do(both, both, true);
+      calls::par_do(parts, parts, true);
     } else {
-      auto forks = [&](std::size_t) { both(); };
+      auto forks = [&](std::size_t) { parts(); };
       calls::parallel_for(0, 2, forks, 1, true);
     }
   };
   typename TypeParam::pool pool({.workers = 4});
-  pool.run([&] { calls::parallel_for(0, 2000, locked, 1, false); });
-  EXPECT_EQ(count, 20 * 10 * 2000);
-  // From a thread that is no worker.
+  pool.run([&] { for_leaves<TypeParam>(0, 128, locked); });
+  EXPECT_EQ(count, 8 * 128);
+  // From threads that are no workers, with the lock from outside and from inside.
   count = 0;
-  std::thread other([&] { calls::parallel_for(0, 500, locked, 1, false); });
-  for (std::size_t i = 0; i < 500; ++i) locked(i);
+  std::thread other([&] { for_leaves<TypeParam>(0, 64, locked); });
+  for (std::size_t i = 0; i < 64; ++i) locked(i);
   other.join();
-  EXPECT_EQ(count, 20 * 10 * 1000);
+  EXPECT_EQ(count, 8 * 128);
+}
+
+/// The waiting worker runs parts of what it waits for, but not below a conservative fork.
+TYPED_TEST(parlay_of, a_conservative_wait_runs_nothing_else) {
+  if constexpr (!filch::detail::has_lone_waits<TypeParam>) {
+    GTEST_SKIP() << "it runs them in order";
+  } else {
+    using calls = filch::detail::parlay_calls<TypeParam>;
+    typename TypeParam::pool pool({.workers = 2});
+    for (bool const conservative : {false, true}) {
+      pool.run([&] {
+        auto const waiter = std::this_thread::get_id();
+        auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        auto const is_time = [&] { return std::chrono::steady_clock::now() < end; };
+        std::atomic<bool> has_begun = false;
+        std::atomic<long> by_waiter = 0;
+        auto fork = [&] {
+          auto count = [&] {
+            EXPECT_EQ(filch::detail::lone_waits<TypeParam>::are_asked_for(), conservative);
+            if (std::this_thread::get_id() == waiter) ++by_waiter;
+          };
+          auto counts = [&](std::size_t) { count(); };
+          calls::par_do([&] { calls::parallel_for(0, 2, counts, 1, false); }, count, false);
+        };
+        auto wait_for_begin = [&] {
+          while (!has_begun && is_time()) {
+            TypeParam::poll();
+            std::this_thread::yield();
+          }
+        };
+        auto fork_many = [&] {
+          has_begun = true;
+          for (int i = 0; i < 20'000 || (!conservative && by_waiter == 0 && is_time()); ++i) fork();
+        };
+        calls::par_do(wait_for_begin, fork_many, conservative);
+        EXPECT_TRUE(has_begun);
+        EXPECT_EQ(by_waiter == 0, conservative);
+        EXPECT_FALSE(filch::detail::lone_waits<TypeParam>::are_asked_for());
+      });
+    }
+  }
 }
 
 /// Each side waits until the other one has begun.
