@@ -1,5 +1,5 @@
 // The list of a team's open task groups, and what a group needs of its team. Called by the worker loop and by
-// group/core.cpp. Protocol: task_groups.md, "Helpers".
+// group/core.cpp. Protocol: task_groups.md, "Steps", 5.
 #include "runtime/task_sources.hpp"
 
 #include "runtime/team.hpp"

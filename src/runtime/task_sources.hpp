@@ -1,5 +1,5 @@
 // The open sources of tasks of a team: the task groups that were made in its pool. The worker loop asks it for one
-// that has tasks. Protocol: task_groups.md, "Helpers".
+// that has tasks. Protocol: task_groups.md, "Steps", 5.
 #pragma once
 
 #include <filch/detail/task_source.hpp>

@@ -1,6 +1,6 @@
 // The tasks of a fiber that thieves may take: one word of 64 bits that the owner and the thieves change by
 // compare-and-swap. Each scheduler that moves fibers has one, in a worker or in the header of a stack. Protocol:
-// fibers.md, "Open range".
+// fibers.md, "Words" and fiber-2.
 //
 //   place    a number of the owner's; the scheduler defines what lies there; the oldest task has the lowest number
 //   taken    below `tail`: thieves have these tasks
