@@ -211,11 +211,10 @@ void show_table_3(report& r, steal_costs const& costs, double fork, effort const
   r.add(t);
   r.add(claim{"Table III, inlined task", "3 to 19 cycles", fmt::format("{:.1f}", fork * cycles),
               if_true(fork * cycles < 19), ""});
-  if (least_peer > 0) {
-    r.add(claim{"Table III, a steal", "2,200 cycles, at most half of TBB's and OpenMP's",
-                fmt::format("{:.0f}; the better peer {:.0f}", of_direct, least_peer),
-                if_true(2 * of_direct <= least_peer), ""});
-  }
+  std::string const better = least_peer == 0 ? "none above noise" : digits(least_peer);
+  r.add(claim{"Table III, a steal", "2,200 cycles, at most half of TBB's and OpenMP's",
+              fmt::format("{:.0f}; the better peer {}", of_direct, better), if_true(2 * of_direct <= least_peer),
+              ""});
 }
 
 /// C_p + (W + 2 (S_p - (p - 1)) C_2) / p, section IV-D2.
