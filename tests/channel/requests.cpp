@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 namespace filch_test {
@@ -89,6 +90,13 @@ class obedient {
 
 using victims = std::vector<unsigned>;
 
+/// In a task: no early request follows one that was shorter than a steal.
+void last_longer_than_a_steal() {
+  auto const end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
 /// Calls meanwhile() on the thief while it runs the second of two tasks that worker 0 gave it, in a pool of five
 /// workers that request half. Returns how many requests the thief sent before that task.
 std::uint64_t while_asking(unsigned thief, obedient& all, auto const& meanwhile) {
@@ -100,6 +108,7 @@ std::uint64_t while_asking(unsigned thief, obedient& all, auto const& meanwhile)
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), thief);
         all.tell_others(order::forget);  // requests that it left with others before it got this task
+        last_longer_than_a_steal();
         requests = all.pool.stats().requests;
       });
       s.spawn([&] {
@@ -166,6 +175,7 @@ TEST(requests, go_to_the_sender_of_the_last_tasks_and_not_to_their_owner) {
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), k_thief);
         all.tell_others(order::forget);
+        last_longer_than_a_steal();
       });
       s.spawn([&] {
         EXPECT_EQ(S::worker_index(), k_thief);
@@ -207,7 +217,10 @@ TEST(requests, come_back_if_no_worker_has_tasks) {
     std::uint64_t returns = 0;
     std::uint64_t forwards = 0;
     filch::scope<S>([&](auto& s) {
-      s.spawn([&] { all.tell(0, order::poll); });
+      s.spawn([&] {
+        all.tell(0, order::poll);
+        last_longer_than_a_steal();
+      });
       s.spawn([&] {
         returns = all.pool.stats().returns;
         forwards = all.pool.stats().forwards;
