@@ -223,6 +223,7 @@ TEST(answers, go_to_other_thieves_after_they_were_taken_back) {
       s.spawn([&] {
         has_next.open();
         EXPECT_TRUE(next_may_begin.pass());
+        work_for(std::chrono::microseconds(50));  // no early request follows a task shorter than a steal
       });
       s.spawn([&] { EXPECT_TRUE(next_may_end.pass()); });
       s.spawn([&] { oldest_ran.open(); });

@@ -91,11 +91,7 @@ class obedient {
 using victims = std::vector<unsigned>;
 
 /// In a task: no early request follows one that was shorter than a steal.
-void last_longer_than_a_steal() {
-  auto const end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
+void last_longer_than_a_steal() { work_for(std::chrono::microseconds(50)); }
 
 /// Calls meanwhile() on the thief while it runs the second of two tasks that worker 0 gave it, in a pool of five
 /// workers that request half. Returns how many requests the thief sent before that task.

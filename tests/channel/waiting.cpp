@@ -323,7 +323,8 @@ TEST(waiting, in_another_pool_s_run_keeps_no_message_of_an_early_request) {
         EXPECT_TRUE(last_begun.pass());
         before = pool.stats().publications;
       });
-      s.spawn([] {});
+      // Longer than a steal: no early request follows a shorter one.
+      s.spawn([] { work_for(std::chrono::microseconds(50)); });
       // The last task of its message: the thief sends an early request before it.
       s.spawn([&] {
         EXPECT_TRUE(eventually([&] { return pool.stats().publications > before; }));
