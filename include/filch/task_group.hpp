@@ -68,7 +68,7 @@ template <class Result> class group_future {
     detail::group_task& task = *s.task;
     bool const is_off_the_list = group.take_if_newest(task);
     {
-      detail::group_task_here const here(group);
+      detail::lone_waits_here const here(group.stack_count());
       if (s.run(s, !group.is_cancelled()) == detail::group_outcome::dropped) group.has_dropped();
     }
     if (is_off_the_list) {
@@ -178,7 +178,7 @@ template <scheduler Sched = default_scheduler> class task_group {
       core_.add(*t);
     } else {
       at_once const begun{core_};
-      detail::group_task_here const on_stack(core_);
+      detail::lone_waits_here const on_stack(core_.stack_count());
       if (detail::run_future_task<slot, closure>(here, !core_.is_cancelled()) == detail::group_outcome::dropped)
         core_.has_dropped();
     }

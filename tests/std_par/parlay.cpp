@@ -7,7 +7,7 @@
 
 #include <filch/detail/parlay_calls.hpp>
 
-#include "schedulers.hpp"
+#include "stealing.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -141,9 +141,7 @@ TYPED_TEST(parlay_of, a_lock_may_be_held_while_others_run_parts_of_a_conservativ
   std::mutex lock;
   std::atomic<long> count = 0;
   auto part = [&](std::size_t) {
-    auto const end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
-    while (std::chrono::steady_clock::now() < end) {
-    }
+    filch_test::work_for(std::chrono::microseconds(20));
     ++count;
   };
   auto parts = [&] { calls::par_do([&] { part(0); }, [&] { calls::parallel_for(0, 3, part, 1, false); }, false); };
@@ -177,32 +175,28 @@ TYPED_TEST(parlay_of, a_conservative_wait_runs_nothing_else) {
     for (bool const conservative : {false, true}) {
       pool.run([&] {
         auto const waiter = std::this_thread::get_id();
-        auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        auto const is_time = [&] { return std::chrono::steady_clock::now() < end; };
-        std::atomic<bool> has_begun = false;
+        filch_test::gate begun;
         std::atomic<long> by_waiter = 0;
         auto fork = [&] {
           auto count = [&] {
-            EXPECT_EQ(filch::detail::lone_waits<TypeParam>::are_asked_for(), conservative);
+            EXPECT_EQ(*TypeParam::lone_waits() != 0, conservative);
             if (std::this_thread::get_id() == waiter) ++by_waiter;
           };
           auto counts = [&](std::size_t) { count(); };
           calls::par_do([&] { calls::parallel_for(0, 2, counts, 1, false); }, count, false);
         };
-        auto wait_for_begin = [&] {
-          while (!has_begun && is_time()) {
-            TypeParam::poll();
-            std::this_thread::yield();
-          }
-        };
         auto fork_many = [&] {
-          has_begun = true;
-          for (int i = 0; i < 20'000 || (!conservative && by_waiter == 0 && is_time()); ++i) fork();
+          begun.open();
+          for (int i = 0; i < 20'000; ++i) fork();
+          if (conservative) return;
+          EXPECT_TRUE(filch_test::eventually([&] {
+            fork();
+            return by_waiter > 0;
+          }));
         };
-        calls::par_do(wait_for_begin, fork_many, conservative);
-        EXPECT_TRUE(has_begun);
+        calls::par_do([&] { filch_test::answer_until_open<TypeParam>(begun); }, fork_many, conservative);
         EXPECT_EQ(by_waiter == 0, conservative);
-        EXPECT_FALSE(filch::detail::lone_waits<TypeParam>::are_asked_for());
+        EXPECT_EQ(*TypeParam::lone_waits(), 0u);
       });
     }
   }
@@ -217,12 +211,10 @@ TYPED_TEST(parlay_of, a_conservative_fork_is_shared) {
     std::atomic<int> begun{0};
     auto meet = [&begun](int all) {
       ++begun;
-      auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-      while (begun < all && std::chrono::steady_clock::now() < end) {
+      EXPECT_TRUE(filch_test::eventually([&] {
         TypeParam::poll();
-        std::this_thread::yield();
-      }
-      EXPECT_GE(begun, all);
+        return begun >= all;
+      }));
     };
     typename TypeParam::pool pool({.workers = 2});
     pool.run([&] {

@@ -2,6 +2,7 @@
 // src/runtime/group. Protocol: src/runtime/task_groups.md.
 #pragma once
 
+#include <filch/detail/lone_waits.hpp>
 #include <filch/detail/task_source.hpp>
 
 #include <cstddef>
@@ -92,23 +93,6 @@ class FILCH_API group_core final : task_source {
   void* token_ = nullptr;
   bool (*is_stopped_)(void const*) noexcept = nullptr;
   void (*destroy_)(void*) noexcept = nullptr;
-};
-
-/// A task of the group runs here, while it lives. For schedulers that run tasks on top of waits, where code stays on
-/// its worker.
-class group_task_here {
- public:
-  explicit group_task_here(group_core const& core) noexcept : count_(core.stack_count()) {
-    if (count_ != nullptr) ++*count_;
-  }
-  group_task_here(group_task_here const&) = delete;
-  group_task_here& operator=(group_task_here const&) = delete;
-  ~group_task_here() {
-    if (count_ != nullptr) --*count_;
-  }
-
- private:
-  unsigned* const count_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/body.hpp>
+#include <filch/detail/lone_waits.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/join.hpp>
 #include <filch/stay.hpp>
@@ -67,27 +68,6 @@ struct parlay_piece {
   parlay_piece split(std::size_t, std::size_t) const { return *this; }
   void merge(parlay_piece&) const noexcept {}
   loop_history& history() const noexcept { return *past; }
-};
-
-/// While one lives, joins that wait on this worker run no other task.
-template <class Sched> class lone_waits {
- public:
-  lone_waits() noexcept : count_(Sched::lone_waits()) {
-    if (count_ != nullptr) ++*count_;
-  }
-  ~lone_waits() {
-    if (count_ != nullptr) --*count_;
-  }
-  lone_waits(lone_waits const&) = delete;
-  lone_waits& operator=(lone_waits const&) = delete;
-
-  static bool are_asked_for() noexcept {
-    unsigned const* const count = Sched::lone_waits();
-    return count != nullptr && *count != 0;
-  }
-
- private:
-  unsigned* count_;
 };
 
 template <class Sched>
@@ -161,7 +141,8 @@ template <scheduler Sched> struct parlay_calls {
   /// So is a call below a conservative one.
   static bool is_conservative(bool conservative) noexcept {
     if constexpr (has_lone_waits<Sched>) {
-      return conservative || lone_waits<Sched>::are_asked_for();
+      unsigned const* const lone_waits = Sched::lone_waits();
+      return conservative || (lone_waits != nullptr && *lone_waits != 0);
     } else {
       return conservative;
     }
@@ -169,9 +150,9 @@ template <scheduler Sched> struct parlay_calls {
   template <class Left, class Right> static void conservative_do(Left&& left, Right&& right) {
     if constexpr (has_lone_waits<Sched>) {
       detail::inside_pool<Sched>([&] {
-        lone_waits<Sched> const here;
+        lone_waits_here const here(Sched::lone_waits());
         both(std::forward<Left>(left), [&] {
-          lone_waits<Sched> const where_it_runs;
+          lone_waits_here const where_it_runs(Sched::lone_waits());
           std::forward<Right>(right)();
         });
       });
@@ -181,10 +162,14 @@ template <scheduler Sched> struct parlay_calls {
   }
   /// In halves, of `granularity` iterations at least, or some for each worker.
   template <class Fn> static void conservative_for(std::size_t start, std::size_t end, Fn& f, long granularity) {
-    constexpr std::size_t k_pieces_a_worker = 16;
-    std::size_t const grain = granularity < 1 ? (end - start) / (k_pieces_a_worker * num_workers()) + 1
-                                              : static_cast<std::size_t>(granularity);
-    halves(start, end, f, grain);
+    if constexpr (has_lone_waits<Sched>) {
+      constexpr std::size_t k_pieces_a_worker = 16;
+      std::size_t const grain = granularity < 1 ? (end - start) / (k_pieces_a_worker * num_workers()) + 1
+                                                : static_cast<std::size_t>(granularity);
+      halves(start, end, f, grain);
+    } else {
+      filch::stay([&] { in_order(start, end, f); });
+    }
   }
   template <class Fn> static void halves(std::size_t start, std::size_t end, Fn& f, std::size_t grain) {
     if (end - start <= grain) return in_order(start, end, f);

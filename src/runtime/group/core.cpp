@@ -131,7 +131,7 @@ bool group_core::run_one() noexcept {
   if (!t) return false;
   auto outcome = group_outcome::ran;
   {
-    group_task_here const here(*this);
+    lone_waits_here const here(stack_count());
     try {
       outcome = t->run(*t, !is_cancelled());
     } catch (...) {
