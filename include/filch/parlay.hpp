@@ -24,7 +24,11 @@
 namespace parlay {
 namespace internal {
 using filch_calls = filch::detail::parlay_calls<FILCH_PARLAY_SCHEDULER>;
-}
+
+// Parlay's own algorithms are in this namespace, so they find this function in place of parlay::num_workers(). They
+// choose the number of their blocks by it. Arrays with a place for each worker are made outside.
+inline size_t num_workers() { return filch_calls::workers(); }
+}  // namespace internal
 
 inline size_t num_workers() { return internal::filch_calls::num_workers(); }
 

@@ -20,6 +20,13 @@
 
 #include <gtest/gtest.h>
 
+#if FILCH_TEST_WITH_PARLAY
+namespace parlay::internal {
+/// What an algorithm of Parlay reads.
+static std::size_t number_of_workers() { return num_workers(); }
+}  // namespace parlay::internal
+#endif
+
 namespace {
 
 template <class S> class parlay_of : public testing::Test {};
@@ -244,6 +251,12 @@ TYPED_TEST(parlay_of, indices_of_workers_are_below_their_number) {
   for (auto& caller : callers) caller.join();
 }
 
+TYPED_TEST(parlay_of, blocks_are_chosen_by_the_threads_that_work) {
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  EXPECT_EQ(calls::workers(), TypeParam::default_pool().workers());
+  EXPECT_EQ(calls::num_workers(), TypeParam::default_pool().places());
+}
+
 TYPED_TEST(parlay_of, exceptions_leave) {
   using calls = filch::detail::parlay_calls<TypeParam>;
   auto fail = [](std::size_t i) {
@@ -254,6 +267,11 @@ TYPED_TEST(parlay_of, exceptions_leave) {
 }
 
 #if FILCH_TEST_WITH_PARLAY
+TEST(parlay, its_algorithms_see_the_threads_that_work) {
+  EXPECT_EQ(parlay::internal::number_of_workers(), filch::default_scheduler::default_pool().workers());
+  EXPECT_EQ(parlay::num_workers(), filch::default_scheduler::default_pool().places());
+}
+
 TEST(parlay, its_primitives_run) {
   std::size_t const n = 200000;
   auto const hashed = parlay::tabulate(n, [](std::size_t i) { return (i * 7919) % n; });

@@ -82,6 +82,12 @@ template <scheduler Sched> struct parlay_calls {
     return all;
   }
 
+  /// How many threads work at once. For the number of blocks of an algorithm, not for arrays with a place a worker.
+  static std::size_t workers() {
+    static std::size_t const all = Sched::default_pool().workers();
+    return all;
+  }
+
   /// 0 outside all pools. Not the same before and after a fork if the scheduler moves code.
   static std::size_t worker_id() {
     unsigned const index = Sched::worker_index();
@@ -97,12 +103,12 @@ template <scheduler Sched> struct parlay_calls {
   static void parallel_for(std::size_t start, std::size_t end, Fn& f, long granularity, bool conservative) {
     if (end <= start) return;
     std::size_t const grain = granularity < 1 ? 1 : static_cast<std::size_t>(granularity);
+    body_of<Fn, std::size_t&> const body{f};
     if (end - start <= grain) {
-      in_order(start, end, f);
+      in_order<Fn>(std::addressof(body), start, end);
     } else if (is_conservative(conservative)) [[unlikely]] {
-      conservative_for(start, end, f, granularity);
+      conservative_for({std::addressof(body), in_order<Fn>}, start, end, granularity);
     } else {
-      body_of<Fn, std::size_t&> const body{f};
       parlay_piece piece{start,
                          end,
                          grain,
@@ -117,7 +123,9 @@ template <scheduler Sched> struct parlay_calls {
   /// where this call, or one below it on any thread, waits. A scheduler that moves code runs them in order.
   template <class Left, class Right> static void par_do(Left&& left, Right&& right, bool conservative) {
     if (is_conservative(conservative)) [[unlikely]] {
-      conservative_do(std::forward<Left>(left), std::forward<Right>(right));
+      auto run_left = [&] { static_cast<void>(std::forward<Left>(left)()); };
+      auto run_right = [&] { static_cast<void>(std::forward<Right>(right)()); };
+      conservative_do(any_call(run_left), any_call(run_right));
     } else {
       both(std::forward<Left>(left), std::forward<Right>(right));
     }
@@ -132,12 +140,31 @@ template <scheduler Sched> struct parlay_calls {
     never_stopped never;
     return detail::run_until_wanted<Sched>(first, last, stretches, never, end, plan);
   }
-  template <class Fn> static void in_order(std::size_t start, std::size_t end, Fn& f) {
+  /// Outlined: compilers do not inline a function of the user's that is called at several places.
+  template <class Fn> [[gnu::noinline]] static void in_order(void const* body, std::size_t start, std::size_t end) {
+    auto const& f = *static_cast<body_of<Fn, std::size_t&> const*>(body);
     for (std::size_t i = start; i != end; ++i) {
       std::size_t own = i;
-      static_cast<void>(detail::call_with(f, own));
+      static_cast<void>(f(own));
     }
   }
+
+  // Conservative calls are rare. Those of all functions share one join, or they would be most of what is compiled.
+  struct any_call {
+    template <class Fn>
+    explicit any_call(Fn& f) noexcept : f_(std::addressof(f)), run_([](void* g) { (*static_cast<Fn*>(g))(); }) {}
+    void operator()() const { run_(f_); }
+
+   private:
+    void* f_;
+    void (*run_)(void*);
+  };
+  struct any_body {
+    void const* f;
+    void (*in_order)(void const* f, std::size_t start, std::size_t end);
+    void operator()(std::size_t start, std::size_t end) const { in_order(f, start, end); }
+  };
+
   /// So is a call below a conservative one.
   static bool is_conservative(bool conservative) noexcept {
     if constexpr (has_lone_waits<Sched>) {
@@ -147,35 +174,37 @@ template <scheduler Sched> struct parlay_calls {
       return conservative;
     }
   }
-  template <class Left, class Right> static void conservative_do(Left&& left, Right&& right) {
+  static void conservative_do(any_call left, any_call right) {
     if constexpr (has_lone_waits<Sched>) {
       detail::inside_pool<Sched>([&] {
         lone_waits_here const here(Sched::lone_waits());
-        both(std::forward<Left>(left), [&] {
+        both(left, [&] {
           lone_waits_here const where_it_runs(Sched::lone_waits());
-          std::forward<Right>(right)();
+          right();
         });
       });
     } else {
-      filch::stay([&] { both(std::forward<Left>(left), std::forward<Right>(right)); });
+      filch::stay([&] { both(left, right); });
     }
   }
   /// In halves, of `granularity` iterations at least, or some for each worker.
-  template <class Fn> static void conservative_for(std::size_t start, std::size_t end, Fn& f, long granularity) {
+  static void conservative_for(any_body body, std::size_t start, std::size_t end, long granularity) {
     if constexpr (has_lone_waits<Sched>) {
       constexpr std::size_t k_pieces_a_worker = 16;
-      std::size_t const grain = granularity < 1 ? (end - start) / (k_pieces_a_worker * num_workers()) + 1
+      std::size_t const grain = granularity < 1 ? (end - start) / (k_pieces_a_worker * workers()) + 1
                                                 : static_cast<std::size_t>(granularity);
-      halves(start, end, f, grain);
+      halves(body, start, end, grain);
     } else {
-      filch::stay([&] { in_order(start, end, f); });
+      filch::stay([&] { body(start, end); });
     }
   }
-  template <class Fn> static void halves(std::size_t start, std::size_t end, Fn& f, std::size_t grain) {
-    if (end - start <= grain) return in_order(start, end, f);
+  static void halves(any_body body, std::size_t start, std::size_t end, std::size_t grain) {
+    if (end - start <= grain) return body(start, end);
     std::size_t const grains = (end - start - 1) / grain + 1;
     std::size_t const middle = start + grains / 2 * grain;
-    conservative_do([&] { halves(start, middle, f, grain); }, [&] { halves(middle, end, f, grain); });
+    auto low = [&] { halves(body, start, middle, grain); };
+    auto high = [&] { halves(body, middle, end, grain); };
+    conservative_do(any_call(low), any_call(high));
   }
   template <class Left, class Right> FILCH_INLINE static void both(Left&& left, Right&& right) {
     filch::join<Sched>([&] { static_cast<void>(std::forward<Left>(left)()); },
