@@ -22,7 +22,7 @@
 
 #if FILCH_TEST_WITH_PARLAY
 namespace parlay::internal {
-/// What an algorithm of Parlay reads.
+/// It returns what an algorithm of Parlay reads.
 static std::size_t number_of_workers() { return num_workers(); }
 }  // namespace parlay::internal
 #endif
