@@ -49,6 +49,26 @@ TYPED_TEST(comparators, of_a_killer_are_asked_n_log_n_times) {
   }
 }
 
+TYPED_TEST(comparators, of_elements_near_their_places_are_asked_a_few_times) {
+  for (std::size_t n : {200u, 3'000u}) {
+    auto const away = numbers(n, 0, 15);
+    for (bool descend : {false, true}) {
+      std::vector<int> v(n);
+      for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<int>(descend ? n - i : i) + away[i];
+      std::atomic<std::size_t> calls{0};
+      typename TypeParam::pool pool({.workers = 1});
+      pool.run([&] {
+        filch::sort<TypeParam>(v, [&calls](int x, int y) {
+          ++calls;
+          return x < y;
+        });
+      });
+      EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
+      EXPECT_LT(calls, 6 * n) << n << (descend ? " descending" : " ascending");
+    }
+  }
+}
+
 TYPED_TEST(comparators, that_lie_lose_nothing) {
   std::atomic<unsigned> state{1};
   in_every_pool<TypeParam>([&state](std::size_t n) {

@@ -30,6 +30,8 @@ template <class Body> void for_patterns(std::size_t n, Body body) {
   call("all equal", [](std::size_t) { return 7; });
   call("saw", [](std::size_t i) { return i % 37; });
   call("near their places", [](std::size_t i) { return i ^ 7; });
+  call("descending, each near its place", [n](std::size_t i) { return (n - i) ^ 7; });
+  call("a few places away", [&](std::size_t i) { return static_cast<int>(i) + few[i]; });
   call("nearly sorted", [&](std::size_t i) { return i % 50 == 3 ? static_cast<std::size_t>(few[i]) : i; });
   call("descending, nearly", [&](std::size_t i) { return i % 50 == 3 ? static_cast<std::size_t>(few[i]) : n - i; });
   call("two great ones among the sorted", [n](std::size_t i) { return i % 100 > 97 ? n + i : i; });

@@ -26,15 +26,17 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
     if (descends_) reverse();
     return true;
   }
-  /// Do most elements descend, as far as we look? Then reverses all.
-  void reverse_if_most_descend() {
-    constexpr std::size_t k_looked_at = 64;
-    std::size_t descending = 0;
-    for (std::size_t i = 1; i <= k_looked_at; ++i) {
-      Iterator const before = in_.at(in_.length / (k_looked_at + 1) * i);
-      descending += static_cast<std::size_t>(less_(*detail::iterator_after(before, 1), *before));
-    }
-    if (descending > k_looked_at - k_looked_at / 4) reverse();
+  /// Are more than a tenth out of order, as far as we look? Reverses all first, if most descend.
+  bool has_many_out_of_order() {
+    std::size_t const neighbours = std::min<std::size_t>(64, in_.length / 8);
+    std::size_t const descending = number_of_less(1, neighbours);
+    if (descending <= neighbours / 10) return false;
+    // Neighbours alone do not tell: an input whose parts of eight descend may ascend.
+    std::size_t const others = std::min<std::size_t>(32, in_.length / 8);
+    std::size_t const apart = std::min<std::size_t>(16, in_.length / 3);
+    if (number_of_less(apart, others) * 4 <= others * 3) return true;
+    reverse();
+    return neighbours - descending > neighbours / 10;
   }
 
  private:
@@ -42,6 +44,15 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
 
   void reverse() {
     if (!stop_.was_seen()) reverse(0, in_.length / 2);
+  }
+  /// How many of `looks` elements are less than the one so far below them?
+  std::size_t number_of_less(std::size_t apart, std::size_t looks) const {
+    std::size_t number = 0;
+    for (std::size_t look = 0; look != looks; ++look) {
+      Iterator const below = in_.at((in_.length - apart) / looks * look);
+      number += static_cast<std::size_t>(less_(*detail::iterator_after(below, apart), *below));
+    }
+    return number;
   }
   bool is_broken() const noexcept { return lowest_break_.at() == 0; }
   /// Compares each element of [first, last) with the one before.

@@ -53,6 +53,17 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
       : stop_(stop), begin_(begin), less_(less), splits_all_(detail::splits_all()) {}
 
   void sort(std::size_t n) const { sort(0, n, bad_allowed(n), false); }
+  /// Sorts by insertion, if each element is near its place. Random elements are told by a few comparisons.
+  bool insert_if_near(std::size_t n) const {
+    constexpr std::size_t k_looks = 8;
+    if (n > (has_vector_sort<Iterator, Less> ? k_vectors_least : k_inserted_most)) return false;
+    std::size_t const apart = std::min<std::size_t>(16, n / 3);
+    for (std::size_t look = 0; look != k_looks; ++look) {
+      std::size_t const i = (n - apart) / k_looks * look;
+      if (is_less(i + apart, i)) return false;
+    }
+    return insert_near(0, n);
+  }
   /// Puts the element of position `nth` in its place, smaller ones below it and greater ones above it.
   void select(std::size_t n, std::size_t nth) const {
     std::size_t first = 0;
@@ -325,8 +336,10 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
   if (n <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
   one_run<Sched, Stop, Iterator, Less> run(stop, in, less);
   if (run.sort()) return;
+  sorting const quick(stop, in.first, less);
+  // A few that are far from their places make insertion slow.
+  if ((run.has_many_out_of_order() || n < sorting::k_forked) && quick.insert_if_near(n)) return;
   if (n >= sorting::k_forked) {
-    run.reverse_if_most_descend();
     sorted_part<Stop, Iterator, Less> const part(stop, in, less);
     std::size_t const kept = part.gather();
     if (kept >= n / 4) {
@@ -338,7 +351,7 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
       }
     }
   }
-  sorting(stop, in.first, less).sort(n);
+  quick.sort(n);
 }
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
