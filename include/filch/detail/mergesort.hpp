@@ -15,6 +15,7 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
   using value = std::iter_value_t<Iterator>;
   static constexpr std::size_t k_few = 32;
   static constexpr std::size_t k_forked = 512;
+  static constexpr std::size_t k_inserted_most = 16'384;
 
   mergesort(Stop& stop, Iterator const& begin, raw_buffer<value> const& buffer, Comp& comp, Proj& proj)
       : stop_(stop),
@@ -54,17 +55,69 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
     }
   }
   void sort_part(std::size_t first, std::size_t last) const {
-    detail::insertion_sort(at(first), at(last), less_);
+    if (descends(first, last - first)) {
+      std::ranges::reverse(at(first), at(last));
+      // Equal elements are in the wrong order now, so each goes below those that equal it.
+      detail::insertion_sort(at(first), at(last), [this](auto const& x, auto const& y) { return !less_(y, x); });
+    } else {
+      detail::insertion_sort(at(first), at(last), less_);
+    }
     making_piece<Iterator, value>{begin_, std::addressof(buffer_)}.run(first, last);
   }
+  /// Do elements descend, as far as we look?
+  bool descends(std::size_t first, std::size_t n) const {
+    constexpr std::size_t k_looks = 4;
+    if (n < 2 * k_looks) return false;
+    for (std::size_t look = 0; look != k_looks; ++look) {
+      Iterator const i = at(first + n / k_looks * look);
+      if (!less_(*detail::iterator_after(i, n / k_looks - 1), *i)) return false;
+    }
+    return less_(*at(first + n - 1), *at(first));
+  }
+  /// Elements at the ends that are in their places are moved. If these are most, only those between are merged.
   template <class From, class To>
   FILCH_OUTLINE void merge(From const& from, std::size_t n, std::size_t n2, To const& to) const {
     order_of_two<From, From, Comp, Proj, Proj> const less{{comp_}, {proj_}, {proj_}};
+    auto const part = [&](std::size_t first, std::size_t middle, std::size_t last) {
+      input<From> const lower{detail::iterator_after(from, first), middle - first};
+      input<From> const upper{detail::iterator_after(from, middle), last - middle};
+      detail::merge_to<Sched, true>(stop_, lower, upper, detail::iterator_after(to, first), last - first, less);
+    };
+    std::size_t const all = n + n2;
+    if (n == 0 || n2 == 0) return part(0, all, all);
     From const from2 = detail::iterator_after(from, n);
-    if (n == 0 || n2 == 0 || !less.second_is_less(from2 - 1, from2)) {  // in order already
-      return detail::merge_to<Sched, true>(stop_, input<From>{from, n + n2}, input<From>{from, 0}, to, n + n2, less);
+    std::size_t const low =
+        number_of_low(n, [&](std::size_t i) { return !less.second_is_less(detail::iterator_after(from, i), from2); });
+    if (low == n) return part(0, all, all);
+    From const greatest = from2 - 1;
+    std::size_t const high = number_of_low(
+        n2, [&](std::size_t i) { return !less.second_is_less(greatest, detail::iterator_after(from2, n2 - 1 - i)); });
+    if (low + high < all / 2) return part(0, n, all);
+    part(0, low, low);
+    part(low, n, all - high);
+    part(all - high, all, all);
+  }
+  /// How many positions of [0, n) are low? Those that are come first. It looks from the end.
+  template <class IsLow> static std::size_t number_of_low(std::size_t n, IsLow const& is_low) {
+    std::size_t first = 0;
+    std::size_t last = n;
+    for (std::size_t step = 1; last != 0; step *= 2) {
+      std::size_t const i = last - std::min(last, step);
+      if (is_low(i)) {
+        first = i + 1;
+        break;
+      }
+      last = i;
     }
-    detail::merge_to<Sched, true>(stop_, input<From>{from, n}, input<From>{from2, n2}, to, n + n2, less);
+    while (first < last) {
+      std::size_t const middle = first + (last - first) / 2;
+      if (is_low(middle)) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    return first;
   }
 
   Stop& stop_;
@@ -100,7 +153,11 @@ void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Pr
   using sorting = mergesort<Sched, Stop, Iterator, Comp, Proj>;
   detail::sort_in_pool<Sched>(in.length, sorting::k_forked, [&] {
     if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
-    if (one_run<Sched, Stop, Iterator, less_type>(stop, in, less).sort()) return;
+    one_run<Sched, Stop, Iterator, less_type> run(stop, in, less);
+    if (run.sort()) return;
+    if ((in.length < sorting::k_forked || run.has_many_out_of_order()) && in.length <= sorting::k_inserted_most &&
+        detail::insert_if_near(in.first, in.length, less))
+      return;
     raw_buffer<std::iter_value_t<Iterator>> const buffer(in.length);
     if (!static_cast<bool>(buffer)) return detail::sort_by_rotations<Sched>(stop, in.first, in.length, less);
     sorting(stop, in.first, buffer, comp, proj).sort(in.length);

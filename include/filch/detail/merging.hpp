@@ -113,20 +113,40 @@ template <class Iterator, class Iterator2, class Out, class Less, bool Moves> st
   template <class From> static void take_some(From from, Out& to, std::size_t n) {
     for (; n != 0; --n, static_cast<void>(++from)) take(from, to);
   }
+  template <class From> FILCH_INLINE static void take_block(From& from, Out& to, std::size_t n) {
+    std::copy_n(from, n, to);
+    from += static_cast<std::iter_difference_t<From>>(n);
+    to += static_cast<std::iter_difference_t<Out>>(n);
+  }
   FILCH_INLINE void merge_some(Out& to, std::size_t steps) {
     Iterator from = detail::iterator_after(begin, i);
     Iterator2 from2 = detail::iterator_after(begin2, j);
     std::size_t const all = steps;
     std::size_t of_second = 0;
     if constexpr (is_branchless) {
-      for (; steps != 0; --steps, static_cast<void>(++to)) {
-        bool const is_second = less.second_is_less(from, from2);
-        auto const* const source = is_second ? std::to_address(from2) : std::to_address(from);
-        *to = *source;
-        from2 += is_second;
-        from += !is_second;
-        of_second += is_second;
+      auto const merge_without_branches = [&](std::size_t n) {
+        for (; n != 0; --n, static_cast<void>(++to)) {
+          bool const is_second = less.second_is_less(from, from2);
+          auto const* const source = is_second ? std::to_address(from2) : std::to_address(from);
+          *to = *source;
+          from2 += is_second;
+          from += !is_second;
+          of_second += is_second;
+        }
+      };
+      // Inputs of which one lies below the other for long, as those of an almost sorted range, go in blocks.
+      constexpr std::size_t k_block = 8;
+      for (; steps >= k_block; steps -= k_block) {
+        if (!less.second_is_less(from + (k_block - 1), from2)) {
+          take_block(from, to, k_block);
+        } else if (less.second_is_less(from, from2 + (k_block - 1))) {
+          take_block(from2, to, k_block);
+          of_second += k_block;
+        } else {
+          merge_without_branches(k_block);
+        }
       }
+      merge_without_branches(steps);
     } else {
       for (; steps != 0; --steps) {
         if (less.second_is_less(from, from2)) {

@@ -26,17 +26,19 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
     if (descends_) reverse();
     return true;
   }
-  /// Are more than a tenth out of order, as far as we look? Reverses all first, if most descend.
-  bool has_many_out_of_order() {
-    std::size_t const neighbours = std::min<std::size_t>(64, in_.length / 8);
-    std::size_t const descending = number_of_less(1, neighbours);
-    if (descending <= neighbours / 10) return false;
-    // Neighbours alone do not tell: an input whose parts of eight descend may ascend.
-    std::size_t const others = std::min<std::size_t>(32, in_.length / 8);
+  /// Is more than a tenth out of order, as far as we look?
+  bool has_many_out_of_order() const {
+    std::size_t const looks = std::min<std::size_t>(64, in_.length / 8);
+    return number_of_less(1, looks) > looks / 10;
+  }
+  /// Reverses all elements, if most descend, as far as we look. Returns whether it did. Neighbours do not tell: an
+  /// input whose parts of eight descend may ascend.
+  bool reverse_if_most_descend() {
+    std::size_t const looks = std::min<std::size_t>(32, in_.length / 8);
     std::size_t const apart = std::min<std::size_t>(16, in_.length / 3);
-    if (number_of_less(apart, others) * 4 <= others * 3) return true;
+    if (number_of_less(apart, looks) * 4 <= looks * 3) return false;
     reverse();
-    return neighbours - descending > neighbours / 10;
+    return true;
   }
 
  private:
@@ -88,6 +90,32 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
   bool const descends_;
   lowest_position lowest_break_{1};
 };
+
+/// Sorts by insertion. Gives up where elements are far from their places: after some tens of random ones.
+template <class Iterator, class Less> bool insert_near(Iterator const& first, std::size_t n, Less const& less) {
+  constexpr std::size_t k_together = 16;
+  constexpr std::size_t k_most_moves = 8 * k_together;
+  for (std::size_t i = 0; i != n;) {
+    std::size_t const sorted = std::max<std::size_t>(i, 1);
+    i += std::min(n - i, k_together);
+    if (!detail::insert_each(first, detail::iterator_after(first, sorted), detail::iterator_after(first, i), less,
+                             k_most_moves))
+      return false;
+  }
+  return true;
+}
+/// Sorts by insertion, if each element is near its place. Random elements are told by a few comparisons. Not for an
+/// input of which a few are far from their places.
+template <class Iterator, class Less>
+FILCH_OUTLINE bool insert_if_near(Iterator const& first, std::size_t n, Less const& less) {
+  constexpr std::size_t k_looks = 8;
+  std::size_t const apart = std::min<std::size_t>(16, n / 3);
+  for (std::size_t look = 0; look != k_looks; ++look) {
+    Iterator const below = detail::iterator_after(first, (n - apart) / k_looks * look);
+    if (less(*detail::iterator_after(below, apart), *below)) return false;
+  }
+  return detail::insert_near(first, n, less);
+}
 
 /// Elements in order that have others between them: they go to the front, and the others, when they are sorted, are
 /// merged with them. The idea is that of E. Ernerfeldt's drop-merge sort.

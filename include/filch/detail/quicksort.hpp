@@ -52,18 +52,11 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   quicksort(Stop& stop, Iterator const& begin, Less const& less)
       : stop_(stop), begin_(begin), less_(less), splits_all_(detail::splits_all()) {}
 
-  void sort(std::size_t n) const { sort(0, n, bad_allowed(n), false); }
-  /// Sorts by insertion, if each element is near its place. Random elements are told by a few comparisons.
-  bool insert_if_near(std::size_t n) const {
-    constexpr std::size_t k_looks = 8;
-    if (n > (has_vector_sort<Iterator, Less> ? k_vectors_least : k_inserted_most)) return false;
-    std::size_t const apart = std::min<std::size_t>(16, n / 3);
-    for (std::size_t look = 0; look != k_looks; ++look) {
-      std::size_t const i = (n - apart) / k_looks * look;
-      if (is_less(i + apart, i)) return false;
-    }
-    return insert_near(0, n);
+  static constexpr bool sorts_vectors(std::size_t n) noexcept {
+    return has_vector_sort<Iterator, Less> && n >= k_vectors_least;
   }
+
+  void sort(std::size_t n) const { sort(0, n, bad_allowed(n), false); }
   /// Puts the element of position `nth` in its place, smaller ones below it and greater ones above it.
   void select(std::size_t n, std::size_t nth) const {
     std::size_t first = 0;
@@ -105,7 +98,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
         if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) && detail::sort_vectors(at(first), n, less_))
           return;
       }
-      if (n >= k_inserted_least && n <= k_inserted_most && insert_near(first, last)) return;
+      if (n >= k_inserted_least && n <= k_inserted_most && detail::insert_near(at(first), n, less_)) return;
       partitioned const p = partition_once(first, last, bad, has_left);
       if (p.is_sorted || stop_.was_seen()) return;
       if ((n >= k_forked || splits_all_) && p.low - first > 1) {
@@ -155,17 +148,6 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   FILCH_OUTLINE bool insert_few(std::size_t first, std::size_t last) const {
     constexpr std::size_t k_most_moves = 8;
     return last - first < 2 || detail::insert_each(at(first), at(first + 1), at(last), less_, k_most_moves);
-  }
-  /// Sorts by insertion. Gives up where elements are far from their places: after some tens of random ones.
-  bool insert_near(std::size_t first, std::size_t last) const {
-    constexpr std::size_t k_together = 16;
-    constexpr std::size_t k_most_moves = 8 * k_together;
-    for (std::size_t i = first; i != last;) {
-      std::size_t const sorted = std::max(i, first + 1);
-      i += std::min(last - i, k_together);
-      if (!detail::insert_each(at(first), at(sorted), at(i), less_, k_most_moves)) return false;
-    }
-    return true;
   }
   void break_pattern(std::size_t first, std::size_t last) const {
     std::size_t const n = last - first;
@@ -336,9 +318,11 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
   if (n <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
   one_run<Sched, Stop, Iterator, Less> run(stop, in, less);
   if (run.sort()) return;
-  sorting const quick(stop, in.first, less);
-  // A few that are far from their places make insertion slow.
-  if ((run.has_many_out_of_order() || n < sorting::k_forked) && quick.insert_if_near(n)) return;
+  bool has_many = run.has_many_out_of_order();
+  if (has_many && run.reverse_if_most_descend()) has_many = run.has_many_out_of_order();
+  if ((has_many || n < sorting::k_forked) && n <= sorting::k_inserted_most && !sorting::sorts_vectors(n) &&
+      detail::insert_if_near(in.first, n, less))
+    return;
   if (n >= sorting::k_forked) {
     sorted_part<Stop, Iterator, Less> const part(stop, in, less);
     std::size_t const kept = part.gather();
@@ -351,7 +335,7 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
       }
     }
   }
-  quick.sort(n);
+  sorting(stop, in.first, less).sort(n);
 }
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
