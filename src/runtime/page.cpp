@@ -2,9 +2,19 @@
 // FILCH_TRACE call it.
 #include "runtime/page.hpp"
 
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
 
 namespace filch::runtime {
 namespace {
@@ -16,6 +26,39 @@ constexpr std::string_view k_page =
 std::string name_of_host() {
   char name[256] = "";  // a longer one is cut, and need not end
   return gethostname(name, sizeof(name) - 1) == 0 && *name ? name : "host";
+}
+
+/// A number of this process and the name, the same in each copy of Filch (FNV-1a).
+std::uint64_t number_of(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  auto const add = [&hash](char const* bytes, std::size_t n) {
+    for (std::size_t i = 0; i != n; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3u;
+  };
+  pid_t const process = getpid();
+  add(reinterpret_cast<char const*>(&process), sizeof(process));
+  // 16 random bytes that the system gives each program when it starts.
+  if (auto const* const random = reinterpret_cast<char const*>(getauxval(AT_RANDOM))) add(random, 16);
+  add(name.data(), name.size());
+  return hash;
+}
+
+/// Claims the name of a report until the process ends. False if another copy of Filch in this process has. A claim is
+/// the abstract name of a socket, for which no file is needed.
+bool claim(std::string_view name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  constexpr std::string_view k_prefix = "filch-report-";
+  char* const begin = address.sun_path + 1;
+  char* const digits = std::ranges::copy(k_prefix, begin).out;
+  char const* const end = std::to_chars(digits, std::end(address.sun_path), number_of(name), 16).ptr;
+  int const socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return true;
+  auto const length =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(end - begin));
+  if (bind(socket, reinterpret_cast<sockaddr const*>(&address), length) == 0) return true;
+  bool const is_taken = errno == EADDRINUSE;
+  close(socket);
+  return !is_taken;
 }
 
 }  // namespace
@@ -59,6 +102,21 @@ std::string name_of_report(std::string const& value) {
   char folder[4096];
   if (is_console(name) || name.starts_with('/') || !getcwd(folder, sizeof(folder))) return name;
   return std::string(folder) + '/' + name;
+}
+
+std::string name_of_own_report(std::string const& name) {
+  struct stat status;
+  if (stat(name.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return name;
+  std::size_t const slash = name.rfind('/');
+  std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) dot = name.size();
+  std::string own = name;
+  for (int copy = 2; !claim(own); ++copy) own = name.substr(0, dot) + '.' + std::to_string(copy) + name.substr(dot);
+  if (own != name) {
+    std::fprintf(stderr, "filch: another copy of Filch in this process writes %s, this one %s\n", name.c_str(),
+                 own.c_str());
+  }
+  return own;
 }
 
 }  // namespace filch::runtime

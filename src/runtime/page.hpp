@@ -14,6 +14,8 @@ std::string name_of_program();
 /// A report's file, by the value of its setting. The program may go to another folder before it is written. %p is the
 /// number of the process, and %h the host's name, so that the processes of a job do not write over each other's.
 std::string name_of_report(std::string const& value);
+/// The file to write that report to, once: report.2.html if another copy of Filch in this process writes report.html.
+std::string name_of_own_report(std::string const& name);
 /// Is the report printed on stderr instead?
 inline bool is_console(std::string_view name) noexcept { return name == "-" || name == "1"; }
 

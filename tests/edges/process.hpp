@@ -45,17 +45,18 @@ inline std::ostream& operator<<(std::ostream& stream, ending const& e) {
 /// A file that is removed with this object.
 class scratch_file {
  public:
-  scratch_file() { close(mkstemp(path_)); }
+  scratch_file() : path_("/tmp/filch-test-XXXXXX") { close(mkstemp(path_.data())); }
+  /// Another program makes it.
+  explicit scratch_file(std::string path) : path_(std::move(path)) {}
   scratch_file(scratch_file const&) = delete;
   scratch_file& operator=(scratch_file const&) = delete;
-  ~scratch_file() { unlink(path_); }
-  char const* path() const { return path_; }
+  ~scratch_file() { unlink(path()); }
+  char const* path() const { return path_.c_str(); }
   /// Its name in its folder, where this process goes.
   std::string name_in_its_folder() const {
-    std::string const path = path_;
-    auto const slash = path.rfind('/');
-    EXPECT_EQ(chdir(path.substr(0, slash).c_str()), 0);
-    return path.substr(slash + 1);
+    auto const slash = path_.rfind('/');
+    EXPECT_EQ(chdir(path_.substr(0, slash).c_str()), 0);
+    return path_.substr(slash + 1);
   }
   std::string text() const {
     std::ostringstream all;
@@ -64,7 +65,7 @@ class scratch_file {
   }
 
  private:
-  char path_[64] = "/tmp/filch-test-XXXXXX";
+  std::string path_;
 };
 
 /// Options without which a sanitizer ends a child of fork() that starts threads, or counts as lost what lies

@@ -113,8 +113,8 @@ void report_goes_to(char const* name) { target() = name_of_report(name); }
 void report() {
   summary const t = sum_up();
   if (t.threads.empty() && t.missing == 0) return;
-  std::string const& name = target();
-  if (is_console(name)) return print_table(stderr, t);
+  if (is_console(target())) return print_table(stderr, t);
+  std::string const name = name_of_own_report(target());
   if (write_file(name, t)) return;
   std::fprintf(stderr, "filch: FILCH_PROFILE=%s: can't write to this file; the report follows\n", name.c_str());
   print_table(stderr, t);

@@ -83,8 +83,9 @@ void write_at_exit() {
     for (summary const& each : summaries_of(stories, names, scale)) std::fputs(text_of(each).c_str(), stderr);
     return;
   }
-  if (!write_file(s.target, stories, names, scale)) {
-    std::fprintf(stderr, "filch: FILCH_TRACE=%s: can't write to this file\n", s.target.c_str());
+  std::string const name = name_of_own_report(s.target);
+  if (!write_file(name, stories, names, scale)) {
+    std::fprintf(stderr, "filch: FILCH_TRACE=%s: can't write to this file\n", name.c_str());
   }
   if (dropped != 0) {
     std::fprintf(
