@@ -48,7 +48,7 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
     if (!stop_.was_seen()) reverse(0, in_.length / 2);
   }
   /// How many of `looks` elements are less than the one so far below them?
-  std::size_t number_of_less(std::size_t apart, std::size_t looks) const {
+  FILCH_OUTLINE std::size_t number_of_less(std::size_t apart, std::size_t looks) const {
     std::size_t number = 0;
     for (std::size_t look = 0; look != looks; ++look) {
       Iterator const below = in_.at((in_.length - apart) / looks * look);
