@@ -76,6 +76,7 @@ concept packable = requires(packer& p, unpacker& u, Type const& value) {
 template <class Type>
   requires(std::is_trivially_copyable_v<Type> && !std::is_pointer_v<Type> && !std::is_member_pointer_v<Type>)
 struct packing<Type> {
+  static constexpr bool k_is_bytes = true;  // not so in a specialisation by the user
   static void pack(packer& p, Type const& value) { p.put_bytes(std::addressof(value), sizeof value); }
   static Type unpack(unpacker& u) {
     std::array<std::byte, sizeof(Type)> bytes;
@@ -87,13 +88,30 @@ struct packing<Type> {
 template <packable Type> struct packing<std::vector<Type>> {
   static void pack(packer& p, std::vector<Type> const& values) {
     packing<std::size_t>::pack(p, values.size());
-    for (Type const& value : values) packing<Type>::pack(p, value);
+    if constexpr (k_is_one_block) {
+      p.put_bytes(values.data(), values.size() * sizeof(Type));
+    } else {
+      for (Type const& value : values) packing<Type>::pack(p, value);
+    }
   }
   static std::vector<Type> unpack(unpacker& u) {
-    std::vector<Type> values;
-    for (auto left = packing<std::size_t>::unpack(u); left > 0; --left) values.push_back(packing<Type>::unpack(u));
-    return values;
+    auto left = packing<std::size_t>::unpack(u);
+    if constexpr (k_is_one_block) {
+      constexpr std::size_t k_all = ~std::size_t{0};
+      auto const bytes = u.get_bytes(left > k_all / sizeof(Type) ? k_all : left * sizeof(Type));
+      std::vector<Type> values(left);
+      if (left != 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+      return values;
+    } else {
+      std::vector<Type> values;
+      for (; left > 0; --left) values.push_back(packing<Type>::unpack(u));
+      return values;
+    }
   }
+
+ private:
+  static constexpr bool k_is_one_block =
+      requires { packing<Type>::k_is_bytes; } && std::is_default_constructible_v<Type> && !std::is_same_v<Type, bool>;
 };
 
 template <> struct packing<std::string> {

@@ -6,6 +6,31 @@
 namespace filch_test {
 namespace {
 
+struct without_default {
+  explicit without_default(int n) : number(n) {}
+  bool operator==(without_default const&) const = default;
+  int number;
+};
+
+/// It can be copied byte by byte, and has another way to travel.
+struct in_a_byte {
+  bool operator==(in_a_byte const&) const = default;
+  long number;
+};
+
+}  // namespace
+}  // namespace filch_test
+
+template <> struct filch::packing<filch_test::in_a_byte> {
+  static void pack(packer& p, filch_test::in_a_byte value) {
+    packing<char>::pack(p, static_cast<char>(value.number));
+  }
+  static filch_test::in_a_byte unpack(unpacker& u) { return {packing<char>::unpack(u)}; }
+};
+
+namespace filch_test {
+namespace {
+
 constexpr long k_elsewhere = 13;
 
 /// Its operator& returns another address, as that of an optional reference does.
@@ -27,6 +52,39 @@ TEST(cluster_values, may_overload_their_address_when_they_are_packed) {
   EXPECT_EQ(filch::packing<handle>::unpack(u).value, 42);
   EXPECT_EQ(filch::packing<std::vector<handle>>::unpack(u)[0].value, 43);
   EXPECT_EQ(std::get<0>(filch::packing<std::tuple<handle, std::string>>::unpack(u)).value, 44);
+}
+
+template <class Type> std::vector<Type> there_and_back(std::vector<Type> const& values, std::size_t expected_bytes) {
+  filch::packer p;
+  filch::packing<std::vector<Type>>::pack(p, values);
+  EXPECT_EQ(p.size(), sizeof(std::size_t) + expected_bytes);
+  auto const bytes = p.take();
+  filch::unpacker u(bytes);
+  return filch::packing<std::vector<Type>>::unpack(u);
+}
+
+TEST(cluster_values, may_be_vectors_of_plain_values_and_of_those_with_a_packing_of_their_own) {
+  for (std::size_t n : {0u, 1u, 1000u}) {
+    std::vector<long> const numbers(n, 7);
+    EXPECT_EQ(there_and_back(numbers, n * sizeof(long)), numbers);
+    std::vector<bool> const bits(n, true);
+    EXPECT_EQ(there_and_back(bits, n), bits);
+    std::vector<without_default> const others(n, without_default(7));
+    EXPECT_EQ(there_and_back(others, n * sizeof(without_default)), others);
+    std::vector<in_a_byte> const small(n, in_a_byte{7});
+    EXPECT_EQ(there_and_back(small, n), small);
+  }
+}
+
+TEST(cluster_values, may_be_vectors_whose_message_is_too_short) {
+  for (std::size_t n : {std::size_t{2}, ~std::size_t{0}, ~std::size_t{0} / sizeof(long) + 2}) {
+    filch::packer p;
+    filch::packing<std::size_t>::pack(p, n);
+    filch::packing<long>::pack(p, 7);
+    auto const bytes = p.take();
+    filch::unpacker u(bytes);
+    EXPECT_THROW(filch::packing<std::vector<long>>::unpack(u), std::length_error) << n;
+  }
 }
 
 TEST(cluster_values, may_overload_their_address_as_arguments_and_results) {
