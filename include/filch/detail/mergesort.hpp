@@ -58,7 +58,7 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
     if (descends(first, last - first)) {
       std::ranges::reverse(at(first), at(last));
       // Equal elements are in the wrong order now, so each goes below those that equal it.
-      detail::insertion_sort(at(first), at(last), [this](auto const& x, auto const& y) { return !less_(y, x); });
+      detail::insertion_sort(at(first), at(last), [this](auto&& x, auto&& y) { return !less_(y, x); });
     } else {
       detail::insertion_sort(at(first), at(last), less_);
     }
