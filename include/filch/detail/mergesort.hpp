@@ -15,7 +15,6 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
   using value = std::iter_value_t<Iterator>;
   static constexpr std::size_t k_few = 32;
   static constexpr std::size_t k_forked = 512;
-  static constexpr std::size_t k_inserted_most = 16'384;
 
   mergesort(Stop& stop, Iterator const& begin, raw_buffer<value> const& buffer, Comp& comp, Proj& proj)
       : stop_(stop),
@@ -155,7 +154,7 @@ void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Pr
     if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
     one_run<Sched, Stop, Iterator, less_type> run(stop, in, less);
     if (run.sort()) return;
-    if ((in.length < sorting::k_forked || run.has_many_out_of_order()) && in.length <= sorting::k_inserted_most &&
+    if ((in.length < sorting::k_forked || run.has_many_out_of_order()) &&
         detail::insert_if_near(in.first, in.length, less))
       return;
     raw_buffer<std::iter_value_t<Iterator>> const buffer(in.length);

@@ -91,6 +91,9 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
   lowest_position lowest_break_{1};
 };
 
+/// The most elements that insertion sorts, if each is near its place.
+inline constexpr std::size_t k_inserted_most = 16'384;
+
 /// Sorts by insertion. Gives up where elements are far from their places: after some tens of random ones.
 template <class Iterator, class Less> bool insert_near(Iterator const& first, std::size_t n, Less const& less) {
   constexpr std::size_t k_together = 16;
@@ -104,11 +107,12 @@ template <class Iterator, class Less> bool insert_near(Iterator const& first, st
   }
   return true;
 }
-/// Sorts by insertion, if each element is near its place. Random elements are told by a few comparisons. Not for an
-/// input of which a few are far from their places.
+/// Sorts by insertion, if there are not too many elements and each is near its place. Random elements are told by a
+/// few comparisons. Not for an input of which a few are far from their places.
 template <class Iterator, class Less>
 FILCH_OUTLINE bool insert_if_near(Iterator const& first, std::size_t n, Less const& less) {
   constexpr std::size_t k_looks = 8;
+  if (n > k_inserted_most) return false;
   std::size_t const apart = std::min<std::size_t>(16, n / 3);
   for (std::size_t look = 0; look != k_looks; ++look) {
     Iterator const below = detail::iterator_after(first, (n - apart) / k_looks * look);
