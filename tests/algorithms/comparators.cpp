@@ -49,24 +49,37 @@ TYPED_TEST(comparators, of_a_killer_are_asked_n_log_n_times) {
   }
 }
 
+/// How often a comparator is asked for each of n numbers that are near their places, up or down, by sort(v,
+/// comparator).
+template <class S> double questions(std::size_t n, bool descend, auto const& sort) {
+  auto const away = numbers(n, 0, 15);
+  std::vector<int> v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<int>(descend ? n - i : i) + away[i];
+  std::atomic<std::size_t> calls{0};
+  typename S::pool pool({.workers = 1});
+  pool.run([&] {
+    sort(v, [&calls](int x, int y) {
+      ++calls;
+      return x < y;
+    });
+  });
+  EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
+  return static_cast<double>(calls) / static_cast<double>(n);
+}
+
 TYPED_TEST(comparators, of_elements_near_their_places_are_asked_a_few_times) {
+  auto const sort = [](auto& v, auto const& less) { filch::sort<TypeParam>(v, less); };
   for (std::size_t n : {200u, 3'000u}) {
-    auto const away = numbers(n, 0, 15);
     for (bool descend : {false, true}) {
-      std::vector<int> v(n);
-      for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<int>(descend ? n - i : i) + away[i];
-      std::atomic<std::size_t> calls{0};
-      typename TypeParam::pool pool({.workers = 1});
-      pool.run([&] {
-        filch::sort<TypeParam>(v, [&calls](int x, int y) {
-          ++calls;
-          return x < y;
-        });
-      });
-      EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
-      EXPECT_LT(calls, 6 * n) << n << (descend ? " descending" : " ascending");
+      EXPECT_LT(questions<TypeParam>(n, descend, sort), 6) << n << (descend ? " descending" : " ascending");
     }
   }
+}
+
+TYPED_TEST(comparators, of_stable_sorts_are_asked_little_where_parts_are_in_order_or_descend) {
+  auto const sort = [](auto& v, auto const& less) { filch::stable_sort<TypeParam>(v, less); };
+  EXPECT_LT(questions<TypeParam>(20'000, false, sort), 4.4);  // more than are sorted by insertion
+  EXPECT_LT(questions<TypeParam>(3'000, true, sort), 10.4);
 }
 
 TYPED_TEST(comparators, that_lie_lose_nothing) {
