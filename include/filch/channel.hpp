@@ -82,9 +82,13 @@ struct channel {
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::channel_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::channel_ran_alone(ticks); }
   /// For task groups: tasks of one call run on top of each other's waits here, and one might wait for the other.
-  static unsigned* group_tasks() noexcept { return detail::channel_lone_waits(); }
+  static unsigned* group_tasks() noexcept {
+    return detail::channel_self->lone_count(&detail::channel_worker::lone_tasks);
+  }
   /// See filch::scheduler.
-  static unsigned* lone_waits() noexcept { return detail::channel_lone_waits(); }
+  static unsigned* lone_waits() noexcept {
+    return detail::channel_self->lone_count(&detail::channel_worker::lone_waits);
+  }
   /// For task groups. See filch::scheduler.
   static void attach(detail::task_source& source) { detail::channel_attach(source); }
   /// See filch::poll.

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -206,6 +207,106 @@ TYPED_TEST(parlay_of, a_conservative_wait_runs_nothing_else) {
         EXPECT_EQ(by_waiter == 0, conservative);
         EXPECT_EQ(*TypeParam::lone_waits(), 0u);
       });
+    }
+  }
+}
+
+/// Two workers, and a thief that takes several tasks at once, where there are such.
+template <class S> auto pool_of_two_that_takes_half() {
+  if constexpr (std::is_same_v<S, filch::channel>) {
+    return std::make_unique<filch::channel::pool>(
+        filch::channel_options{.workers = 2, .amount = filch::steal_amount::half});
+  } else {
+    return std::make_unique<typename S::pool>(filch::pool_options{.workers = 2});
+  }
+}
+
+/// The thief must not get a task of the fork together with the other task, and wait in that one for the lock.
+TYPED_TEST(parlay_of, a_lock_may_be_held_while_a_thief_wants_it) {
+  if constexpr (!filch::detail::has_lone_waits<TypeParam>) {
+    GTEST_SKIP() << "it runs them in order";
+  } else {
+    using calls = filch::detail::parlay_calls<TypeParam>;
+    std::mutex lock;
+    std::atomic<int> count = 0;
+    filch_test::gate is_busy;
+    filch_test::gate may_steal;
+    auto nothing = [&] { ++count; };
+    auto leaf = [&] {
+      may_steal.open();
+      filch_test::wait_for_thief<TypeParam>();
+      ++count;
+    };
+    auto forks = [&] {
+      std::lock_guard const guard(lock);
+      calls::par_do([&] { calls::par_do([&] { calls::par_do(leaf, nothing, true); }, nothing, true); }, nothing,
+                    true);
+    };
+    auto locks = [&] {
+      EXPECT_TRUE(filch_test::eventually([&] { return lock.try_lock(); })) << "its holder waits for this thread";
+      lock.unlock();
+      ++count;
+    };
+    auto const pool = pool_of_two_that_takes_half<TypeParam>();
+    pool->run([&] {
+      auto own = [&] {
+        filch_test::answer_until_open<TypeParam>(is_busy);
+        calls::par_do(forks, locks, false);
+      };
+      auto busy = [&] {
+        is_busy.open();
+        EXPECT_TRUE(may_steal.pass());
+      };
+      filch::join<TypeParam>(own, busy);
+    });
+    EXPECT_EQ(count, 5);
+  }
+}
+
+/// A plain fork below a conservative one: its thief's waits run nothing else either. That might want the lock.
+TYPED_TEST(parlay_of, a_stolen_part_of_a_conservative_fork_waits_as_it_does) {
+  if constexpr (!filch::detail::has_lone_waits<TypeParam>) {
+    GTEST_SKIP() << "it runs them in order";
+  } else {
+    using calls = filch::detail::parlay_calls<TypeParam>;
+    typename TypeParam::pool pool({.workers = 4});
+    for (int i = 0; i < 10; ++i) {
+      filch_test::gate other_begun;
+      filch_test::gate part_begun;
+      filch_test::gate part_of_part_begun;
+      filch_test::gate end;
+      std::atomic<bool> is_part_over = false;
+      std::atomic<std::thread::id> thief;
+      std::atomic<bool> is_on_top = false;
+      auto part_of_part = [&] {
+        part_of_part_begun.open();
+        // No other worker can take `wants_lock`.
+        static_cast<void>(filch_test::eventually([&] { return is_on_top.load(); }, std::chrono::milliseconds(20)));
+        end.open();
+      };
+      auto part = [&] {
+        thief = std::this_thread::get_id();
+        part_begun.open();
+        filch::join<TypeParam>([&] { filch_test::answer_until_open<TypeParam>(part_of_part_begun); }, part_of_part);
+        is_part_over = true;
+      };
+      auto wants_lock = [&] {
+        if (std::this_thread::get_id() == thief.load() && !is_part_over) is_on_top = true;
+      };
+      auto holds_lock = [&] {
+        filch_test::answer_until_open<TypeParam>(other_begun);
+        auto forks = [&] {
+          filch::join<TypeParam>([&] { filch_test::answer_until_open<TypeParam>(part_begun); }, part);
+        };
+        calls::par_do(forks, [] {}, true);
+      };
+      auto other = [&] {
+        other_begun.open();
+        EXPECT_TRUE(part_of_part_begun.pass());
+        filch::join<TypeParam>([&] { filch_test::answer_until_open<TypeParam>(end); }, wants_lock);
+      };
+      pool.run([&] { filch::join<TypeParam>(holds_lock, other); });
+      EXPECT_FALSE(is_on_top);
     }
   }
 }

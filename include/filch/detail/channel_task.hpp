@@ -52,12 +52,24 @@ struct alignas(k_cache_line) channel_worker {
   channel_task* top = nullptr;  // the next free descriptor
   channel_task* end = nullptr;  // the array ends here
   std::uint64_t forks = 0;      // number of forks, if FILCH_COUNT_FORKS
-  unsigned lone_waits = 0;      // number of calls on the stack that let nothing else run on top of their waits
+  // Calls on the stack that let nothing else run on top of their waits: conservative ones of Parlay; tasks of groups,
+  // and parts of either that were stolen.
+  unsigned lone_waits = 0;
+  unsigned lone_tasks = 0;
+  channel_task* lone_from = nullptr;  // while one of them is not 0: what is forked meanwhile begins here
 
   // owner and thieves
   alignas(k_cache_line) channel_doorbell doorbell;  // of its request channel; place: the tasks below are sent away
 
   explicit constexpr channel_worker(channel_task* place) noexcept : doorbell(place) {}
+
+  bool waits_alone() const noexcept { return (lone_waits | lone_tasks) != 0; }
+  /// One of its counts, before that may become 1.
+  unsigned* lone_count(unsigned channel_worker::* count) noexcept {
+    if (end == nullptr) return nullptr;  // no worker
+    if (!waits_alone()) lone_from = top;
+    return &(this->*count);
+  }
 };
 static_assert(sizeof(channel_worker) == 2 * k_cache_line, "words of other threads lie on a cache line of their own");
 
@@ -105,10 +117,6 @@ FILCH_API bool channel_pays_to_wake(std::uint64_t ticks) noexcept;
 FILCH_API void channel_ran_alone(std::uint64_t ticks) noexcept;
 class task_source;
 FILCH_API void channel_attach(task_source&);
-/// The count of the calling thread's worker; null: it is no worker.
-inline unsigned* channel_lone_waits() noexcept {
-  return channel_self->end != nullptr ? &channel_self->lone_waits : nullptr;
-}
 /// There are requests: answers them, or passes them on.
 FILCH_API void channel_poll_slow(channel_worker&) noexcept;
 /// Outside all pools, or staying: detached tasks run in place.

@@ -114,7 +114,7 @@ unsigned channel_team::searches_before_sleep() const noexcept { return oversubsc
 /// A task of a group may be awaited by a task that would run on top of it. In a run inside another pool's run the
 /// thread is on a stack of that pool, whose size is not known here.
 bool channel_team::may_run_others(channel_member const& w) const noexcept {
-  if (w.lone_waits != 0) return false;
+  if (w.waits_alone()) return false;
   auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   runtime::worker_space const& mine = space(w.index);
   std::uintptr_t const above = here - reinterpret_cast<std::uintptr_t>(mine.low());

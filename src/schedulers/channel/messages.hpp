@@ -114,6 +114,7 @@ struct batch {
   unsigned owner = 0;            // index of the worker whose array it is
   std::uint16_t from = 0;        // index of the sender
   bool is_for_any_root = false;  // the thief wanted any root, not just this one
+  bool is_lone = false;          // one task, in which nothing else runs on top of waits
   detached_list detached{};
   task_root root{};
 

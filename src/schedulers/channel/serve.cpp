@@ -88,16 +88,22 @@ void channel_team::pass_emptied(channel_member& w) noexcept {
   while (w.bottom < w.top && w.bottom->run == &channel_run_nothing) (w.bottom++)->future.mark_returned();
 }
 
-/// Takes the oldest of the tasks that it has: received ones, then its own, then detached ones.
+/// Takes the oldest of the tasks that it has: received ones, then its own, then detached ones. A task that a lone
+/// wait may be for is alone in its message: others before it might wait for the waiting worker.
 batch channel_team::take_oldest(channel_member& w, request r) noexcept {
   batch b{.owner = w.index, .from = static_cast<std::uint16_t>(w.index), .root = w.root};
   if (!w.received.is_empty()) {
     b.owner = w.received.owner;
     b.first = w.received.first;
     b.last = w.received.first += portion_of(w.received.size(), r.amount);
+    b.is_lone = w.received.is_lone;
   } else if (w.top > w.bottom) {
+    bool const waits_alone = w.waits_alone();
+    b.is_lone = waits_alone && w.bottom >= w.lone_from;
+    channel_task* const last = waits_alone && !b.is_lone ? std::min(w.lone_from, w.top) : w.top;
+    std::size_t const n = b.is_lone ? 1 : portion_of(static_cast<std::size_t>(last - w.bottom), r.amount);
     b.first = w.bottom;
-    b.last = w.bottom += portion_of(static_cast<std::size_t>(w.top - w.bottom), r.amount);
+    b.last = w.bottom += n;
     for (channel_task* t = b.first; t != b.last; ++t) t->future.expect_from(r.thief);
   } else {
     b.detached = w.detached.take(std::min(portion_of(w.detached.size(), r.amount), k_most_detached));

@@ -4,6 +4,8 @@
 #include "runtime/pools.hpp"
 #include "schedulers/channel/checks.hpp"
 
+#include <filch/detail/lone_waits.hpp>
+
 #include <chrono>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -161,6 +163,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
   has_work(w.index);
   w.own->requests.reopen();
   unsigned const owner = w.received.owner;
+  bool const is_lone = w.received.is_lone;
   channel_task& t = *w.received.first++;
   share_rest(w);
   // The answer to an early request may be there before a pause, and would have to go back.
@@ -172,6 +175,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
   counted(w.index).steals.bump();
   note(w.index, runtime::trace::kind::takes, owner, reinterpret_cast<void const*>(t.run));
   bool const returned = [&] {
+    lone_waits_here const as_forked(is_lone ? w.lone_count(&channel_worker::lone_tasks) : nullptr);
     runtime::stolen_task::run const timed(stolen(w.index));
     return t.run(t, t.payload);
   }();
