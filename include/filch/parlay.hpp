@@ -25,9 +25,12 @@ namespace parlay {
 namespace internal {
 using filch_calls = filch::detail::parlay_calls<FILCH_PARLAY_SCHEDULER>;
 
+#if __has_include(<parlay/thread_specific.h>)
 // Parlay's own algorithms are in this namespace, so they find this function in place of parlay::num_workers(). They
-// choose the number of their blocks by it. Arrays with a place for each worker are made outside.
+// choose the number of their blocks by it. Arrays with a place for each worker are made outside, but in releases
+// before that header.
 inline size_t num_workers() { return filch_calls::workers(); }
+#endif
 }  // namespace internal
 
 inline size_t num_workers() { return internal::filch_calls::num_workers(); }
