@@ -38,7 +38,7 @@ class alignas(64) steal_pace {
     cycles const dearest = k_dearest * cost_of_steal_;
     cycles const cost = is_divided ? dearest : std::clamp(k_cost_of_search * search, cost_of_steal_, dearest);
     cycles const from = std::clamp(waits_until_, now - k_credit, now);
-    waits_until_ = from + part_ * (cost - std::min(lasted, k_gain));
+    waits_until_ = from + part_ * (cost - std::min(lasted, std::max(k_gain, cost)));
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "runtime/account.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace filch::runtime {
@@ -23,6 +24,8 @@ class alignas(64) stolen_task {
   cycles began() const noexcept { return began_; }
   /// Its thief waited for parts of it that others stole, and stole others' tasks meanwhile.
   bool is_divided() const noexcept { return is_divided_; }
+  /// It came with others, about as long, in one steal.
+  void was_one_of(unsigned tasks) noexcept { lasted_ *= std::max(tasks, 1U); }
   /// It ends, or waits on its stack, or did so before.
   void ends() noexcept {
     if (begun_ != 0) lasted_ = time_stamp() - std::exchange(begun_, 0);

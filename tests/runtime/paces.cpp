@@ -35,6 +35,15 @@ TEST(steal_pace, goes_by_what_the_search_took) {
   EXPECT_FALSE(waits_after(4 * k_cost, 1'000 * k_cost)) << "the thief had no processor";
 }
 
+TEST(steal_pace, does_not_wait_after_a_long_task_however_dear_its_steal) {
+  constexpr cycles k_dear = 100'000;
+  for (bool const is_divided : {false, true}) {
+    filch::runtime::steal_pace pace(k_dear, 256);
+    for (int i = 0; i < 1'000; ++i) pace.task_ran(k_now, 100 * k_dear, k_dear, is_divided);
+    EXPECT_FALSE(pace.waits(k_now)) << is_divided;
+  }
+}
+
 TEST(steal_pace, counts_a_divided_task_as_dear) {
   auto const waits_for = [](bool is_divided, cycles time) {
     filch::runtime::steal_pace pace(k_cost, 2);
@@ -104,6 +113,18 @@ TEST(stolen_task, is_divided_if_others_ran_on_top_of_its_waits) {
   }
   task.begins();
   EXPECT_FALSE(task.is_divided());
+}
+
+TEST(stolen_task, lasts_longer_if_others_came_with_it) {
+  filch::runtime::stolen_task task;
+  task.begins();
+  spin(1'000);
+  task.ends();
+  cycles const lasted = task.lasted();
+  task.was_one_of(1);
+  EXPECT_EQ(task.lasted(), lasted);
+  task.was_one_of(8);
+  EXPECT_EQ(task.lasted(), 8 * lasted);
 }
 
 TEST(stolen_task, lasts_until_it_waits_on_its_stack) {

@@ -77,7 +77,11 @@ bool channel_team::run_detached(channel_member& w) noexcept {
   ++w.detached_running;
   share_rest(w);
   note(w.index, runtime::trace::kind::takes, w.index, reinterpret_cast<void const*>(t.run));
-  t.run(t);
+  {
+    runtime::stolen_task::run const timed(stolen(w.index));
+    t.run(t);
+  }
+  stolen(w.index).was_one_of(w.tasks_in_answer);
   note(w.index, runtime::trace::kind::returns);
   --w.detached_running;
   subtract_if_last(w);
@@ -109,6 +113,7 @@ bool channel_team::take_left(channel_member& w) noexcept {
   if (!channels_.left().has_some() || !try_withdraw(w)) return false;
   w.detached = channels_.left().take();
   if (w.detached.is_empty()) return false;
+  w.tasks_in_answer = static_cast<unsigned>(w.detached.size());
   set_root(w, task_root::left_behind());
   return true;
 }

@@ -71,7 +71,7 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   task_root wanted_root{};                             // root of the tasks that may come
   unsigned searches = 0;                               // since the request was sent
   unsigned last_victim = k_no_victim;                  // sender of the last tasks
-  unsigned tasks_in_answer = 0;                        // size of the last message
+  unsigned tasks_in_answer = 0;                        // size of the last message, or of the last left tasks
   std::chrono::steady_clock::time_point requested_at;  // time of the last adaptive request
   std::chrono::steady_clock::time_point answered_at;   // time of the last message
 
