@@ -110,8 +110,9 @@ template <packable Type> struct packing<std::vector<Type>> {
   }
 
  private:
-  static constexpr bool k_is_one_block =
-      requires { packing<Type>::k_is_bytes; } && std::is_default_constructible_v<Type> && !std::is_same_v<Type, bool>;
+  static constexpr bool k_is_one_block = requires { packing<Type>::k_is_bytes; } &&
+                                         std::is_default_constructible_v<Type> &&
+                                         std::is_trivially_copy_assignable_v<Type> && !std::is_same_v<Type, bool>;
 };
 
 template <> struct packing<std::string> {

@@ -12,6 +12,12 @@ struct without_default {
   int number;
 };
 
+/// It can be copied byte by byte, but not assigned.
+struct with_a_constant {
+  bool operator==(with_a_constant const&) const = default;
+  int const number = 7;
+};
+
 /// It can be copied byte by byte, and has another way to travel.
 struct in_a_byte {
   bool operator==(in_a_byte const&) const = default;
@@ -71,6 +77,8 @@ TEST(cluster_values, may_be_vectors_of_plain_values_and_of_those_with_a_packing_
     EXPECT_EQ(there_and_back(bits, n), bits);
     std::vector<without_default> const others(n, without_default(7));
     EXPECT_EQ(there_and_back(others, n * sizeof(without_default)), others);
+    std::vector<with_a_constant> const constants(n);
+    EXPECT_EQ(there_and_back(constants, n * sizeof(with_a_constant)), constants);
     std::vector<in_a_byte> const small(n, in_a_byte{7});
     EXPECT_EQ(there_and_back(small, n), small);
   }
