@@ -1,5 +1,7 @@
 // The kinds of tasks, by name: a message names a kind by its id, and each process finds its own function for it.
 // Called before main() and by the endpoint, which unpacks tasks.
+#include "runtime/fnv1a.hpp"
+
 #include <filch/detail/cluster_task.hpp>
 
 #include <algorithm>
@@ -21,16 +23,10 @@ known_kinds& kinds() {
   return *all;
 }
 
-std::uint64_t id_of(std::string_view name) noexcept {  // FNV-1a
-  std::uint64_t id = 14695981039346656037u;
-  for (char const c : name) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return id;
-}
-
 }  // namespace
 
 task_kind::task_kind(std::string_view its_name, run_function r, pack_function p, unpack_function u, drop_function d)
-    : name(its_name), id(id_of(its_name)), run(r), pack(p), unpack(u), drop(d) {
+    : name(its_name), id(runtime::fnv1a(its_name)), run(r), pack(p), unpack(u), drop(d) {
   std::lock_guard const lock(kinds().mutex);
   kinds().by_id.emplace(id, this);
 }

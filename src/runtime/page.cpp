@@ -2,6 +2,8 @@
 // FILCH_TRACE call it.
 #include "runtime/page.hpp"
 
+#include "runtime/fnv1a.hpp"
+
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -28,22 +30,19 @@ std::string name_of_host() {
   return gethostname(name, sizeof(name) - 1) == 0 && *name ? name : "host";
 }
 
-/// A number of this process and the name, the same in each copy of Filch (FNV-1a).
+/// A number of this process and the name, the same in each copy of Filch.
 std::uint64_t number_of(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  auto const add = [&hash](char const* bytes, std::size_t n) {
-    for (std::size_t i = 0; i != n; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3u;
-  };
   pid_t const process = getpid();
-  add(reinterpret_cast<char const*>(&process), sizeof(process));
+  std::uint64_t hash = fnv1a({reinterpret_cast<char const*>(&process), sizeof(process)});
   // 16 random bytes that the system gives each program when it starts.
-  if (auto const* const random = reinterpret_cast<char const*>(getauxval(AT_RANDOM))) add(random, 16);
-  add(name.data(), name.size());
-  return hash;
+  if (auto const* const random = reinterpret_cast<char const*>(getauxval(AT_RANDOM)))
+    hash = fnv1a({random, 16}, hash);
+  return fnv1a(name, hash);
 }
 
-/// Claims the name of a report until the process ends. False if another copy of Filch in this process has. A claim is
-/// the abstract name of a socket, for which no file is needed.
+/// Claims the name of a report until the process ends. False if this process has claimed it: another copy of Filch,
+/// or this one for another report. A claim is the abstract name of a socket, for which no file is needed. None is
+/// made with the last file descriptor, which the report itself needs.
 bool claim(std::string_view name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -53,6 +52,9 @@ bool claim(std::string_view name) {
   char const* const end = std::to_chars(digits, std::end(address.sun_path), number_of(name), 16).ptr;
   int const socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return true;
+  int const spare = dup(socket);
+  close(spare < 0 ? socket : spare);
+  if (spare < 0) return true;
   auto const length =
       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(end - begin));
   if (bind(socket, reinterpret_cast<sockaddr const*>(&address), length) == 0) return true;
@@ -113,8 +115,9 @@ std::string name_of_own_report(std::string const& name) {
   std::string own = name;
   for (int copy = 2; !claim(own); ++copy) own = name.substr(0, dot) + '.' + std::to_string(copy) + name.substr(dot);
   if (own != name) {
-    std::fprintf(stderr, "filch: another copy of Filch in this process writes %s, this one %s\n", name.c_str(),
-                 own.c_str());
+    std::fprintf(stderr,
+                 "filch: another report of this process, perhaps by another copy of Filch, is %s; this one is %s\n",
+                 name.c_str(), own.c_str());
   }
   return own;
 }
