@@ -137,8 +137,24 @@ TEST(trials, are_not_made_of_long_iterations) {
   EXPECT_EQ(history.ticks_alone(k_length), 0u) << "the cost is unknown";
   history.ran(k_length, k_length * 30, 0);
   EXPECT_NE(history.ticks_alone(k_length), 0u);
-  history.ran(k_length, k_length * 3'000, 0);
+  history.ran(k_length, k_length * 6'000, 0);
+  EXPECT_NE(history.ticks_alone(k_length), 0u);
+  history.ran(k_length, k_length * 24'000, 0);
   EXPECT_EQ(history.ticks_alone(k_length), 0u);
+}
+
+/// Few iterations that are not short may take some times as long as before, but not any time.
+TEST(history, doubts_the_cost_of_iterations_that_are_not_short) {
+  filch::detail::loop_history history;
+  EXPECT_TRUE(history.cost().is_at_least(1'000'000, 1)) << "the cost is unknown";
+  history.ran(k_length, k_length * 1'000, 0);
+  EXPECT_TRUE(history.measured().is_at_least(9'000, 10));
+  EXPECT_FALSE(history.measured().is_at_least(11'000, 10));
+  EXPECT_TRUE(history.cost().is_at_least(39'000, 10));
+  EXPECT_FALSE(history.cost().is_at_least(41'000, 10));
+  filch::detail::loop_history of_short_ones;
+  of_short_ones.ran(k_length, k_length * 100, 0);
+  EXPECT_FALSE(of_short_ones.cost().is_at_least(1'100, 10));
 }
 
 /// A scheduler whose worker always waits for work, as seen by the loop engine. It takes each upper half.

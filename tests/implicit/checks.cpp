@@ -81,8 +81,29 @@ TEST(a_broken_worker, is_named) {
     w.poll.store(poll, std::memory_order_relaxed);
     for (int i = 0; i < 40; ++i) w.pause.lengthen();
     EXPECT_EQ(check(), nullptr);
+    for (int i = 0; i < 40; ++i) w.pause.was_in_vain();
+    EXPECT_EQ(check(), nullptr);
+    EXPECT_GT(w.pause.next(), d::interrupt_pause::k_longest);
+    w.pause.lengthen();
+    EXPECT_EQ(w.pause.next(), d::interrupt_pause::k_longest) << "something may be hidden";
     w.pause.reset();
     EXPECT_EQ(check(), nullptr);
+  });
+}
+
+TEST(a_pause, gets_longer_while_there_is_nothing_to_offer) {
+  on_worker([](d::implicit_member& w) {
+    constexpr auto k_first = d::interrupt_pause::k_first;
+    w.pause.reset();
+    for (int times : {2, 4, 8}) {
+      request(w);
+      S::poll();
+      EXPECT_EQ(w.pause.next(), times * k_first);
+      EXPECT_GT(w.pause.until(), filch::runtime::time_stamp());
+      EXPECT_TRUE(w.request().is_requested()) << "its next fork offers";
+    }
+    filch::join<S>([] { S::poll(); }, [] {});
+    EXPECT_EQ(w.pause.next(), k_first);
   });
 }
 
@@ -90,8 +111,8 @@ TEST(a_broken_pause, is_named) {
   on_worker([](d::implicit_member& w) {
     auto const check = [&w] { return checks::of_worker(w); };
     EXPECT_EQ(named(check, w.pause, d::interrupt_pause::of(1)), "w.pause.next() >= interrupt_pause::k_first");
-    EXPECT_EQ(named(check, w.pause, d::interrupt_pause::of(2 * d::interrupt_pause::k_longest)),
-              "w.pause.next() <= interrupt_pause::k_longest");
+    EXPECT_EQ(named(check, w.pause, d::interrupt_pause::of(2 * d::interrupt_pause::k_longest_in_vain)),
+              "w.pause.next() <= interrupt_pause::k_longest_in_vain");
   });
 }
 

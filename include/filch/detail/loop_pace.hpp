@@ -46,12 +46,15 @@ struct loop_cost {
   static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth a steal
   static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // not measured yet: no number is
   bool is_known() const noexcept { return ticks != 0 || iterations != 1; }
+  /// For iterations that are not short: the next ones may take some times as long.
+  loop_cost with_doubt() const noexcept { return of(k_doubt * ticks, iterations); }
   /// With a bound on the ticks, so that no product overflows.
   static loop_cost of(std::uint64_t ticks, std::size_t iterations) noexcept {
     return {std::min(ticks, k_most_ticks), iterations};
   }
 
  private:
+  static constexpr std::uint64_t k_doubt = 4;
   static constexpr std::uint64_t k_most_ticks = std::uint64_t{1} << 30;
   static constexpr std::size_t k_many = std::size_t{1} << 32;
 };
@@ -74,25 +77,27 @@ concept paces_wakeups = requires(std::uint64_t ticks) {
   { Sched::ran_alone(ticks) } noexcept;
 };
 
-/// Iterations of this many ticks or more are dear: each one is worth splitting off. A shorter stretch may grow.
+/// Iterations of this many ticks or more are not short: the next ones may take longer. A shorter stretch may grow.
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
 /// After iterations of this many ticks the next one may take as long as any: the loop is shared before it, also if a
 /// worker must be woken for it.
-inline constexpr std::uint64_t k_long_iteration_ticks = 1'500;
+inline constexpr std::uint64_t k_long_iteration_ticks = 12'000;
 
 /// The cost of an iteration in the last loops with one body, on any worker. A hint: it decides whether a loop is
 /// split before its first iteration. Written only if it is wrong by a quarter, or by a factor of two in a short loop,
 /// so that workers that run short loops can share the cache line.
 class loop_history {
  public:
-  /// The cost of an iteration. Dear if the body has not run yet.
+  /// The cost that an iteration may have. Dear if the body has not run yet.
   loop_cost cost() const noexcept {
     // relaxed: a hint.
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
-    return each >= k_parts * k_short_stretch_ticks ? loop_cost::dear() : loop_cost{each, k_parts};
+    if (each == k_unknown) return loop_cost::dear();
+    loop_cost const measured = loop_cost::of(each, k_parts);
+    return each < k_parts * k_short_stretch_ticks ? measured : measured.with_doubt();
   }
-  /// The same in ticks, also of a dear one. Unknown if the body has not run yet.
+  /// The cost that was measured. Unknown if the body has not run yet.
   loop_cost measured() const noexcept {
     // relaxed: a hint.
     std::uint64_t const each = each_.load(std::memory_order_relaxed);
@@ -193,10 +198,9 @@ class loop_pace {
   /// Is there a reason to look whether a worker waits for work? There is none while the answer would be the same: the
   /// rest was not worth splitting, and gets shorter until the clock is read again.
   bool is_time_to_look() const noexcept { return ran_ >= quiet_until_; }
-  /// A worker waits for work. Do the `left` iterations that are left take `worth` ticks or more, or is each of them
-  /// dear?
+  /// A worker waits for work. May the `left` iterations that are left take `worth` ticks or more?
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept { return is_worth(cost_, worth, left); }
-  /// The same without the exception for dear iterations.
+  /// The same for iterations that take as long as before.
   bool takes(std::uint64_t worth, std::size_t left) noexcept { return is_worth(measured_, worth, left); }
   /// The rest is worth splitting. Is it worth a wake-up, too, if all workers that wait sleep?
   template <paces_wakeups Sched> bool is_worth_waking(std::size_t left) noexcept {
@@ -284,7 +288,7 @@ class loop_pace {
       steady_ *= 2;
     }
     measured_ = loop_cost::of(block, iterations);
-    cost_ = stretch_ == 1 && turn_ == 1 ? loop_cost::dear() : measured_;
+    cost_ = stretch_ == 1 && turn_ == 1 ? measured_.with_doubt() : measured_;
   }
 
   std::size_t const turn_;  // iterations of a turn

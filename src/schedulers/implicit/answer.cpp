@@ -76,8 +76,10 @@ void implicit_team::publish_and_charge(implicit_member& w, frame_registers const
   end_change(w);
   if (walk == walked::cut_short) [[unlikely]] {
     answer_later(w);
-  } else {
+  } else if (after > before) {
     w.pause.reset();
+  } else if (after == 0) {
+    w.pause.was_in_vain();
   }
 }
 

@@ -21,7 +21,7 @@ struct implicit_checks {
     FILCH_HOLDS(w.kind == k_implicit_tag);
     FILCH_HOLDS(w.request().is_valid());
     FILCH_HOLDS(w.pause.next() >= interrupt_pause::k_first);
-    FILCH_HOLDS(w.pause.next() <= interrupt_pause::k_longest);
+    FILCH_HOLDS(w.pause.next() <= interrupt_pause::k_longest_in_vain);
     FILCH_HOLDS(w.walk_cost > 0);
     if (!w.stack) return nullptr;
     FILCH_HOLDS(w.offers.own() == reinterpret_cast<implicit_stack*>(w.stack->memory().lower()));

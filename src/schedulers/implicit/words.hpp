@@ -145,12 +145,13 @@ class change_mark {
   std::atomic<bool> is_set_{false};
 };
 
-/// Until when thieves send no interrupt, since the last one came where the worker could not answer: twice as long
-/// after each such one, in cycles.
+/// Until when thieves send no interrupt, since the last one came where the worker could not answer, or had nothing to
+/// offer: twice as long after each such one, in cycles.
 class interrupt_pause {
  public:
   static constexpr runtime::cycles k_first = runtime::cycles{1} << 18;  // some 100 microseconds
   static constexpr runtime::cycles k_longest = runtime::cycles{1} << 29;
+  static constexpr runtime::cycles k_longest_in_vain = runtime::cycles{1} << 33;  // some seconds
 
   /// For tests.
   static interrupt_pause of(runtime::cycles next) noexcept {
@@ -159,11 +160,9 @@ class interrupt_pause {
     return pause;
   }
   /// Owner: it could not answer.
-  void lengthen() noexcept {
-    runtime::cycles const pause = next_.get();
-    next_.set(std::min(2 * pause, k_longest));
-    until_.set(runtime::time_stamp() + pause);
-  }
+  void lengthen() noexcept { lengthen(k_longest); }
+  /// Owner: it had nothing to offer. Its next fork sees the request, which stays.
+  void was_in_vain() noexcept { lengthen(k_longest_in_vain); }
   /// Owner: it has answered.
   void reset() noexcept { next_.set(k_first); }
   /// Thief.
@@ -171,6 +170,12 @@ class interrupt_pause {
   runtime::cycles next() const noexcept { return next_.get(); }
 
  private:
+  void lengthen(runtime::cycles longest) noexcept {
+    runtime::cycles const pause = std::min(next_.get(), longest);
+    next_.set(std::min(2 * pause, longest));
+    until_.set(runtime::time_stamp() + pause);
+  }
+
   hint<runtime::cycles> until_{0};
   hint<runtime::cycles> next_{k_first};  // the owner's, and its handlers'
 };
