@@ -85,7 +85,7 @@ void show_curves(report& r, std::vector<repeated_benchmark> const& all) {
   r.add(claim{"Figure 5, 12 threads", "drawn; the barrier changes nothing",
               fmt::format("speed-ups from {:.1f} on, predicted", least), outcome::not_repeatable,
               fmt::format("{} processors", processors())});
-  r.add(claim{"Figure 6, steals for each task", "1/10 to 1/10^5",
+  r.add(claim{"Figure 6, steals per task", "1/10 to 1/10^5",
               fmt::format("at most {:.3f} on {}", most_ratio, processors()),
               most_ratio <= 0.1 ? outcome::repeated : outcome::not_repeated, ""});
   r.add(claim{"Figure 7, steals a second", "drawn",

@@ -104,7 +104,7 @@ void show_speedups(report& r, std::vector<repeated_program> const& all) {
   }
   r.add(claim{"Figure 4, 72 threads", "near-linear with enough parallelism",
               fmt::format("speed-ups {:.1f} to {:.1f} at our sizes, predicted", least, most), outcome::not_repeatable,
-              fmt::format("{} processors; no memory limits in the prediction", processors())});
+              fmt::format("{} processors; predicted without memory limits", processors())});
   r.add(claim{"Theorem 4.3", "T_P <= T_1/P + c T_inf",
               fmt::format("c <= 100 on 72 threads: {} of {} programs, predicted", within, all.size()),
               within == all.size() ? outcome::repeated : outcome::not_repeated, ""});
@@ -134,7 +134,7 @@ void show_operations(report& r, std::vector<repeated_program> const& all) {
   r.add(t);
   r.add(claim{"Table 2, unmaps over steals", "33 to 92%: not every steal",
               fmt::format("{:.0f} to {:.0f}%", 100 * least, 100 * most),
-              most <= 0.92 ? outcome::repeated : outcome::not_repeated, "pages that a frame will soon use are kept"});
+              most <= 0.92 ? outcome::repeated : outcome::not_repeated, "pages that a frame soon uses are kept"});
 }
 
 void show_space(report& r, std::vector<repeated_program> const& all) {

@@ -61,13 +61,12 @@ void show_overheads(report& r, std::vector<repeated_benchmark> const& all) {
   t.rows.push_back({"geometric mean", "", "", digits(mean), digits(mean_of_forks),
                     peers.empty() ? "" : digits(geometric_mean(peers))});
   r.add(t);
-  r.add(
-      claim{"Figure 7, overhead on one thread", "mean 1.15",
-            fmt::format("geometric mean {:.2f} over the same programs without forks", mean_of_forks),
-            mean_of_forks <= 1.15 ? outcome::repeated : outcome::not_repeated,
-            fmt::format("over the faster serial program, which may be a loop: {:.2f}; jacobi {:.2f} and {:.2f}, fib "
-                        "{:.2f} and {:.2f}",
-                        mean, of_forks[2], own[2], of_forks[0], own[0])});
+  r.add(claim{"Figure 7, overhead on one thread", "mean 1.15",
+              fmt::format("geometric mean {:.2f} over the programs without forks", mean_of_forks),
+              mean_of_forks <= 1.15 ? outcome::repeated : outcome::not_repeated,
+              fmt::format("over the faster serial program, perhaps a loop: {:.2f}; jacobi {:.2f} and {:.2f}, fib "
+                          "{:.2f} and {:.2f}",
+                          mean, of_forks[2], own[2], of_forks[0], own[0])});
   if (!peers.empty()) {
     r.add(claim{"Figure 4, other frameworks", "fork-join 2.3, X10 4.1",
                 fmt::format("oneTBB {:.1f}", geometric_mean(peers)),
@@ -111,7 +110,7 @@ void show_speedups(report& r, std::vector<repeated_benchmark> const& all) {
   r.add(claim{"Figure 9, running time", "drawn, other sizes and machine",
               fmt::format("fib {:.1f} ms on {}, {:.1f} on 12 predicted", 1e3 * all[0].ours.most, processors(),
                           all[0].on_12.ns * 1e-6),
-              outcome::not_repeatable, "no Java machine here"});
+              outcome::not_repeatable, "no Java machine"});
 }
 
 void show_memory(report& r, std::vector<repeated_benchmark> const& all) {
@@ -147,7 +146,7 @@ void show_steals(report& r, std::vector<repeated_benchmark> const& all) {
   }
   r.add(t);
   r.add(claim{
-      "Figures 5 and 11, steals for each task", "0.08 (lu), 0.13 (heat), others to 10^-6, on 12",
+      "Figures 5 and 11, steals per task", "0.08 (lu), 0.13 (heat), others to 10^-6, on 12",
       fmt::format("at most {:.3f} on 12, predicted; fib {:.0e} on {}", most, all[0].steal_ratio(), processors()),
       most < 0.2 ? outcome::repeated : outcome::not_repeated, ""});
 }

@@ -178,7 +178,7 @@ void show_figure_4(report& r, effort const& e) {
               fmt::format("means on {}: {:.2f}, {:.2f}, {:.2f}, {:.2f}", processors(), means[0], means[1], means[2],
                           means[3]),
               in_order ? outcome::repeated : outcome::not_repeatable,
-              in_order ? "" : "two workers are one thief: locks are free, as at the paper's left end"});
+              in_order ? "" : "one thief: locks are free, as at the paper's left end"});
 }
 
 /// Table III, as in IV-D: a tree of that height on as many processors, less a leaf.
@@ -311,10 +311,9 @@ void show_figure_1(report& r, steal_costs const& costs, effort const& e) {
   }
   double const on_8 = f.lines[1].points.back().second;
   r.add(f);
-  r.add(claim{"Figure 1, fib without cut-off", "faster than serial from two processors on",
+  r.add(claim{"Figure 1, fib without cut-off", "faster than serial from two processors",
               fmt::format("{:.2f} on {}; {:.1f} on 8, predicted", fib_on_2, processors(), on_8),
-              if_true(fib_on_2 > 1),
-              fib_on_2 > 1 ? "" : "today's serial fib runs in fewer cycles than a fork takes"});
+              if_true(fib_on_2 > 1), fib_on_2 > 1 ? "" : "today's serial fib takes fewer cycles than a fork"});
 }
 
 void show_figure_6(report& r, std::vector<characteristics> const& all) {
