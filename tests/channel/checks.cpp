@@ -205,7 +205,7 @@ TEST(checks_of_message, name_each_broken_word) {
   expect_named<message_of_test>({
       {"message.first <= message.last", [](auto& s) { std::swap(s.m.first, s.m.last); }},
       {"message.is_empty() || message.detached.is_empty()", [](auto& s) { s.m.detached.push(s.t.detached); }},
-      {"!message.is_lone || (message.last - message.first == 1 && message.detached.is_empty())",
+      {"!message.is_lone || (message.size() <= 1 && message.detached.is_empty())",
        [](auto& s) { s.m.is_lone = true; }},
       {"message.from != thief.index", [](auto& s) { s.m.from = k_me; }},
       {"message.size() == 0 || !message.root.is_any()", [](auto& s) { s.m.root = task_root::any(); }},

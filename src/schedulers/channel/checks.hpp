@@ -39,7 +39,7 @@ inline runtime::broken_condition broken(channel_member const& w) noexcept {
 inline runtime::broken_condition broken(batch const& message, channel_member const& thief) noexcept {
   FILCH_HOLDS(message.first <= message.last);
   FILCH_HOLDS(message.is_empty() || message.detached.is_empty());
-  FILCH_HOLDS(!message.is_lone || (message.last - message.first == 1 && message.detached.is_empty()));
+  FILCH_HOLDS(!message.is_lone || (message.size() <= 1 && message.detached.is_empty()));
   FILCH_HOLDS(message.from != thief.index);
   FILCH_HOLDS(message.size() == 0 || !message.root.is_any());
   FILCH_HOLDS(message.size() == 0 || thief.wanted_root.admits(message.root));
