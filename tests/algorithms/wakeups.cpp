@@ -88,7 +88,7 @@ TEST(wakeups, are_not_saved_before_iterations_that_may_be_long) {
   all_asleep::pays = false;
   auto const loop = [] {
     all_asleep::joins = all_asleep::rest = 0;
-    filch::for_index<all_asleep>(0, 2, [](int) { run_for(5 * k_ticks); });
+    filch::for_index<all_asleep>(0, 2, [](int) { run_for(50 * k_ticks); });
   };
   for (int i = 0; i < 3; ++i) {
     loop();
