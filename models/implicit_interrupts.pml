@@ -1,7 +1,8 @@
 /* The implicit scheduler's interrupts, under total store order. A victim offers a part of what it holds when a thief has
    requested, and may not fork for ever. Thieves request, send interrupts, sleep, and trip the wire. Edge implicit-5 in
-   src/schedulers/implicit/protocol.md. With TAKES_UP the victim is free at first, and then forks once. With LIVE memory is
-   sequentially consistent, the victim does not fork, and the model shows that the run ends while something always moves.
+   src/schedulers/implicit/protocol.md. With TAKES_UP the victim is free at first, and then forks once; with FORKS_LATE it
+   holds nothing before its fork. With LIVE memory is sequentially consistent, the victim does not fork, and the model
+   shows that the run ends while something always moves.
 
    Checked: no thief sleeps while the victim holds a frame; with LIVE none sleeps for ever. */
 
@@ -85,7 +86,12 @@ inline publish_from() {
      fi;
      maybe_refuse();
      wake_one(VICTIM)
-  :: held == 0
+  :: held == 0 ->
+     /* In vain: no further interrupt for a while. The request stays. */
+#ifdef MUTANT_IN_VAIN_TAKES_REQUEST_AWAY
+     STORE_SC(VICTIM, POLL, 0);
+#endif
+     refused = true
   fi;
   maybe_refuse();
 #ifdef MUTANT_CLEARED_AFTER_OFFER
@@ -130,6 +136,9 @@ proctype victim() {
      :: pending -> pending = false; STORE_SC(VICTIM, INTERRUPTED, 0)
      :: true -> break
      od;
+#ifdef FORKS_LATE
+     held = HELD;  /* the frame is there before the poll, which is in its child */
+#endif
      skip;
      LOAD(VICTIM, POLL, p);
      if
@@ -272,7 +281,9 @@ init {
   atomic {
 #ifndef TAKES_UP
     mem[THREAD] = 1;
+#ifndef FORKS_LATE
     held = HELD;
+#endif
 #endif
     run victim();
     run thief(1);

@@ -163,8 +163,11 @@ class interrupt_pause {
   void lengthen() noexcept { lengthen(k_longest); }
   /// Owner: it had nothing to offer. Its next fork sees the request, which stays.
   void was_in_vain() noexcept { lengthen(k_longest_in_vain); }
-  /// Owner: it has answered.
-  void reset() noexcept { next_.set(k_first); }
+  /// Owner: it has offered something.
+  void reset() noexcept {
+    next_.set(k_first);
+    until_.set(0);
+  }
   /// Thief.
   runtime::cycles until() const noexcept { return until_.get(); }
   runtime::cycles next() const noexcept { return next_.get(); }
