@@ -104,7 +104,8 @@ TEST(a_pause, gets_longer_while_there_is_nothing_to_offer) {
     }
     filch::join<S>([] { S::poll(); }, [] {});
     EXPECT_EQ(w.pause.next(), k_first);
-    EXPECT_LT(w.pause.until(), filch::runtime::time_stamp()) << "what it did not offer can be interrupted for at once";
+    EXPECT_LT(w.pause.until(), filch::runtime::time_stamp())
+        << "what it did not offer can be interrupted for at once";
   });
 }
 
