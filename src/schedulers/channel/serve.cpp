@@ -98,12 +98,10 @@ batch channel_team::take_oldest(channel_member& w, request r) noexcept {
     b.last = w.received.first += portion_of(w.received.size(), r.amount);
     b.is_lone = w.received.is_lone;
   } else if (w.top > w.bottom) {
-    bool const waits_alone = w.waits_alone();
-    b.is_lone = waits_alone && w.bottom >= w.lone_from;
-    channel_task* const last = waits_alone && !b.is_lone ? std::min(w.lone_from, w.top) : w.top;
-    std::size_t const n = b.is_lone ? 1 : portion_of(static_cast<std::size_t>(last - w.bottom), r.amount);
+    channel_task* const lone = w.waits_alone() ? std::min(w.lone_from, w.top) : w.top;  // from there on
+    b.is_lone = w.bottom >= lone;
     b.first = w.bottom;
-    b.last = w.bottom += n;
+    b.last = w.bottom += b.is_lone ? 1 : portion_of(static_cast<std::size_t>(lone - w.bottom), r.amount);
     for (channel_task* t = b.first; t != b.last; ++t) t->future.expect_from(r.thief);
   } else {
     b.detached = w.detached.take(std::min(portion_of(w.detached.size(), r.amount), k_most_detached));
