@@ -2,6 +2,7 @@
 // moment, and the check names the condition.
 #include <filch/filch.hpp>
 
+#include "os/linux/interrupt.hpp"
 #include "scale.hpp"
 #include "schedulers/implicit/checks.hpp"
 
@@ -91,13 +92,17 @@ TEST(a_broken_worker, is_named) {
   });
 }
 
-TEST(a_pause, gets_longer_while_there_is_nothing_to_offer) {
+TEST(a_pause, gets_longer_while_interrupts_find_nothing_to_offer) {
   on_worker([](d::implicit_member& w) {
     constexpr auto k_first = d::interrupt_pause::k_first;
     w.pause.reset();
+    request(w);
+    for (int i = 0; i < 40; ++i) S::poll();
+    EXPECT_EQ(w.pause.next(), k_first) << "a poll interrupts nobody";
+    EXPECT_EQ(w.pause.until(), 0);
+    if (!filch::os::can_interrupt()) return;
     for (int times : {2, 4, 8}) {
-      request(w);
-      S::poll();
+      w.interrupted.send([] { filch::os::interrupt(filch::os::this_thread()); });
       EXPECT_EQ(w.pause.next(), times * k_first);
       EXPECT_GT(w.pause.until(), filch::runtime::time_stamp());
       EXPECT_TRUE(w.request().is_requested()) << "its next fork offers";
