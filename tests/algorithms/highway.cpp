@@ -1,9 +1,14 @@
 // Sorts whose parts are Highway's.
 #include "inputs_of_sorts.hpp"
+#include "seeds.hpp"
 
 #include <filch/sort.hpp>
 
+#include <cmath>
+#include <cstring>
 #include <functional>
+#include <limits>
+#include <random>
 
 namespace filch_test {
 namespace {
@@ -67,6 +72,87 @@ TYPED_TEST(highway, sorts_keep_to_their_range_if_there_is_nan) {
     EXPECT_EQ(own.front(), below);
     EXPECT_EQ(own.back(), above);
   }
+}
+
+/// All sides of a pivot, of [first, hole) and [hole_end, last) of v. The numbers in the hole, and outside, stay.
+template <class S, class Type, bool Descending, bool OrEqual>
+void expect_partitioned(std::vector<Type> v, Type pivot, std::size_t hole, std::size_t hole_end, bool splits_all) {
+  using stretches = filch::detail::two_stretches<Type>;
+  using partition = filch::detail::partition_of_numbers<S, filch::detail::never_stopped, Type, Descending, OrEqual>;
+  auto const is_before = [&](Type x) {
+    if (OrEqual) return Descending ? !(pivot > x) : !(pivot < x);
+    return Descending ? x > pivot : x < pivot;
+  };
+  auto const is_nan = [](Type x) { return x != x; };
+  std::vector<Type> own(v);
+  Type* const begin = own.data();
+  stretches const all{begin + 1, begin + hole, begin + hole_end, begin + own.size() - 1};
+  filch::detail::never_stopped stop;
+  auto const r = partition(stop, pivot, splits_all).partition(all);
+  // Outside and in the hole nothing has changed.
+  EXPECT_EQ(std::memcmp(&own[hole], &v[hole], (hole_end - hole) * sizeof(Type)), 0);
+  EXPECT_EQ(std::memcmp(&own[0], &v[0], sizeof(Type)), 0);
+  EXPECT_EQ(std::memcmp(&own.back(), &v.back(), sizeof(Type)), 0);
+  auto const without_hole = [&](std::vector<Type> of) {
+    of.erase(of.begin() + static_cast<std::ptrdiff_t>(hole), of.begin() + static_cast<std::ptrdiff_t>(hole_end));
+    of.erase(of.begin());
+    of.pop_back();
+    return of;
+  };
+  auto const after = without_hole(own);
+  auto const before = without_hole(v);
+  EXPECT_EQ(r.before, static_cast<std::size_t>(std::count_if(before.begin(), before.end(), is_before)));
+  auto const middle = after.begin() + static_cast<std::ptrdiff_t>(r.before);
+  EXPECT_TRUE(std::all_of(after.begin(), middle, is_before));
+  EXPECT_TRUE(std::none_of(middle, after.end(), is_before));
+  EXPECT_EQ(r.has_nan, std::any_of(before.begin(), before.end(), is_nan));
+  auto const sorted_bytes = [](std::vector<Type> const& of) {
+    std::vector<std::uint64_t> bits(of.size());
+    for (std::size_t i = 0; i != of.size(); ++i) std::memcpy(&bits[i], &of[i], sizeof(Type));
+    std::sort(bits.begin(), bits.end());
+    return bits;
+  };
+  EXPECT_EQ(sorted_bytes(after), sorted_bytes(before)) << "a number was lost";
+}
+
+template <class S, class Type> void expect_partitions(std::size_t n, std::mt19937_64& random) {
+  auto const below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+  bool const has_few = below(2) == 0;
+  std::vector<Type> v(n + 2);
+  for (Type& x : v) x = has_few ? static_cast<Type>(below(4)) : static_cast<Type>(random());
+  Type const pivot = v[below(v.size())];
+  if constexpr (std::is_floating_point_v<Type>) {
+    if (below(2) == 0) v[below(v.size())] = std::numeric_limits<Type>::quiet_NaN();
+  }
+  std::size_t const hole = below(3) == 0 ? 1 + n / 2 : 1 + below(n + 1);
+  std::size_t const hole_end = below(2) == 0 ? hole : hole + below(n + 2 - hole);
+  bool const splits_all = n < 3000 && below(2) == 0;
+  expect_partitioned<S, Type, false, false>(v, pivot, hole, hole_end, splits_all);
+  expect_partitioned<S, Type, false, true>(v, pivot, hole, hole_end, splits_all);
+  expect_partitioned<S, Type, true, false>(v, pivot, hole, hole_end, splits_all);
+  expect_partitioned<S, Type, true, true>(v, pivot, hole, hole_end, splits_all);
+}
+
+TYPED_TEST(highway, numbers_are_partitioned_with_a_hole_or_without) {
+  if (!filch::detail::can_partition_vectors()) GTEST_SKIP() << "no AVX2";
+  typename TypeParam::pool pool({.workers = 3});
+  std::uint64_t const seed = number_from("FILCH_TEST_SEED", std::random_device{}());
+  SCOPED_TRACE(testing::Message() << "FILCH_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  auto const try_lengths = [&] {
+    for (std::size_t n : {0u, 1u, 2u, 3u, 15u, 31u, 63u, 64u, 65u, 127u, 128u, 129u, 130u, 200u, 1000u, 40'000u}) {
+      for (std::size_t i = 0; i != (n < 10'000 ? scaled(20) : 2); ++i) {
+        expect_partitions<TypeParam, double>(n, random);
+        expect_partitions<TypeParam, float>(n, random);
+        expect_partitions<TypeParam, std::int32_t>(n, random);
+        expect_partitions<TypeParam, std::uint32_t>(n, random);
+        expect_partitions<TypeParam, std::int64_t>(n, random);
+        expect_partitions<TypeParam, std::uint64_t>(n, random);
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  };
+  pool.run(try_lengths);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <filch/detail/ordering.hpp>
 #include <filch/detail/presorted.hpp>
+#include <filch/detail/vector_partition.hpp>
 #include <filch/detail/vector_sort.hpp>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     return has_vector_sort<Iterator, Less> && n >= k_vectors_least;
   }
 
-  void sort(std::size_t n) const { sort(0, n, bad_allowed(n), false); }
+  void sort(std::size_t n) const { sort({0, n, bad_allowed(n), false, true}); }
   /// Puts the element of position `nth` in its place, smaller ones below it and greater ones above it.
   void select(std::size_t n, std::size_t nth) const {
     std::size_t first = 0;
@@ -76,41 +77,49 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   }
 
  private:
+  struct unsorted {
+    std::size_t first;
+    std::size_t last;
+    unsigned bad;   // the number of bad pivots that are allowed
+    bool has_left;  // the element below `first` is in its place
+    bool may_have_nan;
+  };
   /// [first, low) is not behind the pivot, [low, high) is in its place, [high, last) is not before the pivot.
   struct partitioned {
     std::size_t low;
     std::size_t high;
     bool is_sorted = false;
+    bool may_have_nan = true;
   };
 
   static unsigned bad_allowed(std::size_t n) noexcept { return static_cast<unsigned>(std::bit_width(n)); }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin_, position); }
   bool is_less(std::size_t i, std::size_t j) const { return less_(*at(i), *at(j)); }
 
-  /// `has_left`: the element below `first` is in its place.
-  FILCH_OUTLINE void sort(std::size_t first, std::size_t last, unsigned bad, bool has_left) const {
-    while (last - first > k_few) {
+  FILCH_OUTLINE void sort(unsorted of) const {
+    while (of.last - of.first > k_few) {
       if (stop_.is_requested()) return;
-      std::size_t const n = last - first;
+      std::size_t const n = of.last - of.first;
       if constexpr (has_vector_sort<Iterator, Less>) {
         bool const is_wanted = splits_all_ || Sched::wanted();
-        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) && detail::sort_vectors(at(first), n, less_))
+        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) &&
+            detail::sort_vectors(at(of.first), n, less_, of.may_have_nan))
           return;
       }
-      if (n >= k_inserted_least && n <= k_inserted_most && detail::insert_near(at(first), n, less_)) return;
-      partitioned const p = partition_once(first, last, bad, has_left);
+      if (n >= k_inserted_least && n <= k_inserted_most && detail::insert_near(at(of.first), n, less_)) return;
+      partitioned const p = partition_once(of.first, of.last, of.bad, of.has_left);
       if (p.is_sorted || stop_.was_seen()) return;
-      if ((n >= k_forked || splits_all_) && p.low - first > 1) {
-        auto const part = [this, bad](std::size_t begin, std::size_t end, bool has) {
-          return [this, bad, begin, end, has] { sort(begin, end, bad, has); };
-        };
-        return detail::join_two<Sched>(part(first, p.low, has_left), part(p.high, last, true));
+      of.may_have_nan &= p.may_have_nan;
+      unsorted const left{of.first, p.low, of.bad, of.has_left, of.may_have_nan};
+      unsorted const right{p.high, of.last, of.bad, true, of.may_have_nan};
+      if ((n >= k_forked || splits_all_) && p.low - of.first > 1) {
+        auto const sorts = [this](unsorted const& these) { return [this, these] { sort(these); }; };
+        return detail::join_two<Sched>(sorts(left), sorts(right));
       }
-      sort(first, p.low, bad, has_left);
-      first = p.high;
-      has_left = true;
+      sort(left);
+      of = right;
     }
-    detail::insertion_sort(at(first), at(last), less_);
+    detail::insertion_sort(at(of.first), at(of.last), less_);
   }
 
   /// `bad`: the number of bad pivots that are allowed.
@@ -120,11 +129,11 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     compared_element<Iterator> const pivot(at(first));
     // Nothing is less than the element on the left. If the pivot is as small, all that equal it are in their places.
     if (has_left && !is_less(first - 1, first)) {
-      std::size_t const high = partition({less_, pivot, true}, first + 1, last).end;
-      if (high - first < n / 8 && give_up(first, n, bad)) return {first, last, true};
-      return {first, high};
+      partition_end const p = partition({less_, pivot, true}, first + 1, last);
+      if (p.end - first < n / 8 && give_up(first, n, bad)) return {first, last, true};
+      return {first, p.end, false, p.may_have_nan};
     }
-    auto const [end, was_partitioned] = partition({less_, pivot, false}, first + 1, last);
+    auto const [end, was_partitioned, may_have_nan] = partition({less_, pivot, false}, first + 1, last);
     if (stop_.was_seen()) return {first, last};
     std::size_t const place = end - 1;
     if (place != first) std::ranges::iter_swap(at(first), at(place));
@@ -136,7 +145,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     } else if (was_partitioned && insert_few(first, place) && insert_few(end, last)) {
       return {first, last, true};
     }
-    return {place, end};
+    return {place, end, false, may_have_nan};
   }
   /// One bad pivot more. If there were too many, sorts the part.
   bool give_up(std::size_t first, std::size_t n, unsigned& bad) const {
@@ -170,19 +179,32 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   struct partition_end {
     std::size_t end;
     bool was_partitioned;
+    bool may_have_nan;
   };
   using side = on_side_of_pivot<Iterator, Less>;
   /// Moves the elements of [first, last) that are on this side of the pivot to the front.
   FILCH_OUTLINE partition_end partition(side const& pred, std::size_t first, std::size_t last) const {
+    if constexpr (has_vector_sort<Iterator, Less> && has_vector_partition<std::iter_value_t<Iterator>>) {
+      if ((last - first >= k_partitioned_by_all || splits_all_) && detail::can_partition_vectors()) {
+        if (pred.or_equal) return partition_numbers<true>(*pred.pivot, first, last);
+        return partition_numbers<false>(*pred.pivot, first, last);
+      }
+    }
     if (moves_always<Iterator> && last - first >= k_forked) {
       first += blocks_in_place<true>(pred, first, last);
       last -= blocks_in_place<false>(pred, first, last);
     }
     while (first != last && pred(*at(first))) ++first;
     while (first != last && !pred(*at(last - 1))) --last;
-    if (first == last) return {first, true};
+    if (first == last) return {first, true, true};
     bool const from_both_ends = !moves_always<Iterator> || is_almost_partitioned(pred, first, last);
-    return {partition_parts(pred, from_both_ends, first, last), false};
+    return {partition_parts(pred, from_both_ends, first, last), false, true};
+  }
+  template <bool OrEqual, class Type>
+  partition_end partition_numbers(Type pivot, std::size_t first, std::size_t last) const {
+    using numbers = partition_of_numbers<Sched, Stop, Type, is_order_descending<Less>, OrEqual>;
+    auto const r = numbers(stop_, pivot, splits_all_).partition(two_stretches<Type>::one(at(first), at(last)));
+    return {first + r.before, false, r.has_nan || pivot != pivot};
   }
   /// The number of elements in blocks at the front that are on this side of the pivot, or at the back that are not.
   template <bool IsFront>

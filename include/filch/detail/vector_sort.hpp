@@ -15,8 +15,9 @@
 namespace filch::inline FILCH_ABI::detail {
 
 template <class Iterator, class Less> inline constexpr bool has_vector_sort = false;
+template <class Less> inline constexpr bool is_order_descending = false;
 template <class Type, class Comp, class Proj>
-bool sort_vectors(Type* first, std::size_t n, order<Type*, Comp, Proj> const&);
+bool sort_vectors(Type* first, std::size_t n, order<Type*, Comp, Proj> const&, bool may_have_nan);
 
 #if defined(FILCH_WITH_HIGHWAY)
 template <class Type, class... Types> inline constexpr bool is_one_of = (std::is_same_v<Type, Types> || ...);
@@ -32,12 +33,16 @@ inline constexpr bool has_vector_sort<Type*, order<Type*, Comp, std::identity>> 
               double> &&
     (is_ascending<std::remove_const_t<Comp>, Type> || is_descending<std::remove_const_t<Comp>, Type>);
 
+template <class Type, class Comp>
+inline constexpr bool is_order_descending<order<Type*, Comp, std::identity>> =
+    is_descending<std::remove_const_t<Comp>, Type>;
+
 /// Sorts n numbers. Does nothing and returns false if a NaN is among them: vqsort would leave its range.
 template <class Type, class Comp, class Proj>
-bool sort_vectors(Type* first, std::size_t n, order<Type*, Comp, Proj> const&) {
+bool sort_vectors(Type* first, std::size_t n, order<Type*, Comp, Proj> const&, bool may_have_nan) {
   if constexpr (std::is_floating_point_v<Type>) {
     bool has_nan = false;
-    for (std::size_t i = 0; i != n; ++i) has_nan |= first[i] != first[i];
+    for (std::size_t i = 0; may_have_nan && i != n; ++i) has_nan |= first[i] != first[i];
     if (has_nan) return false;
   }
   hwy::Sorter const sorter;
