@@ -73,29 +73,6 @@ inline asks_for_others(count, taken) {
   atomic { count = 0; taken = 0 }
 }
 
-inline publish(below) {
-  LOAD(OWNER, REQUEST, s);
-  if
-  :: s == RAISED ->
-#ifdef MUTANT_PUBLISH_MAKES_QUIET
-     STORE_SC(OWNER, REQUEST, QUIET)
-#else
-     STORE_SC(OWNER, REQUEST, STANDING)
-#endif
-  :: else
-  fi;
-  split = split + (below - split + 1) / 2;
-#ifdef MUTANT_PUBLISHES_BY_PLAIN_STORE
-  STORE(OWNER, SPLIT, split);
-#else
-  STORE_SC(OWNER, SPLIT, split);
-#endif
-#ifndef MUTANT_PUBLISHES_WITHOUT_WAKING
-  task_is_public(OWNER, i, s);
-#endif
-  asks_for_others(i, s)
-}
-
 inline take_request_away(leaves) {
 #ifdef MUTANT_LOOKS_FIRST
   LOAD(OWNER, LOOKING, i);
@@ -117,6 +94,34 @@ inline take_request_away(leaves) {
   asks_for_others(i, s)
 #endif
 #endif
+}
+
+inline publish(below) {
+  LOAD(OWNER, REQUEST, s);
+  if
+  :: s == RAISED ->
+#ifdef MUTANT_PUBLISH_MAKES_QUIET
+     STORE_SC(OWNER, REQUEST, QUIET)
+#else
+     STORE_SC(OWNER, REQUEST, STANDING)
+#endif
+  :: else
+  fi;
+  split = split + (below - split + 1) / 2;
+#ifdef MUTANT_PUBLISHES_BY_PLAIN_STORE
+  STORE(OWNER, SPLIT, split);
+#else
+  STORE_SC(OWNER, SPLIT, split);
+#endif
+#ifndef MUTANT_PUBLISHES_WITHOUT_WAKING
+  task_is_public(OWNER, i, s);
+#endif
+  asks_for_others(i, s);
+  /* Many are public: the next forks need not be. */
+  if
+  :: split > mem[TAIL] -> take_request_away(QUIET)
+  :: skip
+  fi
 }
 
 /* The join of the newest task. Below head all that is older is joined later. */

@@ -11,6 +11,8 @@ namespace {
 // The most private tasks that an owner publishes at a request, else half of them: each costs an exchange when it is
 // taken back.
 constexpr std::uint32_t k_publish_most = 32;
+// So many public tasks are enough, whatever the next forks are.
+constexpr std::uint32_t k_public_enough = 1024;
 
 cactus_member& member(fiber_worker& w) noexcept { return static_cast<cactus_member&>(w); }
 
@@ -108,6 +110,8 @@ void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
   w.open.offer_to(first + count);
   counted(w.index).publications.bump();
   has_offered(w, is_answer);
+  if (w.open.look().size() >= k_public_enough) [[unlikely]]
+    make_quiet(w, w.base + first + count);
 }
 
 /// Stolen tasks leave their places used. After many of them, an owner without tasks starts over at the first place,

@@ -71,6 +71,7 @@ struct alignas(k_cache_line) channel_member : channel_worker {
   task_root wanted_root{};                             // root of the tasks that may come
   unsigned searches = 0;                               // since the request was sent
   unsigned last_victim = k_no_victim;                  // sender of the last tasks
+  unsigned ones_after_tiny = 0;                        // requests for one task that are still to come
   unsigned tasks_in_answer = 0;                        // size of the last message, or of the last left tasks
   std::chrono::steady_clock::time_point requested_at;  // time of the last adaptive request
   std::chrono::steady_clock::time_point answered_at;   // time of the last message
@@ -162,7 +163,7 @@ class channel_team final : public runtime::team {
   void request_for_threads() noexcept;
   void withdraw_for_missing_threads() noexcept;
   void begin_request(channel_member& w) noexcept;
-  portion portion_to_request(channel_member& w) const noexcept;
+  portion portion_to_request(channel_member& w) noexcept;
   bool try_withdraw(channel_member& w) noexcept;
   void withdraw(channel_member& w) noexcept;
   bool receive(channel_member& w) noexcept;
