@@ -48,6 +48,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
   static constexpr std::size_t k_vectors_least = 256;
   static constexpr std::size_t k_vectors_most = 32'768;
+  static constexpr std::size_t k_cached = 1'048'576;  // bytes
 
   quicksort(Stop& stop, Iterator const& begin, Less const& less)
       : stop_(stop), begin_(begin), less_(less), splits_all_(detail::splits_all()) {}
@@ -92,6 +93,12 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     bool may_have_nan = true;
   };
 
+  /// Is a look for NaNs, which costs as much as memory takes, worth less than a partition, which looks as well?
+  static bool finds_nan(std::size_t n, unsorted const& of) noexcept {
+    using value = std::iter_value_t<Iterator>;
+    return std::is_floating_point_v<value> && has_vector_partition<value> && of.may_have_nan &&
+           n * sizeof(value) > k_cached && detail::can_partition_vectors();
+  }
   static unsigned bad_allowed(std::size_t n) noexcept { return static_cast<unsigned>(std::bit_width(n)); }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin_, position); }
   bool is_less(std::size_t i, std::size_t j) const { return less_(*at(i), *at(j)); }
@@ -101,9 +108,8 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
       if (stop_.is_requested()) return;
       std::size_t const n = of.last - of.first;
       if constexpr (has_vector_sort<Iterator, Less>) {
-        bool const is_wanted = splits_all_ || Sched::wanted();
-        if (n >= k_vectors_least && (n <= k_vectors_most || !is_wanted) &&
-            detail::sort_vectors(at(of.first), n, less_, of.may_have_nan))
+        bool const is_partitioned = n > k_vectors_most && (splits_all_ || Sched::wanted() || finds_nan(n, of));
+        if (n >= k_vectors_least && !is_partitioned && detail::sort_vectors(at(of.first), n, less_, of.may_have_nan))
           return;
       }
       if (n >= k_inserted_least && n <= k_inserted_most && detail::insert_near(at(of.first), n, less_)) return;

@@ -21,6 +21,14 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// Numbers for which there is a partition_of_numbers.
+template <class Type> inline constexpr bool has_vector_partition = false;
+template <class Type> struct two_stretches;
+template <class Sched, class Stop, class Type, bool Descending, bool OrEqual> class partition_of_numbers;
+
+#if !defined(FILCH_WITH_HIGHWAY) || !defined(__x86_64__)
+inline bool can_partition_vectors() noexcept { return false; }
+#else
 /// Two stretches of numbers, [begin, left_end) and [right_begin, end). Or one, if left_end is right_begin.
 template <class Type> struct two_stretches {
   Type* begin;
@@ -53,9 +61,6 @@ template <class Type> struct two_stretches {
   }
 };
 
-template <class Type> inline constexpr bool has_vector_partition = false;
-
-#if defined(FILCH_WITH_HIGHWAY) && defined(__x86_64__)
 #define FILCH_AVX2 [[gnu::target("avx2,popcnt")]]
 #define FILCH_AVX2_INLINE [[gnu::target("avx2,popcnt"), gnu::always_inline, gnu::no_instrument_function]] inline
 
@@ -192,14 +197,17 @@ FILCH_AVX2 FILCH_OUTLINE bool partition_vectors(two_stretches<Type>& s, Type piv
     Type const* const from = is_left ? read_left : read_right - k_step;
     read_left += is_left ? k_step : 0;
     read_right -= is_left ? 0 : k_step;
-    vector x[k_vectors];
+    vector x[k_vectors];  // in registers, once the loops are unrolled
     unsigned taken[k_vectors];
+    FILCH_UNROLL_FILTER
     for (std::size_t i = 0; i != k_vectors; ++i) x[i] = vector::at(from + i * vector::k_lanes);
+    FILCH_UNROLL_FILTER
     for (std::size_t i = 0; i != k_vectors; ++i) {
       constexpr unsigned k_all = (1U << vector::k_lanes) - 1;
       taken[i] = OrEqual ? ~of_pivot.before(x[i]) & k_all : x[i].before(of_pivot);
       if constexpr (std::is_floating_point_v<Type>) nan = _mm256_or_si256(nan, x[i].is_nan());
     }
+    FILCH_UNROLL_FILTER
     for (std::size_t i = 0; i != k_vectors; ++i) {
       vector const sorted = x[i].first(taken[i]);
       auto const count = static_cast<std::size_t>(_mm_popcnt_u32(taken[i]));
@@ -224,11 +232,6 @@ FILCH_AVX2 FILCH_OUTLINE bool partition_vectors(two_stretches<Type>& s, Type piv
 inline bool can_partition_vectors() noexcept {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0;
 }
-#else
-template <class Type, bool Descending, bool OrEqual>
-bool partition_vectors(two_stretches<Type>&, Type pivot, std::size_t most);
-inline bool can_partition_vectors() noexcept { return false; }
-#endif
 
 /// A partition of numbers around a pivot. Gives half away if a worker waits: its numbers in the middle, so that the
 /// two parts fit together almost without swaps.
@@ -310,5 +313,6 @@ template <class Sched, class Stop, class Type, bool Descending, bool OrEqual> cl
   Type pivot_;
   bool splits_all_;
 };
+#endif
 
 }  // namespace filch::inline FILCH_ABI::detail
