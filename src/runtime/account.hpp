@@ -49,6 +49,8 @@ class account {
   cycles paid_at() const noexcept { return paid_at_.load(std::memory_order_relaxed); }
   /// The same for an action that will cost `expected`, which has to be paid before.
   cycles paid_at(cycles expected) const noexcept { return paid_at() + k_part * expected; }
+  /// The same if it is paid from now on, beside all credit that can be.
+  static cycles paid_from(cycles now, cycles expected) noexcept { return now - k_credit + k_part * expected; }
   bool has_credit(cycles now) const noexcept { return now - paid_at() > k_credit / 2; }
 
   /// Owner: an offer cost so much; `expected` was asked for before.

@@ -5,6 +5,7 @@
 #include "os/linux/interrupt.hpp"
 #include "scale.hpp"
 #include "schedulers/implicit/checks.hpp"
+#include "stealing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -111,6 +112,47 @@ TEST(a_pause, gets_longer_while_interrupts_find_nothing_to_offer) {
     EXPECT_EQ(w.pause.next(), k_first);
     EXPECT_LT(w.pause.until(), filch::runtime::time_stamp())
         << "what it did not offer can be interrupted for at once";
+  });
+}
+
+void expect_that_a_long_walk_is_put_off_once(d::implicit_member& w) {
+  char far_from_the_first_frame[1 << 16];
+  auto const keep = [&] { asm volatile("" : : "r"(far_from_the_first_frame) : "memory"); };
+  keep();
+  auto const fork = [] { filch::join<S>([] {}, [] {}); };
+  auto const usual = std::exchange(w.walk_cost, std::uint64_t{1} << 16);  // more than any credit
+  w.account.pay(filch::runtime::cycles{1} << 40);                         // nothing was charged for long
+  w.pays_for_walk = false;
+  auto const before = w.walks.read();
+  request(w);
+  fork();
+  EXPECT_EQ(w.walks.read(), before);
+  EXPECT_GT(w.put_off_until.get(), filch::runtime::time_stamp());
+  EXPECT_FALSE(w.request().is_requested()) << "thieves come again";
+  request(w);
+  fork();
+  EXPECT_EQ(w.walks.read(), before + 1) << "it has waited for this walk";
+  w.walk_cost = usual;
+  keep();
+}
+
+TEST(a_long_walk, is_paid_for_before_it_begins) {
+  if (is_thread_sanitized) GTEST_SKIP() << "no interrupts, so nothing is put off";
+  S::pool pool({.workers = 2});
+  // The other worker requests nothing meanwhile.
+  gate begun;
+  gate done;
+  pool.run([&] {
+    filch::join<S>(
+        [&] {
+          answer_until_open<S>(begun);
+          expect_that_a_long_walk_is_put_off_once(d::this_member());
+          done.open();
+        },
+        [&] {
+          begun.open();
+          EXPECT_TRUE(done.pass());
+        });
   });
 }
 

@@ -43,8 +43,13 @@ bool implicit_team::puts_off(implicit_member& w, frame_registers const& there) n
   if constexpr (runtime::k_steals_at_any_pace) return false;
   // Without interrupts this fork may be the last one for long. The walk is charged, so the next request comes later.
   if (!interrupts_) return false;
-  runtime::cycles const due = w.account.paid_at(expected_cost(w, length_of_walk(w, there)));
-  if (runtime::time_stamp() >= due) [[likely]]
+  runtime::cycles const expected = expected_cost(w, length_of_walk(w, there));
+  runtime::cycles const now = runtime::time_stamp();
+  runtime::cycles due = w.account.paid_at(expected);
+  // A walk that costs more than any credit is paid from the first request on.
+  if (!w.pays_for_walk) due = std::max(due, runtime::account::paid_from(now, expected));
+  w.pays_for_walk = now < due;
+  if (!w.pays_for_walk) [[likely]]
     return false;
   put_off(w, due);
   return true;
