@@ -62,9 +62,8 @@ void implicit_team::put_off(implicit_member& w, runtime::cycles due) noexcept {
   task_is_public(w.index, root_of(w));
 }
 
-/// False: there was nothing to offer, and nothing is offered.
 template <class Publish>
-bool implicit_team::publish_and_charge(implicit_member& w, frame_registers const& there, Publish publish) noexcept {
+void implicit_team::publish_and_charge(implicit_member& w, frame_registers const& there, Publish publish) noexcept {
   probes::timed_victim const t;
   runtime::cycles const begin = runtime::time_stamp();
   std::uint64_t const length = length_of_walk(w, there);
@@ -84,10 +83,9 @@ bool implicit_team::publish_and_charge(implicit_member& w, frame_registers const
     answer_later(w);
   } else if (after > before) {
     w.pause.reset();
-  } else {
-    return after > 0;
+  } else if (after == 0) {
+    w.pause.was_in_vain();
   }
-  return true;
 }
 
 void implicit_team::publish(implicit_member& w) noexcept {
@@ -112,8 +110,7 @@ void implicit_team::publish_callers(implicit_member& w, frame_registers at) noex
 
 void implicit_team::publish_interrupted(implicit_member& w, frame_registers const& there) noexcept {
   if (puts_off(w, there)) return;
-  bool const has_tasks = publish_and_charge(w, there, [&] { return publish_from(w, walk_of(w, there, false)); });
-  if (!has_tasks) w.pause.was_in_vain();
+  publish_and_charge(w, there, [&] { return publish_from(w, walk_of(w, there, false)); });
 }
 
 /// A thief that sent an interrupt, or saw that another one had, may sleep by now: one sleeper has to come again.

@@ -161,8 +161,11 @@ class interrupt_pause {
   }
   /// Owner: it could not answer.
   void lengthen() noexcept { lengthen(k_longest); }
-  /// Owner: it had nothing to offer. Its next fork sees the request, which stays.
-  void was_in_vain() noexcept { lengthen(k_longest_in_vain); }
+  /// Owner, in a handler or a poll: it had nothing to offer. Its next fork sees the request, which stays. Polls
+  /// during a pause do not lengthen it.
+  void was_in_vain() noexcept {
+    if (runtime::time_stamp() >= until_.get()) lengthen(k_longest_in_vain);
+  }
   /// Owner: it has offered something.
   void reset() noexcept {
     next_.set(k_first);

@@ -124,7 +124,7 @@ class implicit_team final : public runtime::fiber_team {
   void put_off(implicit_member& w, runtime::cycles due) noexcept;
   void request_for_sleepers(runtime::fiber_member& w) noexcept override;
   template <class Publish>
-  bool publish_and_charge(implicit_member& w, frame_registers const& there, Publish publish) noexcept;
+  void publish_and_charge(implicit_member& w, frame_registers const& there, Publish publish) noexcept;
 
   // The victim: offer.cpp.
   /// `complete`: something was offered, or nothing is left. `cut_short`: code without unwind information hides what
