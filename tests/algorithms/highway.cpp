@@ -74,7 +74,7 @@ TYPED_TEST(highway, sorts_keep_to_their_range_if_there_is_nan) {
   }
 }
 
-/// All sides of a pivot, of [first, hole) and [hole_end, last) of v. The numbers in the hole, and outside, stay.
+/// Partitions v but for its first and last number and those of [hole, hole_end), which have to stay.
 template <class S, class Type, bool Descending, bool OrEqual>
 void expect_partitioned(std::vector<Type> v, Type pivot, std::size_t hole, std::size_t hole_end, bool splits_all) {
   using stretches = filch::detail::two_stretches<Type>;

@@ -93,7 +93,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     bool may_have_nan = true;
   };
 
-  /// Is a look for NaNs, which costs as much as memory takes, worth less than a partition, which looks as well?
+  /// Is a partition, which finds NaNs too, cheaper than a look for them in all of this memory?
   static bool finds_nan(std::size_t n, unsorted const& of) noexcept {
     using value = std::iter_value_t<Iterator>;
     return std::is_floating_point_v<value> && has_vector_partition<value> && of.may_have_nan &&
@@ -210,7 +210,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   partition_end partition_numbers(Type pivot, std::size_t first, std::size_t last) const {
     using numbers = partition_of_numbers<Sched, Stop, Type, is_order_descending<Less>, OrEqual>;
     auto const r = numbers(stop_, pivot, splits_all_).partition(two_stretches<Type>::one(at(first), at(last)));
-    return {first + r.before, false, r.has_nan || pivot != pivot};
+    return {first + r.before, false, r.has_nan};  // the pivot is in neither part
   }
   /// The number of elements in blocks at the front that are on this side of the pivot, or at the back that are not.
   template <bool IsFront>

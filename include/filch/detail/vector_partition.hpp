@@ -2,7 +2,7 @@
 // quarter of their time on the first partition. Highway has no partition that can be called.
 #pragma once
 
-#include <filch/detail/pieces.hpp>
+#include <filch/detail/ordering.hpp>
 #include <filch/detail/platform.hpp>
 #include <filch/detail/standard.hpp>
 
@@ -281,8 +281,7 @@ template <class Sched, class Stop, class Type, bool Descending, bool OrEqual> cl
   result partition_each(two_stretches<Type> const& s) const {
     result const left = partition(two_stretches<Type>::one(s.begin, s.left_end));
     result const right = partition(two_stretches<Type>::one(s.right_begin, s.end));
-    std::size_t const moved = std::min(s.left() - left.before, right.before);
-    s.swap(left.before, s.left() + right.before - moved, moved);
+    bring_together(s, left.before, s.left(), right.before, s.right());
     return left + right;
   }
   result split(two_stretches<Type> s) const {
@@ -297,16 +296,20 @@ template <class Sched, class Stop, class Type, bool Descending, bool OrEqual> cl
       return [this, &r, part] { r = partition(part); };
     };
     detail::join_two<Sched>(half(of_outer, outer), half(of_inner, inner));
-    std::size_t const out = of_outer.before;
-    std::size_t const in = of_inner.before;
+    bring_together(s, of_outer.before, left, of_inner.before, inner.size());
+    return of_outer + of_inner;
+  }
+  /// Two parts of `s` are partitioned: `in` of the `inner` numbers from position `left` on are before the pivot, and
+  /// the first `out` of the others.
+  static void bring_together(two_stretches<Type> const& s, std::size_t out, std::size_t left, std::size_t in,
+                             std::size_t inner) noexcept {
     if (out < left) {
       std::size_t const moved = std::min(left - out, in);
       s.swap(out, left + in - moved, moved);
     } else {
-      std::size_t const moved = std::min(out - left, inner.size() - in);
-      s.swap(left + in, inner.size() + out - moved, moved);
+      std::size_t const moved = std::min(out - left, inner - in);
+      s.swap(left + in, inner + out - moved, moved);
     }
-    return of_outer + of_inner;
   }
 
   Stop& stop_;
