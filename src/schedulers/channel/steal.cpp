@@ -67,7 +67,7 @@ void channel_team::withdraw_for_missing_threads() noexcept {
 portion channel_team::portion_to_request(channel_member& w) noexcept {
   constexpr auto k_tiny = std::chrono::nanoseconds(250);  // with what its thief does for a task
   constexpr runtime::cycles k_tiny_task = 500;
-  constexpr unsigned k_ones_after_tiny = 3;  // one that was interrupted is tiny, too
+  constexpr unsigned k_ones_after_tiny = 3;  // a tiny task that was interrupted looks long
   constexpr auto k_short = std::chrono::microseconds(50);
   constexpr int k_much_longer = 8;
   switch (own_.amount) {
@@ -78,7 +78,7 @@ portion channel_team::portion_to_request(channel_member& w) noexcept {
   auto const waited = w.answered_at - w.requested_at;
   w.requested_at = std::chrono::steady_clock::now();
   auto const ran = w.requested_at - w.answered_at;
-  // One task alone: a pause may have followed.
+  // `ran` says nothing of a single task: a pause may have followed.
   bool const were_tiny = w.tasks_in_answer == 1 || ran < w.tasks_in_answer * k_tiny;
   if (were_tiny && stolen(w.index).lasted() < k_tiny_task) w.ones_after_tiny = k_ones_after_tiny;
   if (w.ones_after_tiny != 0) return static_cast<void>(--w.ones_after_tiny), portion::one;
