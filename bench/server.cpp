@@ -9,6 +9,7 @@
 #include <barrier>
 #include <cstdio>
 #include <ctime>
+#include <latch>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -47,10 +48,12 @@ struct server_run {
   std::vector<double> latencies;  // seconds
   std::size_t calls = 0;
   std::size_t late = 0;
-  double seconds = 0;
+  double seconds = 0;  // until the last answer
   bool is_right = true;
 
+  /// Another caller's.
   void add(server_run const& caller) {
+    seconds = std::max(seconds, caller.seconds);
     latencies.insert(latencies.end(), caller.latencies.begin(), caller.latencies.end());
     calls += caller.calls;
     late += caller.late;
@@ -74,7 +77,8 @@ class crowd {
         seed_(seed),
         call_(k_leaves, scene.call_microseconds / k_leaves),
         long_call_(k_long_leaves, k_long_microseconds / k_long_leaves),
-        together_(static_cast<std::ptrdiff_t>(scene.callers + scene.long_callers), set_begin{*this}) {}
+        together_(static_cast<std::ptrdiff_t>(scene.callers + scene.long_callers), set_begin{*this}),
+        all_answered_(static_cast<std::ptrdiff_t>(scene.callers)) {}
 
   server_run run() {
     std::vector<std::thread> callers;
@@ -82,7 +86,6 @@ class crowd {
     for (unsigned i = 0; i < scene_.callers; ++i) callers.emplace_back([this, i] { call(i); });
     for (unsigned i = 0; i < scene_.long_callers; ++i) long_callers.emplace_back([this] { call_long(); });
     for (auto& t : callers) t.join();
-    all_.seconds = seconds_between(begin_, clock::now());
     is_over_.store(true, std::memory_order_relaxed);  // a flag alone
     for (auto& t : long_callers) t.join();
     return std::move(all_);
@@ -111,7 +114,9 @@ class crowd {
     } else {
       call_again_and_again(mine);
     }
+    mine.seconds = seconds_between(begin_, clock::now());
     add(mine);
+    all_answered_.arrive_and_wait();  // a server's threads do not end
   }
   void call_at_arrivals(unsigned index, server_run& mine) {
     double const calls_per_second = scene_.load * scene_.workers / (scene_.call_microseconds * 1e-6);
@@ -161,6 +166,7 @@ class crowd {
   server_call long_call_;
 
   std::barrier<set_begin> together_;
+  std::latch all_answered_;
   clock::time_point begin_;  // set when all are together
   std::atomic<bool> is_over_{false};
   std::mutex m_;
