@@ -39,6 +39,7 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
   spare_stacks_.reserve(places::k_callers);
   if (settings_.profile) profiles_.resize(places_.all());
   page_faults_before_ = os::page_faults();
+  static_cast<void>(os::own_page_faults());  // the first call learns once what the system counts, before any fork
   os::install_overflow_handler();
   reserve_spaces(beside);
 }

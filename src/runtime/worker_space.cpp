@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 namespace filch::runtime {
 
@@ -65,6 +66,7 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
   // Pages that were not written: a program that locks its memory has filled both parts.
   bool const has_upper = upper_was_touched(upper) || (has_stack && some_are_in_memory(upper));
   if (!has_stack && !has_upper) return {};
+  faults_when_asked_ = 0;
   pages const deep = unused_stack(stack_in_use, k_most_left_bytes);
   bool const must_not_stay =
       now == when::leaves && (stack_was_touched(deep) || (asks && some_are_in_memory(deep)) ||
@@ -85,7 +87,9 @@ bool worker_space::must_ask(when now) noexcept {
   if (now == when::sleeps) return true;
   if (now != when::leaves || time_stamp() - asked_at_ < k_between_questions) return false;
   asked_at_ = time_stamp();
-  return true;
+  // Another thread's number differs, but by chance.
+  std::uint64_t const faults = os::own_page_faults();
+  return std::exchange(faults_when_asked_, faults) != faults;
 }
 
 /// Empty if the thread is on another stack, as in another pool's run.

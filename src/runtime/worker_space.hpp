@@ -51,7 +51,8 @@ class worker_space {
   // To touch the pages again takes about four times as long as to give them back, so this is a twentieth of the time.
   static constexpr int k_rest = 100;
   // Cycles of the time-stamp counter: some 200 microseconds, in which k_most_left_bytes can hardly be touched. Asking
-  // the system takes two microseconds.
+  // the system takes two to four microseconds, and longer while other threads map memory. So a thread does not ask
+  // again if it has had no page fault since.
   static constexpr std::int64_t k_between_questions = 500'000;
 
   pages unused_stack(std::byte* in_use, std::size_t kept) const noexcept;
@@ -63,6 +64,7 @@ class worker_space {
   // the worker's
   clock::time_point rests_until_{};
   std::int64_t asked_at_ = 0;
+  std::uint64_t faults_when_asked_ = 0;  // of the thread that asked; 0: there may be pages
 };
 
 }  // namespace filch::runtime

@@ -23,7 +23,6 @@ fiber_team::fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*
               this),
       members_(all_places()) {
   watch_nesting();
-  static_cast<void>(os::own_page_faults());  // the first call learns once what the system counts, before any fork
 }
 
 // In a child of fork() the holder of the stacks' lock may not exist: the child says nothing of its parent's stacks.
