@@ -88,6 +88,7 @@ void team::enter_in_order(void (*call)(void*), void* argument) {
       },
       &e);
   if (!alive()) return;  // the lock's holder may not exist in this process
+  static_cast<void>(stack.give_back(stack.middle(), nullptr, settings_.give_back, worker_space::when::leaves));
   std::lock_guard const lock(spare_mutex_);
   if (spare_stacks_.size() < spare_stacks_.capacity()) spare_stacks_.push_back(std::move(stack));
 }

@@ -6,6 +6,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <thread>
+#include <type_traits>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -92,6 +95,53 @@ TYPED_TEST(memory, of_deep_recursions_goes_back_after_each_burst) {
 
 TYPED_TEST(memory, of_deep_joins_goes_back) {
   this->expect_given_back(filch::give_back_policy::madvise, [] { EXPECT_EQ(joins_down<TypeParam>(100'000), 1); });
+}
+
+TYPED_TEST(memory, of_callers_past_the_last_place_goes_back) {
+  if constexpr (steals<TypeParam>) {
+    constexpr unsigned k_callers = 32;  // half of them have a place
+    typename TypeParam::pool pool({.workers = 1});
+    auto const all_call = [&](auto const& body) {
+      std::atomic<unsigned> inside{0};
+      std::vector<std::thread> threads;
+      for (unsigned i = 0; i < k_callers; ++i) {
+        threads.emplace_back([&] {
+          pool.run([&] {
+            ++inside;
+            EXPECT_TRUE(eventually([&] { return inside == k_callers; }));
+            body();
+          });
+        });
+      }
+      for (auto& t : threads) t.join();
+    };
+    all_call([] {});
+    std::size_t const before = *status_bytes("VmRSS");
+    for (int burst = 0; burst < 3; ++burst) {
+      all_call([] { EXPECT_EQ(go_down(8 * k_mebibyte), 8 * 1024u); });
+      EXPECT_TRUE(comes_down_to(before + k_callers * k_mebibyte))
+          << burst << ": " << *status_bytes("VmRSS") / k_mebibyte << " MiB, before: " << before / k_mebibyte;
+    }
+  }
+}
+
+TYPED_TEST(memory, of_a_stand_in_goes_back_when_it_leaves) {
+  if constexpr (steals<TypeParam> && !std::is_same_v<TypeParam, filch::channel>) {  // there, nothing is sent to it
+    typename TypeParam::pool pool({.workers = 1});
+    std::size_t const before = *status_bytes("VmRSS");
+    for (int burst = 0; burst < 3; ++burst) {
+      gate deep;
+      pool.run([&] {
+        filch::join<TypeParam>([&] { filch::blocking([&] { EXPECT_TRUE(deep.pass()); }); },
+                               [&] {
+                                 EXPECT_EQ(go_down(k_deep), k_deep / 1024);
+                                 deep.open();
+                               });
+      });
+      EXPECT_TRUE(comes_down_to(before + 2 * k_kept))
+          << burst << ": " << *status_bytes("VmRSS") / k_mebibyte << " MiB, before: " << before / k_mebibyte;
+    }
+  }
 }
 
 TYPED_TEST(memory, of_frames_that_do_not_write_pages_goes_back) {
