@@ -22,6 +22,9 @@ namespace filch::runtime {
 namespace {
 
 constexpr std::size_t k_smallest_fallback_stack = std::size_t{1} << 20;
+// Stacks that are kept for callers past the last place, each with worker_space::k_kept_bytes in memory at most. While
+// one is made, other threads that make one or touch a new page wait.
+constexpr std::size_t k_spare_stacks_most = 128;
 
 }  // namespace
 
@@ -36,7 +39,7 @@ team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside
   counters_ = std::make_unique<counters[]>(places_.all());
   wake_paces_ = std::make_unique<wake_pace[]>(places_.all());
   stolen_ = std::make_unique<stolen_task[]>(places_.all());
-  spare_stacks_.reserve(places::k_callers);
+  spare_stacks_.reserve(k_spare_stacks_most);
   if (settings_.profile) profiles_.resize(places_.all());
   page_faults_before_ = os::page_faults();
   static_cast<void>(os::own_page_faults());  // the first call learns once what the system counts, before any fork
