@@ -124,12 +124,24 @@ TEST(a_broken_pool_of_stacks, is_named) {
       {"list.empty() || list.back() != &s", [](some_stacks& x) { x.pool.give_back(x.stack); }},
       {"list.size() < list.capacity()",
        [](some_stacks& x) { std::vector<r::fiber_stack*>().swap(checks::lists_of(x.pool).free); }},
-      {"p.free_with_slack_.size() <= p.most_with_slack_",
+      {"p.free_with_slack_.size() <= p.with_slack_",
        [](some_stacks& x) { checks::lists_of(x.pool).free_with_slack.push_back(nullptr); }},
+      {"p.with_slack_ <= p.most_with_slack_", [](some_stacks& x) { ++checks::lists_of(x.pool).with_slack; }},
   });
   some_stacks x;
   for (int i = 0; i < 3; ++i) checks::lists_of(x.pool).free.push_back(nullptr);
   EXPECT_EQ(text(checks::of_stacks(x.pool)), "p.free_.size() + p.free_with_slack_.size() <= p.all_.size()");
+}
+
+TEST(a_pool_of_stacks, has_more_with_slack_when_a_caller_is_added) {
+  some_stacks x;
+  x.pool.has_one_more_worker();
+  for (unsigned i = 0; i < 2 * some_stacks::k_with_slack; ++i) {
+    r::fiber_stack* const s = x.pool.take();
+    ASSERT_NE(s, nullptr);
+    EXPECT_TRUE(checks::has_slack(*s)) << i;
+  }
+  EXPECT_FALSE(checks::has_slack(*x.pool.take()));
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 #include "scale.hpp"
 #include "stealing.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -161,6 +164,32 @@ TYPED_TEST(give_back, is_not_needed_if_fibers_stay_within_a_page) {
   pool.run(suspend_all);
   // One or two system calls for each, and the page fault, would cost many times as much as a suspension.
   EXPECT_LE(pool.stats().give_backs - before, k_fibers / 10);
+}
+
+TYPED_TEST(give_back, is_not_needed_after_shallow_calls_however_many_callers_are_inside) {
+  if (!is_optimised || is_sanitized || steals_are_forced<TypeParam>) GTEST_SKIP() << "frames are larger";
+  constexpr unsigned k_others = 12;
+  constexpr int k_calls = 200;
+  typename TypeParam::pool pool({.workers = 1});
+  std::atomic<unsigned> inside{0};
+  gate leave;
+  std::vector<std::thread> others;
+  for (unsigned i = 0; i < k_others; ++i) {
+    others.emplace_back([&] {
+      pool.run([&] {
+        ++inside;
+        EXPECT_TRUE(leave.pass());
+      });
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return inside == k_others; }));
+  for (std::size_t kib : {1, 8}) {
+    auto const before = pool.stats().give_backs;
+    for (int i = 0; i < k_calls; ++i) pool.run([kib] { EXPECT_EQ(go_down(kib * 1024), kib); });
+    EXPECT_LT(pool.stats().give_backs - before, k_calls / 4u) << kib << " KiB";
+  }
+  leave.open();
+  for (auto& t : others) t.join();
 }
 
 // Far more stacks than those that keep unused pages. Page faults tell whether the others touched any.

@@ -49,7 +49,8 @@ struct fiber_checks {
   /// Under the pool's mutex.
   static broken_condition of_stacks(fiber_stack_pool const& p) noexcept {
     FILCH_HOLDS(p.free_.size() + p.free_with_slack_.size() <= p.all_.size());
-    FILCH_HOLDS(p.free_with_slack_.size() <= p.most_with_slack_);
+    FILCH_HOLDS(p.free_with_slack_.size() <= p.with_slack_);
+    FILCH_HOLDS(p.with_slack_ <= p.most_with_slack_);
     return nullptr;
   }
   /// The same, before the stack is given back: it is not free, and its list needs no memory.
@@ -66,8 +67,9 @@ struct fiber_checks {
     std::vector<std::unique_ptr<fiber_stack>>& all;
     std::vector<fiber_stack*>& free;
     std::vector<fiber_stack*>& free_with_slack;
+    std::size_t& with_slack;
   };
-  static lists lists_of(fiber_stack_pool& p) noexcept { return {p.all_, p.free_, p.free_with_slack_}; }
+  static lists lists_of(fiber_stack_pool& p) noexcept { return {p.all_, p.free_, p.free_with_slack_, p.with_slack_}; }
   static bool& has_slack(fiber_stack& s) noexcept { return s.has_slack_; }
 };
 

@@ -33,6 +33,11 @@ bool has_shadow_stack() noexcept {
 
 }  // namespace
 
+void fiber_stack_pool::has_one_more_worker() noexcept {
+  std::lock_guard const lock(mutex_);
+  most_with_slack_ += k_slack_stacks;
+}
+
 fiber_stack* fiber_stack_pool::take(std::size_t most) noexcept {
   std::lock_guard const lock(mutex_);
   check("pool of stacks", [this] { return fiber_checks::of_stacks(*this); });
@@ -45,12 +50,13 @@ fiber_stack* fiber_stack_pool::take(std::size_t most) noexcept {
   }
   if (all_.size() >= most) return nullptr;
   try {
-    bool const has_slack = all_.size() < most_with_slack_;
+    bool const has_slack = with_slack_ < most_with_slack_;
     auto& free = has_slack ? free_with_slack_ : free_;
     free.reserve(all_.size() + 1);
     all_.reserve(all_.size() + 1);
     auto& s = all_.emplace_back(std::make_unique<fiber_stack>(bytes_, lower_bytes_, main_, argument_));
     s->has_slack_ = has_slack;
+    if (has_slack) ++with_slack_;
     return s.get();
   } catch (std::exception const&) {
     return nullptr;
@@ -61,6 +67,10 @@ void fiber_stack_pool::give_back(fiber_stack* s) noexcept {
   std::lock_guard const lock(mutex_);
   check("pool of stacks", [&] { return fiber_checks::of_given_back(*this, *s); });
   (s->has_slack_ ? free_with_slack_ : free_).push_back(s);
+}
+
+std::uint64_t fiber_stack_pool::faults_before_entry(fiber_stack const* taken) noexcept {
+  return taken && !taken->has_slack_ ? os::own_page_faults() : 0;
 }
 
 void fiber_stack_pool::enter(fiber_stack& s, std::uint64_t faults) noexcept {

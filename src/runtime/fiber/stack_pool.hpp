@@ -24,13 +24,18 @@ class fiber_stack_pool {
         main_(main),
         argument_(argument),
         policy_(policy),
-        most_with_slack_(workers * std::size_t{k_kept_pages / k_slack_pages}) {}
+        most_with_slack_(workers * k_slack_stacks) {}
 
+  /// A caller past the first is one more worker.
+  void has_one_more_worker() noexcept;
   /// Null if the system has no more, or there would be more than so many.
   fiber_stack* take(std::size_t most = ~std::size_t{0}) noexcept;
   void give_back(fiber_stack*) noexcept;
-  /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; 0 before the
-  /// first.
+  /// A caller's place has another thread each time. The page faults of the calling thread, if the stack that the
+  /// caller will take has to know them; else 0.
+  static std::uint64_t faults_before_entry(fiber_stack const* taken) noexcept;
+  /// Before the calling thread goes to the stack. `faults` is what trim left there on this thread; before the first
+  /// trim its page faults at its entry, or 0 if these are not known.
   static void enter(fiber_stack&, std::uint64_t faults) noexcept;
   /// Returns the pages below those in use to the system if some may be in memory; true if it did. The calling thread
   /// was on the stack last; no thread is on it, and none can resume it. Some stacks keep their next pages, so that
@@ -51,7 +56,8 @@ class fiber_stack_pool {
  private:
   friend struct fiber_checks;
   static constexpr unsigned k_slack_pages = 8;
-  static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;  // some milliseconds
+  static constexpr std::size_t k_slack_stacks = k_kept_pages / k_slack_pages;  // for each worker
+  static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;           // some milliseconds
 
   template <class May> bool trim_if(fiber_stack&, std::uint64_t& faults, May&& may) noexcept;
   static bool is_unused_below(fiber_stack&, std::uint64_t& faults, fiber_stack& home, unsigned worker) noexcept;
@@ -64,8 +70,9 @@ class fiber_stack_pool {
   void (*const main_)(void*);
   void* const argument_;
   give_back_policy const policy_;
-  std::size_t const most_with_slack_;
   mutable std::mutex mutex_;
+  std::size_t most_with_slack_;                    // under mutex_
+  std::size_t with_slack_ = 0;                     // under mutex_; the number of those made
   std::vector<std::unique_ptr<fiber_stack>> all_;  // under mutex_
   std::vector<fiber_stack*> free_;                 // under mutex_; has room for all, as the next
   std::vector<fiber_stack*> free_with_slack_;

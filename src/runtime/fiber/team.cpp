@@ -48,6 +48,7 @@ void fiber_team::add(fiber_member& m, unsigned place) noexcept {
   m.limit = all().root_limit(place);
   m.random = random_numbers(place);
   members_[place] = &m;
+  if (place >= workers()) stacks_.has_one_more_worker();
 }
 
 bool fiber_team::have_arrived(detail::join_counter& m, unsigned stolen) noexcept {
@@ -204,7 +205,7 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   it.self.outer = before;
   // Workers that slept while this place was unused have not requested here. After the place was entered: edge idle-1.
   if (somebody_looks()) request_for_sleepers(it.self);
-  it.self.faults = 0;  // a caller's place has another thread each time
+  it.self.faults = fiber_stack_pool::faults_before_entry(it.self.spare);
   become(&it.self);
   call_on(
       space(me), me,

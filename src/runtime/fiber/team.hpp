@@ -52,7 +52,7 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   void* next_argument = nullptr;
   fiber_parting parting;
   char const* fiber_around = nullptr;  // for hooks: the fiber in which a pool was entered, while a fiber of it runs
-  std::uint64_t faults = 0;            // page faults of its thread when it last trimmed a stack; 0: not yet
+  std::uint64_t faults = 0;            // page faults of its thread at its last trim, or at its entry; 0: unknown
 };
 
 /// The worker of the calling fiber, or null. In a child of fork() the fiber is outside: null.
