@@ -44,7 +44,7 @@ void team::enter(void (*call)(void*), void* argument) {
   --teams_entered;
   // In a child of fork() the place belongs to the parent, and so do its waits.
   if (place == places::k_none || !alive()) return;
-  if (places_.is_made(place))
+  if (places_.is_made(place) && has_used_own_stack(place))
     static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
   check("caller's place", [&] { return team_checks::of_entered(places_, place); });
   places_.leave(place);

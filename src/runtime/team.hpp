@@ -139,6 +139,8 @@ class team {
   virtual cycles cost_of_steal() const noexcept { return 4'000; }
   /// Does the scheduler itself limit the cost of tiny steals for their victims?
   virtual bool keeps_accounts() const noexcept { return false; }
+  /// Worker `me` has no task. May one have run on its own stack since it came to its place?
+  virtual bool has_used_own_stack(unsigned) noexcept { return true; }
   /// The address from which on the worker's part above the stack is free; null: nothing of it is given back.
   virtual std::byte* unused_above(unsigned) noexcept { return nullptr; }
 

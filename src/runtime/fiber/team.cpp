@@ -162,11 +162,7 @@ bool fiber_team::need_spare(fiber_member& w) noexcept {
 
 /// The caller's own call, on a stack of the pool's.
 void fiber_team::run_root(fiber_member& me, void (*call)(void*), void* argument) noexcept {
-  if (!need_spare(me)) {
-    // Without another stack the call runs on this one, in order.
-    run_in_order(call, argument);
-    return;
-  }
+  if (!need_spare(me)) return run_at_home(me, call, argument);
   begin_call(me, me.limit, call, argument);
 }
 
@@ -184,8 +180,18 @@ void fiber_team::run_call(unsigned index, std::uint16_t root, void (*call)(void*
   if (need_spare(me)) {
     begin_call(me, root, call, argument);
   } else {
-    run_in_order(call, argument);
+    run_at_home(me, call, argument);
   }
+}
+
+/// Without another stack the call runs on this one, in order.
+void fiber_team::run_at_home(fiber_member& me, void (*call)(void*), void* argument) noexcept {
+  me.has_used_home = true;
+  run_in_order(call, argument);
+}
+
+bool fiber_team::has_used_own_stack(unsigned me) noexcept {
+  return std::exchange(members_[me]->has_used_home, false);
 }
 
 void fiber_team::run_in_order(void (*call)(void*), void* argument) {

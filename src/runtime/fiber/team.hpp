@@ -45,6 +45,7 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   alignas(64) random_numbers random;
   unasked_offers unasked;
   fiber_stack* home = nullptr;   // the stack on which the worker searches
+  bool has_used_home = false;    // a call ran there, for want of another stack
   fiber_stack* stack = nullptr;  // the stack of the fiber that it runs
   fiber_stack* spare = nullptr;
   detail::fiber_task* next_task = nullptr;  // for a fiber that begins
@@ -140,6 +141,8 @@ class fiber_team : public team {
 
  private:
   void run_root(fiber_member& me, void (*call)(void*), void* argument) noexcept;
+  bool has_used_own_stack(unsigned me) noexcept override;
+  void run_at_home(fiber_member& me, void (*call)(void*), void* argument) noexcept;
   void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   /// A stack is taken, begun and left for each.
