@@ -103,7 +103,7 @@ TEST_F(system_faults, of_address_space_leave_smaller_stacks_without_a_stack_size
 
 #if FILCH_HAS_CACTUS
 TEST_F(system_faults, of_address_space_for_fibers_leave_the_home_stack) {
-  expect_quiet_end(run("no-stacks-for-fibers"), 0, "610 610 ");
+  expect_quiet_end(run("no-stacks-for-fibers"), 0, "610, given back; 610, given back; ");
 }
 
 TEST_F(system_faults, of_address_space_leave_fibers_smaller_stacks) {
