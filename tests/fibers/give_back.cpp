@@ -183,7 +183,7 @@ TYPED_TEST(give_back, is_not_needed_after_shallow_calls_however_many_callers_are
     });
   }
   EXPECT_TRUE(eventually([&] { return inside == k_others; }));
-  for (std::size_t kib : {1, 8}) {
+  for (std::size_t const kib : {std::size_t{1}, std::size_t{8}}) {
     auto const before = pool.stats().give_backs;
     for (int i = 0; i < k_calls; ++i) pool.run([kib] { EXPECT_EQ(go_down(kib * 1024), kib); });
     EXPECT_LT(pool.stats().give_backs - before, k_calls / 4u) << kib << " KiB";
