@@ -190,8 +190,9 @@ void fiber_team::run_at_home(fiber_member& me, void (*call)(void*), void* argume
   run_in_order(call, argument);
 }
 
+/// Hooks are the program's code, and run there.
 bool fiber_team::has_used_own_stack(unsigned me) noexcept {
-  return std::exchange(members_[me]->has_used_home, false);
+  return std::exchange(members_[me]->has_used_home, false) || has_hooks_;
 }
 
 void fiber_team::run_in_order(void (*call)(void*), void* argument) {
