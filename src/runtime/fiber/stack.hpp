@@ -66,7 +66,6 @@ class fiber_stack {
   std::uint64_t faults_before_ = 0;           // the thread's page faults, at or before the same time
   // with slack:
   std::uint64_t looked_at_ = 0;  // when the system was asked for its pages
-  unsigned blank_looks_ = 0;     // how often the page below was blank
   std::unique_ptr<os::guarded_stack> guard_;
   std::optional<known_stack> known_;
 };

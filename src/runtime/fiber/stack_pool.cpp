@@ -133,7 +133,6 @@ bool fiber_stack_pool::was_deeper(fiber_stack& s, std::byte* end) const noexcept
   std::size_t const page = os::page_size();
   // Valgrind reports a read below a stack pointer.
   if (!is_on_valgrind() && !os::looks_blank(end - page)) return true;
-  if (s.blank_looks_++ % k_blank_looks_a_clock_read != 0) return false;
   std::uint64_t const now = __builtin_ia32_rdtsc();
   if (now - s.looked_at_ < k_cycles_between_looks) return false;
   s.looked_at_ = now;
