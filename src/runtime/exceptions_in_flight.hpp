@@ -20,39 +20,30 @@ struct exceptions_in_flight {
   unsigned uncaught;
 };
 
-namespace own {
-
-#if !defined(_LIBCPP_VERSION)
-/// There, it is the same from a thread's begin to its end. Asking costs several nanoseconds.
-inline constinit thread_local exceptions_in_flight* at __attribute__((tls_model("initial-exec"))) = nullptr;
-#endif
-
-[[gnu::always_inline]] inline exceptions_in_flight* exceptions() noexcept {
-#if defined(_LIBCPP_VERSION)
-  return reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
-#else
-  if (!at) at = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
-  return at;
-#endif
-}
-
-}  // namespace own
-
 // Never inlined: the thread before a switch of stacks and the one after it may differ, the address is the thread's.
 
 /// The calling thread's. A signal handler may not ask: the first look of a thread may allocate.
-[[gnu::noinline]] inline exceptions_in_flight* exceptions_here() noexcept { return own::exceptions(); }
+[[gnu::noinline]] inline exceptions_in_flight* exceptions_here() noexcept {
+#if defined(_LIBCPP_VERSION)
+  return reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+#else
+  // The same from a thread's begin to its end, and asking costs several nanoseconds.
+  static constinit thread_local exceptions_in_flight* own __attribute__((tls_model("initial-exec"))) = nullptr;
+  if (!own) own = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+  return own;
+#endif
+}
 /// Leaves the thread with none.
 [[gnu::noinline]] inline exceptions_in_flight take_exceptions() noexcept {
-  auto* const here = own::exceptions();
+  auto* const here = exceptions_here();
   exceptions_in_flight const taken = *here;
   *here = {};
   return taken;
 }
-[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *own::exceptions() = e; }
+[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
 /// The same if an exception that was thrown since may be in flight: the taken ones are below it.
 [[gnu::noinline]] inline void put_exceptions_below(exceptions_in_flight e) noexcept {
-  auto* const here = own::exceptions();
+  auto* const here = exceptions_here();
   if (!here->caught) here->caught = e.caught;  // an exception that leaves its handler is caught no more
   here->uncaught += e.uncaught;
 }
