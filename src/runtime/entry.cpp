@@ -44,9 +44,14 @@ void team::enter(void (*call)(void*), void* argument) {
   --teams_entered;
   // In a child of fork() the place belongs to the parent, and so do its waits.
   if (place == places::k_none || !alive()) return;
+  leave_place(place);
+}
+
+/// The last step of a caller or a stand-in, on its thread's own stack.
+void team::leave_place(unsigned place) noexcept {
   if (places_.is_made(place) && has_used_own_stack(place))
     static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
-  check("caller's place", [&] { return team_checks::of_entered(places_, place); });
+  check("place that is left", [&] { return team_checks::of_entered(places_, place); });
   places_.leave(place);
 }
 

@@ -84,11 +84,8 @@ void team::stand_in(unsigned number) noexcept {
     lock.unlock();
     places_.enter_as_stand_in(place);
     bool const has_place = has_memory(place);
-    if (has_place) {
-      work_as(place, mine.leaves);
-      static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
-    }
-    places_.leave(place);
+    if (has_place) work_as(place, mine.leaves);
+    leave_place(place);
     lock.lock();
     check_counts(s);
     if (!mine.leaves.is_set()) --s.working;

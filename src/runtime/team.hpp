@@ -248,6 +248,7 @@ class team {
   }
 
   bool has_memory(unsigned place) noexcept;
+  void leave_place(unsigned place) noexcept;
   worker_space reserve_space() const noexcept;
   void enter_in_order(void (*call)(void*), void* argument);
   void stand_in(unsigned number) noexcept;
