@@ -2,7 +2,10 @@
 // wrong, and the check names it.
 #include "runtime/fiber/checks.hpp"
 
+#include <filch/cactus.hpp>
+
 #include "broken.hpp"
+#include "scale.hpp"
 
 #include <gtest/gtest.h>
 
@@ -142,6 +145,19 @@ TEST(a_pool_of_stacks, has_more_with_slack_when_a_caller_is_added) {
     EXPECT_TRUE(checks::has_slack(*s)) << i;
   }
   EXPECT_FALSE(checks::has_slack(*x.pool.take()));
+}
+
+/// All stacks that keep pages may be in use elsewhere. The thread's page faults tell that a call touched none.
+TEST(a_caller_s_stack_without_slack, is_given_back_only_after_a_page_fault) {
+  if (is_sanitized || !is_optimised) GTEST_SKIP() << "calls touch other pages";
+  constexpr unsigned k_calls = 200;
+  filch::cactus::pool pool({.workers = 1});
+  pool.run([] { checks::has_slack(*r::this_member().stack) = false; });
+  auto const before = pool.stats().give_backs;
+  for (unsigned i = 0; i < k_calls; ++i) {
+    pool.run([] { EXPECT_FALSE(checks::has_slack(*r::this_member().stack)); });
+  }
+  EXPECT_LT(pool.stats().give_backs - before, k_calls / 4);
 }
 
 }  // namespace

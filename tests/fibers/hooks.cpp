@@ -129,6 +129,23 @@ TYPED_TEST(fiber_hooks, are_called_by_pools_that_were_made_later) {
   EXPECT_EQ(calls.enters, 0);
 }
 
+[[gnu::noinline]] int go_deep(int pages) {
+  char volatile page[4096];
+  for (char volatile& c : page) c = 1;
+  return page[pages] + (pages == 0 ? 0 : go_deep(pages - 1));
+}
+void leave_deep(char const*) noexcept { calls.wrong += go_deep(200) != 201; }
+
+TYPED_TEST(fiber_hooks, leave_no_pages_on_the_stack_of_a_worker) {
+  using S = TypeParam;
+  if (is_sanitized || is_emulated) GTEST_SKIP() << "pages are kept, or others are touched";
+  filch::set_fiber_hooks({nullptr, leave_deep});
+  typename S::pool pool({.workers = 1});
+  pool.run([] {});
+  EXPECT_EQ(calls.wrong, 0);
+  EXPECT_EQ(pool.stats().give_backs, 1u);
+}
+
 TYPED_TEST(fiber_hooks, name_stacks_that_are_used_again) {
   using S = TypeParam;
   std::size_t after_first = 0;
