@@ -36,6 +36,14 @@ class memory_peak {
   std::optional<std::size_t> start_;
 };
 
+/// Writes to so many bytes of stack, a kibibyte a call. Returns the number of calls.
+[[gnu::noinline]] inline std::size_t go_down(std::size_t bytes) {
+  char volatile here[1024];
+  for (char volatile& c : here) c = 1;
+  return bytes <= sizeof here ? static_cast<std::size_t>(here[0])
+                              : go_down(bytes - sizeof here) + static_cast<std::size_t>(here[1]);
+}
+
 /// Threads of this process.
 inline std::size_t thread_count() {
   std::ifstream file("/proc/self/status");

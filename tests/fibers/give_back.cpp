@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t k_mebibyte = std::size_t{1} << 20;
 
-/// Writes to so many bytes of stack, a kibibyte a call.
-[[gnu::noinline]] std::size_t go_down(std::size_t bytes) {
-  char volatile here[1024];
-  for (char volatile& c : here) c = 1;
-  return bytes <= sizeof here ? static_cast<std::size_t>(here[0])
-                              : go_down(bytes - sizeof here) + static_cast<std::size_t>(here[1]);
-}
-
 template <class S> class give_back : public ::testing::Test {
  protected:
   using pool_type = typename S::pool;

@@ -1,4 +1,5 @@
 // filch::set_fiber_hooks: each thread enters and leaves fibers in turn, and each fiber is on one thread at a time.
+#include "memory.hpp"
 #include "stealing.hpp"
 
 #include <filch/fiber_hooks.hpp>
@@ -129,12 +130,7 @@ TYPED_TEST(fiber_hooks, are_called_by_pools_that_were_made_later) {
   EXPECT_EQ(calls.enters, 0);
 }
 
-[[gnu::noinline]] int go_deep(int pages) {
-  char volatile page[4096];
-  for (char volatile& c : page) c = 1;
-  return page[pages] + (pages == 0 ? 0 : go_deep(pages - 1));
-}
-void leave_deep(char const*) noexcept { calls.wrong += go_deep(200) != 201; }
+void leave_deep(char const*) noexcept { calls.wrong += go_down(1'024 * 1'024) != 1'024; }
 
 TYPED_TEST(fiber_hooks, leave_no_pages_on_the_stack_of_a_worker) {
   using S = TypeParam;

@@ -19,14 +19,6 @@ constexpr std::size_t k_deep = 20 * k_mebibyte;
 constexpr std::size_t k_kept = 2 * k_mebibyte;
 constexpr unsigned k_workers = 4;
 
-/// Writes to so many bytes of stack, a kibibyte a call.
-[[gnu::noinline]] std::size_t go_down(std::size_t bytes) {
-  char volatile here[1024];
-  for (char volatile& c : here) c = 1;
-  return bytes <= sizeof here ? static_cast<std::size_t>(here[0])
-                              : go_down(bytes - sizeof here) + static_cast<std::size_t>(here[1]);
-}
-
 /// Frames of so many bytes, of which one or two are written to.
 template <std::size_t Bytes> [[gnu::noinline]] int go_down_sparsely(int n) {
   char volatile room[Bytes];

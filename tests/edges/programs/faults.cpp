@@ -260,13 +260,6 @@ template <class S> void steal_with_less_stack() {
               stats.stack_bytes < 64 * k_mebibyte ? "less" : "all the");
 }
 
-/// Writes to so many pages of stack.
-[[gnu::noinline]] long go_down(long pages) {
-  char volatile page[4096];
-  for (char volatile& x : page) x = 1;
-  return pages == 0 ? 0 : go_down(pages - 1) + page[pages % 4096];
-}
-
 /// There is no stack for fibers, while thieves have requested and sleep: all tasks run on the home stack, which is
 /// given back, too.
 template <class S> void run_without_stacks() {
@@ -274,7 +267,7 @@ template <class S> void run_without_stacks() {
   while (pool.stats().sleeps == 0) std::this_thread::yield();
   map_fault.arm(1, true);
   long const result =
-      pool.run([] { return filch::join<S>([] { return go_down(1'000); }, [] { return fib(15); }).second; });
+      pool.run([] { return filch::join<S>([] { return go_down(4 * k_mebibyte); }, [] { return fib(15); }).second; });
   map_fault.disarm();
   std::printf("%ld, %s; ", result, pool.stats().give_backs ? "given back" : "kept");
 }
