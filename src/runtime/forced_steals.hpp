@@ -1,5 +1,5 @@
-// FILCH_FORCE_STEAL, a build for tests: one constant for each decision that it changes. Schedulers and the worker
-// loop read their decision, not the build. fiber/forced_steals.hpp hands over unstolen tasks.
+// FILCH_FORCE_STEAL, a build for tests: one constant for each decision that it changes in schedulers with fibers.
+// They read their decision, not the build. fiber/forced_steals.hpp hands over unstolen tasks.
 #pragma once
 
 namespace filch::runtime {

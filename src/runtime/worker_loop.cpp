@@ -3,7 +3,6 @@
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
 #include "runtime/checks.hpp"
-#include "runtime/forced_steals.hpp"
 #include "runtime/pools.hpp"
 #include "runtime/team.hpp"
 
@@ -68,14 +67,14 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   clock::time_point next_to_insist{};
   while (!stop.is_set()) {
     if (!alive()) child_can_t_go_on();
-    cycles const begin = k_steals_at_any_pace ? 0 : time_stamp();
+    cycles const begin = time_stamp();
     if (pace.waits(begin) && is_free_for_call(me)) {
       pause_between_looks(0);
       continue;
     }
     bool const has_stolen = steal_and_run(me);
     if (has_stolen || help_a_group(me)) {
-      if (!k_steals_at_any_pace && !keeps_accounts()) {
+      if (!keeps_accounts()) {
         cycles const end = time_stamp();
         if (has_stolen) {
           stolen_task const& task = stolen_[me];

@@ -8,6 +8,7 @@
 #include "runtime/fiber/forced_steals.hpp"
 #include "runtime/fiber/hooks.hpp"
 #include "runtime/fiber/stack_pool.hpp"
+#include "runtime/forced_steals.hpp"
 #include "runtime/random.hpp"
 #include "runtime/team.hpp"
 
@@ -145,8 +146,8 @@ class fiber_team : public team {
   void run_at_home(fiber_member& me, void (*call)(void*), void* argument) noexcept;
   void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
-  /// A stack is taken, begun and left for each.
-  cycles cost_of_steal() const noexcept override { return 8'000; }
+  /// A stack is taken, begun and left for each. Thieves never pause if steals cost nothing.
+  cycles cost_of_steal() const noexcept override { return k_steals_at_any_pace ? 0 : 8'000; }
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;
