@@ -52,7 +52,8 @@ void team::leave_place(unsigned place) noexcept {
   if (places_.is_made(place) && has_used_own_stack(place))
     static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
   check("place that is left", [&] { return team_checks::of_entered(places_, place); });
-  places_.leave(place);
+  bool const is_in_call = places_.is_callers(place) && places::is_call(places_.call_at(place));
+  if (!is_in_call || sources_.end_call(place)) places_.leave(place);
 }
 
 /// Makes the place's memory at its first use. By the thread that has entered it.

@@ -55,15 +55,17 @@ class places {
   void leave(unsigned place) noexcept { in_use_.fetch_and(~bit_of(place), std::memory_order_seq_cst); }
 
   /// Caller at its place: a call begins.
-  void begin_call(unsigned place) noexcept {
-    auto& calls = calls_[bit_number(place)];
-    // relaxed: a number to compare; what is of the call is ordered by its tasks.
-    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  /// The number of the newest call at a caller's place.
+  void begin_call(unsigned place) noexcept { next_call(place); }
+  /// Caller at its place: its call is over.
+  void end_call(unsigned place) noexcept { next_call(place); }
+  /// The number of the call at a caller's place. Even: there is none.
   std::uint32_t call_at(unsigned place) const noexcept {
-    return calls_[bit_number(place)].load(std::memory_order_relaxed);  // relaxed: as above
+    // relaxed: a number to compare. What is of the call is ordered by its tasks, or by the lock of task_sources.
+    return calls_[callers_number(place)].load(std::memory_order_relaxed);
   }
+  static bool is_call(std::uint32_t number) noexcept { return number % 2 != 0; }
+  /// A number below k_callers for each caller's place.
+  unsigned callers_number(unsigned place) const noexcept { return bit_number(place); }
 
   /// Does the place have its memory? Called by the thread that has entered it.
   bool is_made(unsigned place) const noexcept { return is_threads(place) || (bits_made() & bit_of(place)) != 0; }
@@ -112,6 +114,9 @@ class places {
  private:
   friend struct team_checks;
   bool is_threads(unsigned place) const noexcept { return place != 0 && place <= threads_; }
+  void next_call(unsigned place) noexcept {
+    calls_[callers_number(place)].store(call_at(place) + 1, std::memory_order_relaxed);  // relaxed: see call_at
+  }
   /// relaxed: a hint, but for the bit that the calling thread has set.
   std::uint64_t bits_in_use() const noexcept { return in_use_.load(std::memory_order_relaxed); }
   /// edge entry-5: acquire, the places' memory.

@@ -4,6 +4,8 @@
 
 #include "runtime/team.hpp"
 
+#include <utility>
+
 namespace filch::runtime {
 
 void task_sources::add(source& s) noexcept {
@@ -18,8 +20,8 @@ void task_sources::remove(source& s) noexcept {
   std::unique_lock lock(mutex_);
   (s.previous_ ? s.previous_->next_ : first_) = s.next_;
   if (s.next_) s.next_->previous_ = s.previous_;
-  open_.set(open_.own() - 1);
   left_.wait(lock, [&s] { return s.helpers_ == 0; });
+  open_.set(open_.own() - 1);  // not before: end_call() looks for helpers
 }
 
 task_sources::source* task_sources::find(of_root wanted) const noexcept {
@@ -30,16 +32,40 @@ task_sources::source* task_sources::find(of_root wanted) const noexcept {
   return nullptr;
 }
 
-task_sources::source* task_sources::take(of_root wanted) noexcept {
-  std::lock_guard const lock(mutex_);
-  source* const s = find(wanted);
-  if (s) ++s->helpers_;
-  return s;
+/// Is the call still going on in which s was made?
+bool task_sources::is_of_call(source const& s) const noexcept {
+  return places::is_call(s.call_) && places_.call_at(s.root_) == s.call_;
 }
 
-void task_sources::done(source& s) noexcept {
+task_sources::taken task_sources::take(of_root wanted) noexcept {
   std::lock_guard const lock(mutex_);
+  source* const s = find(wanted);
+  if (!s) return {nullptr, k_any_root};
+  ++s->helpers_;
+  if (!is_of_call(*s)) return {s, k_any_root};
+  ++held(s->root_).helpers;  // edge group-6: acquire, the lock: the call is not over
+  return {s, s->root_};
+}
+
+void task_sources::done(source& s, bool is_of_call) noexcept {
+  std::lock_guard const lock(mutex_);
+  if (is_of_call) {
+    held_place& place = held(s.root_);
+    if (--place.helpers == 0 && std::exchange(place.is_left, false)) places_.leave(s.root_);
+  }
   if (--s.helpers_ == 0) left_.notify_all();
+}
+
+bool task_sources::end_call(unsigned place) noexcept {
+  if (!any()) {  // a group that was made in the call would be open
+    places_.end_call(place);
+    return true;
+  }
+  std::lock_guard const lock(mutex_);
+  places_.end_call(place);  // edge group-6: release, the lock
+  held_place& here = held(place);
+  here.is_left = here.helpers != 0;
+  return !here.is_left;
 }
 
 bool task_sources::any_with_tasks(of_root wanted) noexcept {
@@ -64,26 +90,27 @@ task_sources::of_root team::groups_for(unsigned me) const noexcept {
 
 /// One look at the open groups, after a search in vain; true if tasks were run.
 bool team::help_a_group(unsigned me) {
-  detail::task_source* const s = sources_.any() ? sources_.take(groups_for(me)) : nullptr;
+  if (!sources_.any()) return false;
+  auto const [s, root] = sources_.take(groups_for(me));
   if (!s) return false;
+  bool const is_of_call = root != k_any_root;
   if (!is_free_for_call(me)) {
-    sources_.done(*s);
+    sources_.done(*s, is_of_call);
     return false;
   }
   has_work(me);
   note(me, trace::kind::takes, me);
   // The call may end on another worker.
-  run_call(
-      me, s->root_,
-      [](void* p) {
-        auto& source = *static_cast<detail::task_source*>(p);
-        task_sources& all = source.team_->sources_;
-        source.help();
-        all.done(source);
-      },
-      s);
+  run_call(me, root, is_of_call ? &help_group<true> : &help_group<false>, s);
   note(me, trace::kind::returns);
   return true;
+}
+
+template <bool IsOfCall> void team::help_group(void* p) {
+  auto& source = *static_cast<detail::task_source*>(p);
+  task_sources& all = source.team_->sources_;
+  source.help();
+  all.done(source, IsOfCall);
 }
 
 void team::group_has_more(std::uint16_t root, std::uint32_t call) noexcept {

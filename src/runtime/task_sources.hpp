@@ -7,6 +7,7 @@
 #include "runtime/group/words.hpp"
 #include "runtime/places.hpp"
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -16,6 +17,8 @@ namespace filch::runtime {
 class task_sources {
  public:
   using source = detail::task_source;
+
+  explicit task_sources(places& all) noexcept : places_(all) {}
 
   /// Is any open? edge group-2: seq_cst.
   bool any() const noexcept { return open_.get() != 0; }
@@ -27,19 +30,36 @@ class task_sources {
     std::uint16_t root;
     std::uint32_t call;
   };
-  /// Such a source with tasks, or null. The worker helps it until done().
-  source* take(of_root wanted) noexcept;
-  void done(source& s) noexcept;
+  /// Such a source with tasks, or null. The worker helps it until done(), with forks of that root: the source's while
+  /// its call lasts, later none.
+  struct taken {
+    source* from;
+    std::uint16_t root;
+  };
+  taken take(of_root wanted) noexcept;
+  void done(source& s, bool is_of_call) noexcept;
+  /// Caller at its place: its call is over. False: helpers still have its root, and the last of them frees the place.
+  bool end_call(unsigned place) noexcept;
   /// Has one of them tasks?
   bool any_with_tasks(of_root wanted) noexcept;
 
  private:
+  /// It keeps a caller's place in use.
+  struct held_place {
+    unsigned helpers = 0;  // with its root
+    bool is_left = false;  // by its caller
+  };
   source* find(of_root wanted) const noexcept;
+  bool is_of_call(source const& s) const noexcept;
+  held_place& held(unsigned place) noexcept { return held_[places_.callers_number(place)]; }
 
+  places& places_;
   shared_count open_;
   std::mutex mutex_;
   std::condition_variable left_;
-  source* first_ = nullptr;  // under mutex_
+  // Under mutex_.
+  source* first_ = nullptr;
+  std::array<held_place, places::k_callers> held_{};
 };
 
 }  // namespace filch::runtime

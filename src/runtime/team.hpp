@@ -237,6 +237,7 @@ class team {
 
   void thread_main(unsigned me);
   bool help_a_group(unsigned me);
+  template <bool IsOfCall> static void help_group(void* source);
   void group_has_more(std::uint16_t root, std::uint32_t call) noexcept;
   task_sources::of_root groups_for(unsigned me) const noexcept;
   /// Searches as the calling thread's worker until `stop`.
@@ -286,7 +287,7 @@ class team {
   std::vector<std::unique_ptr<profile::measured_worker>> profiles_;  // of each place; empty unless it is measured
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
-  task_sources sources_;
+  task_sources sources_{places_};
   stop_flag stopping_;
   caller_count callers_;  // calls in enter()
   std::mutex spare_mutex_;

@@ -469,6 +469,50 @@ TYPED_TEST(task_group, that_outlives_its_call_is_no_other_callers) {
   }
 }
 
+TYPED_TEST(task_group, forks_of_tasks_of_an_earlier_call_are_no_other_callers) {
+  if constexpr (!steals<TypeParam> || steals_are_forced<TypeParam>) {
+    GTEST_SKIP() << "it has no threads, or a task waits until another worker has its fork";
+  } else {
+    typename TypeParam::pool pool({.workers = 3});
+    std::unique_ptr<filch::task_group<TypeParam>> group;
+    gate begun, next_call, tried;
+    std::atomic<bool> is_taken{false}, is_with_caller{false};
+    auto const me = std::this_thread::get_id();
+    unsigned place = 0;
+    pool.run([&] {
+      place = TypeParam::worker_index();
+      group = std::make_unique<filch::task_group<TypeParam>>();
+      group->run([&] {
+        begun.open();
+        EXPECT_TRUE(next_call.pass());
+        filch::join<TypeParam>(
+            [&] {
+              // Time in which the caller could take it.
+              auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+              while (!is_taken && std::chrono::steady_clock::now() < end) filch::poll<TypeParam>();
+              tried.open();
+            },
+            [&] {
+              is_with_caller = std::this_thread::get_id() == me;
+              is_taken = true;
+            });
+      });
+      EXPECT_TRUE(begun.pass()) << "no worker takes the task";
+    });
+    pool.run([&] {
+      // The caller searches meanwhile.
+      join_taken<TypeParam>([&] {
+        next_call.open();
+        EXPECT_TRUE(tried.pass());
+      });
+    });
+    EXPECT_FALSE(is_with_caller) << "a fork of a task of the first call";
+    pool.run([&] { EXPECT_TRUE(group->wait()); });
+    group.reset();
+    pool.run([&] { EXPECT_EQ(TypeParam::worker_index(), place) << "the first call's place is free again"; });
+  }
+}
+
 /// Calls f in a child of fork(). Returns its exit status.
 template <class Fn> int in_child(Fn f) {
   pid_t const child = fork();
