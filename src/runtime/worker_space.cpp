@@ -89,7 +89,7 @@ bool worker_space::must_ask(when now) noexcept {
   asked_at_ = time_stamp();
   // Another thread's number differs, but by chance.
   std::uint64_t const faults = os::own_page_faults();
-  return std::exchange(faults_when_asked_, faults) != faults;
+  return std::exchange(faults_when_asked_, faults) != faults || ++not_asked_ % k_questions_left_out == 0;
 }
 
 /// Empty if the thread is on another stack, as in another pool's run.

@@ -54,6 +54,8 @@ class worker_space {
   // the system takes two to four microseconds, and longer while other threads map memory. So a thread does not ask
   // again if it has had no page fault since.
   static constexpr std::int64_t k_between_questions = 500'000;
+  // Seldom without a page fault: another thread may have locked all memory, which fills it.
+  static constexpr unsigned k_questions_left_out = 64;
 
   pages unused_stack(std::byte* in_use, std::size_t kept) const noexcept;
   pages unused_upper(std::byte* in_use, std::size_t kept) const noexcept;
@@ -65,6 +67,7 @@ class worker_space {
   clock::time_point rests_until_{};
   std::int64_t asked_at_ = 0;
   std::uint64_t faults_when_asked_ = 0;  // of the thread that asked; 0: there may be pages
+  unsigned not_asked_ = 0;               // so often without a page fault
 };
 
 }  // namespace filch::runtime

@@ -190,9 +190,12 @@ void fiber_team::run_at_home(fiber_member& me, void (*call)(void*), void* argume
   run_in_order(call, argument);
 }
 
-/// Hooks are the program's code, and run there.
+/// Hooks are the program's code, and run there. Now and then it counts as used: a program that locks its memory fills
+/// it.
 bool fiber_team::has_used_own_stack(unsigned me) noexcept {
-  return std::exchange(members_[me]->has_used_home, false) || has_hooks_;
+  constexpr unsigned k_between_looks = 256;
+  fiber_member& m = *members_[me];
+  return std::exchange(m.has_used_home, false) || has_hooks_ || ++m.leaves % k_between_looks == 0;
 }
 
 void fiber_team::run_in_order(void (*call)(void*), void* argument) {

@@ -47,6 +47,7 @@ struct alignas(64) fiber_member : detail::fiber_worker {
   unasked_offers unasked;
   fiber_stack* home = nullptr;   // the stack on which the worker searches
   bool has_used_home = false;    // a call ran there, for want of another stack
+  unsigned leaves = 0;           // of a caller's place
   fiber_stack* stack = nullptr;  // the stack of the fiber that it runs
   fiber_stack* spare = nullptr;
   detail::fiber_task* next_task = nullptr;  // for a fiber that begins
