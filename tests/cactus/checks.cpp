@@ -59,7 +59,7 @@ TEST(cactus_checks, name_each_broken_word_of_the_places) {
       {"w.places <= runtime::open_range::k_most",
        [](auto& x) { x.w.places = filch::runtime::open_range::k_most + 1; }},
       {"w.base <= w.head", [](auto& x) { x.w.head = x.w.base - 1; }},
-      {"w.index_of_head() <= w.places", [](auto& x) { x.w.head = x.w.base + 9; }},
+      {"open.end <= w.places", [](auto& x) { x.w.open.offer_to(9); }},
       {"open.tail <= open.end",
        [](auto& x) {
          x.steal();

@@ -38,6 +38,17 @@ TEST_F(stack_overflow, in_a_nested_pool_names_that_pool) {
   expect_report("overflow-in-nested-pool", "worker 0", "KiB");
 }
 
+#if FILCH_HAS_CACTUS
+TEST_F(stack_overflow, of_tasks_beside_a_stack_of_the_program_s_own_is_reported_in_one_line) {
+  expect_quiet_end(run("some-joins-on-a-stack-of-its-own"), 0, "10000\n");
+  auto const e = run("too-many-joins-on-a-stack-of-its-own");
+  EXPECT_EQ(e.signal, SIGSEGV) << e;
+  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_TRUE(e.says("too many joins inside each other")) << e;
+  EXPECT_TRUE(e.says("FILCH_STACK_SIZE")) << e;
+}
+#endif
+
 TEST_F(stack_overflow, outside_all_tasks_is_not_reported) {
   auto const e = run("overflow-outside");
   EXPECT_EQ(e.signal, SIGSEGV) << e;

@@ -131,10 +131,11 @@ bool can_reserve(std::size_t bytes) noexcept {
 reservation::reservation(std::size_t bytes) noexcept {
   std::size_t const page = page_size();
   std::size_t const rounded = (bytes + page - 1) / page * page;
-  if (rounded < bytes || rounded + k_guard < rounded) return;
-  start_ = guard_ = reserve(rounded + k_guard);
+  std::size_t const whole = k_guard + rounded + page;
+  if (rounded < bytes || whole < rounded) return;
+  start_ = guard_ = reserve(whole);
   if (!start_) return;
-  whole_ = rounded + k_guard;
+  whole_ = whole;
   if (mprotect(guard_ + k_guard, rounded, PROT_READ | PROT_WRITE) != 0) return;
   low_ = guard_ + k_guard;
   bytes_ = rounded;
@@ -242,6 +243,11 @@ void reservation::use_small_pages() const noexcept { madvise(low_, bytes_, MADV_
 bool reservation::guards(void const* address) const noexcept {
   auto const* const p = static_cast<std::byte const*>(address);
   return low_ && p >= guard_ && p < low_;
+}
+
+bool reservation::guards_above(void const* address) const noexcept {
+  auto const* const p = static_cast<std::byte const*>(address);
+  return low_ && p >= high() && p < start_ + whole_;
 }
 
 char const* describe_errno(int error) noexcept {

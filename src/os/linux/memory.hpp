@@ -6,7 +6,8 @@
 
 namespace filch::os {
 
-/// A range of reserved address space; pages cost memory once touched. Below it lies a guard that faults.
+/// A range of reserved address space; pages cost memory once touched. Below it lies a guard that faults, and so does
+/// a page above it, if it has no lower part.
 class reservation {
  public:
   reservation() noexcept = default;
@@ -39,6 +40,8 @@ class reservation {
   void use_small_pages() const noexcept;
   /// Is this the address of a byte of the guard?
   bool guards(void const* address) const noexcept;
+  /// Is it the address of a byte of the page above?
+  bool guards_above(void const* address) const noexcept;
 
  private:
   static constexpr std::size_t k_guard = 256 * 1024;

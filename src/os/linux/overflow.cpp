@@ -116,10 +116,14 @@ void guarded_stack::leave() noexcept { innermost = outer_; }
 
 bool guarded_stack::report(void const* address) noexcept {
   for (auto const* s = innermost; s; s = s->outer_) {
-    if (!s->guard_.guards(address)) continue;
+    bool const is_above = s->guard_.guards_above(address);
+    if (!is_above && !s->guard_.guards(address)) continue;
     line message;
-    message << "filch: stack overflow in a task on worker " << std::size_t{s->worker_} << ": its stack of "
-            << s->bytes_ / 1024 << " KiB is used up; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
+    message << (is_above ? "filch: too many joins inside each other, on a stack of the program's own, on worker "
+                         : "filch: stack overflow in a task on worker ")
+            << std::size_t{s->worker_} << (is_above ? ": its tasks fit a stack of " : ": its stack of ")
+            << s->bytes_ / 1024 << (is_above ? " KiB" : " KiB is used up")
+            << "; raise FILCH_STACK_SIZE or pool_options::stack_size\n";
     message.print();
     return true;
   }

@@ -18,7 +18,8 @@ class guarded_stack {
   void enter(unsigned worker) noexcept;
   void leave() noexcept;
 
-  /// In the fault handler: reports the fault if it is an overflow of this stack or one further out.
+  /// In the fault handler: reports the fault if it is an overflow of this stack or one further out, or of the tasks
+  /// above one.
   static bool report(void const* address) noexcept;
 
  private:

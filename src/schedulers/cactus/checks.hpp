@@ -19,7 +19,7 @@ inline runtime::broken_condition broken_places(cactus_member& w) noexcept {
   FILCH_HOLDS(w.base == reinterpret_cast<fiber_task**>(&w + 1));
   FILCH_HOLDS(w.places <= runtime::open_range::k_most);
   FILCH_HOLDS(w.base <= w.head);
-  FILCH_HOLDS(w.index_of_head() <= w.places);
+  FILCH_HOLDS(open.end <= w.places);
   FILCH_HOLDS(open.tail <= open.end);
   FILCH_HOLDS(open.end <= w.index_of_head());
   FILCH_HOLDS(read <= open.tail);

@@ -23,7 +23,7 @@ void cactus_pushed_slow() noexcept {
   if (w.profile) [[unlikely]]
     return w.profile->pushed(w, reinterpret_cast<void const*>(w.head[-1]->run));
   check(w);
-  team_of(w).publish(w, w.index_of_head());
+  if (w.end_of_offers() > w.open.peek().end) team_of(w).publish(w, w.end_of_offers());
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
@@ -58,7 +58,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
     case runtime::taken_back::was_private:  // but a thief requests, or did
       w.head = w.base + place;
       if (w.requests().is_to_be_answered()) {
-        if (place > left.end) publish(w, place);
+        if (w.end_of_offers() > left.end) publish(w, w.end_of_offers());
       } else if (w.requests().state() == split_state::still_requested && !goes_on_being_public(w)) {
         make_quiet(w, w.base + left.end);
       }

@@ -7,6 +7,7 @@
 #include "runtime/fiber/team.hpp"
 #include "schedulers/cactus/words.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -36,6 +37,8 @@ struct alignas(64) cactus_member : runtime::fiber_member {
 
   split_word requests() noexcept { return split_word(*this); }
   std::uint32_t index_of_head() const noexcept { return static_cast<std::uint32_t>(head - base); }
+  /// Tasks below this may be offered. Deeper ones stay private: the open range has no numbers for them.
+  std::uint32_t end_of_offers() const noexcept { return std::min(index_of_head(), places); }
 };
 
 /// The number of open forks of the worker's fiber since it began, stolen ones included.

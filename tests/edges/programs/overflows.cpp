@@ -1,6 +1,8 @@
 // Running out of stack, and other faults.
 #include "programs/scenario.hpp"
 
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <csignal>
 #include <cstdint>
@@ -41,6 +43,38 @@ scenario const by_joins{"overflow-by-joins", [](int) {
                           filch::pool pool(small());
                           pool.run([] { return forks_for_ever(zero); });
                         }};
+
+#if FILCH_HAS_CACTUS
+long deep(long n) {
+  if (n == 0) return 0;
+  auto const [a, b] = filch::join<filch::cactus>([n] { return deep(n - 1); }, [] { return 1L; });
+  return a + b;
+}
+
+ucontext_t of_task, of_coroutine;
+long levels = 0;
+long counted = 0;
+
+/// So many joins inside each other, on a large stack of the program's own.
+void join_on_own_stack(long n) {
+  filch::cactus::pool pool({.workers = 1, .stack_size = std::size_t{64} << 10});
+  std::size_t const bytes = std::size_t{1} << 30;
+  void* const low = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  levels = n;
+  pool.run([&] {
+    getcontext(&of_coroutine);
+    of_coroutine.uc_stack.ss_sp = low;
+    of_coroutine.uc_stack.ss_size = bytes;
+    of_coroutine.uc_link = &of_task;
+    makecontext(&of_coroutine, [] { counted = deep(levels); }, 0);
+    swapcontext(&of_task, &of_coroutine);
+  });
+  std::printf("%ld\n", counted);
+}
+
+scenario const few_joins{"some-joins-on-a-stack-of-its-own", [](int) { join_on_own_stack(10'000); }};
+scenario const many_joins{"too-many-joins-on-a-stack-of-its-own", [](int) { join_on_own_stack(1'000'000); }};
+#endif
 
 scenario const in_nested{"overflow-in-nested-pool", [](int) {
                            filch::pool outer({.workers = 2});
