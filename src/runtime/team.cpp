@@ -31,7 +31,7 @@ constexpr std::size_t k_spare_stacks_most = 128;
 team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside)
     : settings_(std::move(s)),
       tolerate_missing_threads_(tolerate_missing_threads),
-      fork_generation_(runtime::fork_generation()),
+      fork_generation_((count_forks(), runtime::fork_generation())),
       places_(settings_.workers),
       spaces_(places_.all()),
       idle_(places_.all()),

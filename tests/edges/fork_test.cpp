@@ -81,6 +81,14 @@ TEST(a_child_of_fork, leaves_detached_tasks_to_its_parent) {
 
 TEST(a_child_of_fork, may_have_children) { expect_quiet_end(run("fork-chain", 6), 0, "all right\n"); }
 
+TEST(a_fork, may_wait_for_a_lock_whose_holder_makes_pools) {
+  expect_quiet_end(run("fork-beside-a-maker-of-pools"), 0, "child exited with 5\nparent: 1\n");
+}
+
+TEST(a_fork, may_have_handlers_that_make_pools) {
+  expect_quiet_end(run("fork-with-handlers-that-make-pools"), 0, "child exited with 5\nparent: 2\n");
+}
+
 TEST(a_child_of_fork, is_whole_beside_any_other_threads) {
   if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
   expect_quiet_end(run("fork-while-busy", scaled(100)), 0, "wrong: 0\n");
