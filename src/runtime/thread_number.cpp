@@ -45,7 +45,7 @@ void give_back(void*) {
 
 /// If the system has no key left, or no memory for one, numbers are not given back: no thread gets a used one.
 void give_back_at_end() {
-  static os::at_thread_end const at_end(give_back);
+  static constinit os::at_thread_end at_end(give_back);
   static_cast<void>(at_end.pass(&number));
 }
 

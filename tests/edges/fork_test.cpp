@@ -89,6 +89,11 @@ TEST(a_fork, may_have_handlers_that_make_pools) {
   expect_quiet_end(run("fork-with-handlers-that-make-pools"), 0, "child exited with 5\nparent: 2\n");
 }
 
+TEST(a_child_of_fork, has_fresh_pools_beside_a_thread_that_sets_fiber_hooks) {
+  if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
+  expect_quiet_end(run("fork-beside-fiber-hooks", scaled(200)), 0, "wrong: 0\n");
+}
+
 TEST(a_child_of_fork, is_whole_beside_any_other_threads) {
   if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
   expect_quiet_end(run("fork-while-busy", scaled(100)), 0, "wrong: 0\n");

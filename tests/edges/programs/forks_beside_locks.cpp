@@ -2,6 +2,8 @@
 #include "programs/forking.hpp"
 #include "programs/scenario.hpp"
 
+#include <filch/fiber_hooks.hpp>
+
 #include <pthread.h>
 #include <unistd.h>
 
@@ -63,6 +65,47 @@ scenario const handlers_make_pools{"fork-with-handlers-that-make-pools", [](int)
                                      wait_for(child);
                                      std::printf("parent: %d\n", ran_in_handlers);
                                    }};
+
+// The enter of one pair never comes with the leave of another.
+std::atomic<int> is_of{0};
+std::atomic<int> mixed{0};
+
+/// Forks beside a thread that calls again and again; every child makes pools.
+void fork_beside(void (*call)(), int rounds) {
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) call();
+  });
+  int wrong = 0;
+  for (int i = 0; i < rounds; ++i) {
+    pid_t const child = fork_now();
+    if (child == 0) {
+      alarm(10);
+      std::_Exit(pools_work() && mixed == 0 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+    ++wrong;
+    break;
+  }
+  stop = true;
+  other.join();
+  std::printf("wrong: %d\n", wrong);
+}
+
+template <int N> filch::fiber_hooks hooks() {
+  return {[](char const*) noexcept { is_of = N; }, [](char const*) noexcept { mixed += is_of != N; }};
+}
+
+scenario const hooks_are_set{"fork-beside-fiber-hooks", [](int rounds) {
+                               fork_beside(
+                                   [] {
+                                     filch::set_fiber_hooks(hooks<1>());
+                                     filch::set_fiber_hooks(hooks<2>());
+                                   },
+                                   rounds);
+                             }};
 
 }  // namespace
 }  // namespace filch_test
