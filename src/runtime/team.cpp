@@ -104,7 +104,11 @@ void team::start() {
 bool team::start_thread(unsigned i) {
   try {
     idle_.looks(i);  // on behalf of the thread, which may take its time
-    threads_.emplace_back([this, i] { thread_main(i); });
+    // It begins with this thread's affinity mask, which is the program's, unless another pool has bound this thread.
+    threads_.emplace_back([this, i, begins_bound = os::is_bound()] {
+      if (begins_bound) os::run_on_all(settings_.processors);
+      thread_main(i);
+    });
     return true;
   } catch (std::system_error const& e) {
     idle_.has_work(i);
