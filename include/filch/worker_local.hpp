@@ -38,7 +38,8 @@ template <class Value, class Make> struct maker_of final : maker<Value> {
 /// One Value for each thread, made at the thread's first call of local(), in cache lines of its own. While a task
 /// runs, no other task has its thread, so it may change the Value without a lock: sums, scratch memory, random number
 /// generators. Workers of all pools, also of nested ones, and threads outside all pools may share a worker_local: two
-/// threads never get the same Value at once. A thread that begins after another one has ended may get its Value.
+/// threads never get the same Value at once. A thread that begins after another one has ended may get its Value. A
+/// child of fork() has the Values of all threads, also of those that stayed in the parent, as they were at the fork.
 ///
 ///     filch::worker_local<long> found;
 ///     filch::for_index(0, n, [&](int i) { found.local() += matches(i); });

@@ -3,10 +3,12 @@
 #include "runtime/nesting.hpp"
 
 #include "runtime/filled_once.hpp"
+#include "runtime/fork_generation.hpp"
 #include "runtime/serve_thieves.hpp"
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 namespace filch::runtime {
 
@@ -16,6 +18,9 @@ namespace {
 
 filled_once<hideable, k_hideables_most> hideables;
 std::mutex adding_hideable;
+
+// Another thread of the parent may have held it. An entry that was not counted yet is written again.
+void renew_in_child() { ::new (static_cast<void*>(&adding_hideable)) std::mutex; }
 
 }  // namespace
 
@@ -31,8 +36,8 @@ void hide_on_entry(hideable h) {
     auto const all = all_hideables();
     return std::any_of(all.begin(), all.end(), [h](hideable const& other) { return other.hide == h.hide; });
   };
-  // Before the lock: in a child of fork() its holder may not exist.
   if (is_there()) return;
+  watch_forks(renew_in_child);
   std::lock_guard const lock(adding_hideable);
   if (is_there()) return;
   hideables.add(h);

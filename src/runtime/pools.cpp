@@ -37,6 +37,7 @@ std::mutex& making_pools() {
 }
 
 void forget_in_child(std::atomic<void*>& place) {
+  watch_forks(forget_all);
   std::lock_guard const lock(adding);
   auto const all = to_forget.all();
   if (std::find(all.begin(), all.end(), &place) == all.end()) to_forget.add(&place);

@@ -129,8 +129,9 @@ settings resolve(pool_options const& options) {
   s.give_back = resolve_give_back(options.stack_give_back);
   s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true);
   s.stats = switch_from_environment("FILCH_STATS");
-  s.profile = profile::is_asked_for() && fork_generation() == 0;
-  s.trace = trace::is_asked_for() && fork_generation() == 0;
+  // In this order: in a child of fork() another thread of the parent may have been in is_asked_for().
+  s.profile = fork_generation() == 0 && profile::is_asked_for();
+  s.trace = fork_generation() == 0 && trace::is_asked_for();
   return s;
 }
 

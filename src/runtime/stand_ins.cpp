@@ -5,6 +5,7 @@
 #include <filch/blocking.hpp>
 
 #include "os/linux/overflow.hpp"
+#include "os/linux/processors.hpp"
 #include "runtime/checks.hpp"
 
 #include <algorithm>
@@ -46,7 +47,11 @@ void team::want_stand_in(stand_ins& s) noexcept {
   bool const are_too_few = s.waiting() - s.working > s.free();
   if (are_too_few && s.threads.size() < places_.stand_ins()) {
     try {
-      s.threads.emplace_back([this, number = static_cast<unsigned>(s.threads.size())] { stand_in(number); });
+      // It works for any worker, so it is bound to no processor, even if the worker that starts it is.
+      s.threads.emplace_back([this, number = static_cast<unsigned>(s.threads.size()), begins_bound = os::is_bound()] {
+        if (begins_bound) os::run_on_all(settings_.processors);
+        stand_in(number);
+      });
     } catch (std::exception const&) {  // one worker fewer for a while
     }
   }

@@ -25,11 +25,16 @@ struct section {
   std::string own;  // the scheduler's counters
 };
 
+struct list_of_pools {
+  std::vector<team*> live;
+  std::vector<section> finished;
+  list_of_pools* of_parent = nullptr;
+};
 struct registry {
   std::mutex mutex;
-  std::vector<team*> live;        // under mutex
-  std::vector<section> finished;  // under mutex
-  bool print = false;             // under mutex
+  // under mutex
+  list_of_pools* pools = new list_of_pools;
+  bool print = false;
 };
 
 // Never destroyed: teams may outlive static destruction.
@@ -37,6 +42,9 @@ registry& the_registry() {
   static registry* const r = new registry;
   return *r;
 }
+// Made when the library is loaded: a child that was forked during another thread's first call would wait for that
+// thread for ever.
+[[maybe_unused]] registry const& made_early = the_registry();
 
 section figures_of(team const& t, unsigned number) {
   section s;
@@ -71,17 +79,17 @@ void print_section(section const& s) {
 void print_at_exit() {
   registry& r = the_registry();
   std::lock_guard const lock(r.mutex);
-  for (auto const& s : r.finished) print_section(s);
-  unsigned number = static_cast<unsigned>(r.finished.size());
-  for (team const* t : r.live) print_section(figures_of(*t, ++number));
+  for (auto const& s : r.pools->finished) print_section(s);
+  unsigned number = static_cast<unsigned>(r.pools->finished.size());
+  for (team const* t : r.pools->live) print_section(figures_of(*t, ++number));
 }
 
 void forget_in_child() {
   registry& r = the_registry();
-  // Another thread of the parent may have held it.
+  // Another thread of the parent may have held the lock, and may have been changing the lists, which are not read
+  // again.
   ::new (static_cast<void*>(&r.mutex)) std::mutex;
-  r.live.clear();
-  r.finished.clear();
+  r.pools = new list_of_pools{.live = {}, .finished = {}, .of_parent = r.pools};
 }
 
 }  // namespace
@@ -90,7 +98,7 @@ void register_team(team& t, bool print) {
   registry& r = the_registry();
   watch_forks(forget_in_child);
   std::lock_guard const lock(r.mutex);
-  r.live.push_back(&t);
+  r.pools->live.push_back(&t);
   if (print && !r.print) {
     r.print = true;
     std::atexit(print_at_exit);
@@ -100,12 +108,12 @@ void register_team(team& t, bool print) {
 void retire_team(team& t) noexcept {
   registry& r = the_registry();
   std::lock_guard const lock(r.mutex);
-  auto const found = std::find(r.live.begin(), r.live.end(), &t);
-  if (found == r.live.end()) return;
-  r.live.erase(found);
+  auto const found = std::find(r.pools->live.begin(), r.pools->live.end(), &t);
+  if (found == r.pools->live.end()) return;
+  r.pools->live.erase(found);
   if (!r.print) return;
   try {
-    r.finished.push_back(figures_of(t, static_cast<unsigned>(r.finished.size()) + 1));
+    r.pools->finished.push_back(figures_of(t, static_cast<unsigned>(r.pools->finished.size()) + 1));
   } catch (std::bad_alloc const&) {  // a table without this pool
   }
 }

@@ -110,7 +110,7 @@ template <class Stack, class Member> class task_places {
   }
 
   static void begin_stay(staying& s) {
-    [[maybe_unused]] static bool const once = (runtime::hide_on_entry({hide, show, answer, block}), true);
+    runtime::hide_on_entry({hide, show, answer, block});
     s.outer = Stack::self();
     serve_own_thieves();
     s.top = s.end = &no_room;

@@ -31,7 +31,7 @@ constexpr std::size_t k_spare_stacks_most = 128;
 team::team(settings s, bool tolerate_missing_threads, bytes_beside const& beside)
     : settings_(std::move(s)),
       tolerate_missing_threads_(tolerate_missing_threads),
-      fork_generation_(runtime::fork_generation()),
+      fork_generation_((count_forks(), runtime::fork_generation())),
       places_(settings_.workers),
       spaces_(places_.all()),
       idle_(places_.all()),
@@ -104,7 +104,11 @@ void team::start() {
 bool team::start_thread(unsigned i) {
   try {
     idle_.looks(i);  // on behalf of the thread, which may take its time
-    threads_.emplace_back([this, i] { thread_main(i); });
+    // It begins with this thread's affinity mask, which is the program's, unless another pool has bound this thread.
+    threads_.emplace_back([this, i, begins_bound = os::is_bound()] {
+      if (begins_bound) os::run_on_all(settings_.processors);
+      thread_main(i);
+    });
     return true;
   } catch (std::system_error const& e) {
     idle_.has_work(i);

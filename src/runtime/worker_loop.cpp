@@ -3,6 +3,7 @@
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
 #include "runtime/checks.hpp"
+#include "runtime/fork_generation.hpp"
 #include "runtime/pools.hpp"
 #include "runtime/team.hpp"
 
@@ -28,8 +29,9 @@ void team::thread_main(unsigned me) {
   os::need_signal_stack();
   ++teams_entered;
   if (settings_.pin) {
+    watch_forks([] { os::unbind(); });  // a child is outside the pool
     int const processor = settings_.processors[me % settings_.processors.size()];
-    if (!os::bind_to_processor(processor)) {
+    if (!os::bind_to_processor(processor, settings_.processors)) {
       std::fprintf(stderr, "filch: worker %u can't be bound to processor %d; it runs anywhere\n", me, processor);
     }
   }

@@ -48,10 +48,13 @@ bool some_are_in_memory(pages part) noexcept {
          std::any_of(in_memory.begin(), in_memory.begin() + all, [](unsigned char is) { return (is & 1) != 0; });
 }
 
-bool drop(pages p, give_back_policy policy) noexcept {
+bool drop_stack(pages p, give_back_policy policy) noexcept {
   return policy == give_back_policy::mmap ? os::reservation::replace_pages(p.first, p.second)
                                           : os::reservation::drop_pages(p.first, p.second);
 }
+
+/// By madvise under any policy: thieves may still read tasks there, and a fresh map can't be read at first.
+bool drop_upper(pages p) noexcept { return os::reservation::drop_pages(p.first, p.second); }
 
 }  // namespace
 
@@ -77,7 +80,7 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
   if (has_stack && now == when::sleeps_in_join && where_frames_lead(all_.low(), middle_) != frames_lead::to_its_top) {
     has_stack = false;
   }
-  bool const is_done = (!has_stack || drop(stack, policy)) && (!has_upper || drop(upper, policy));
+  bool const is_done = (!has_stack || drop_stack(stack, policy)) && (!has_upper || drop_upper(upper));
   auto const after = clock::now();
   rests_until_ = after + (after - before) * k_rest;
   return {is_done, {}};

@@ -81,6 +81,24 @@ TEST(a_child_of_fork, leaves_detached_tasks_to_its_parent) {
 
 TEST(a_child_of_fork, may_have_children) { expect_quiet_end(run("fork-chain", 6), 0, "all right\n"); }
 
+TEST(a_fork, may_wait_for_a_lock_whose_holder_makes_pools) {
+  expect_quiet_end(run("fork-beside-a-maker-of-pools"), 0, "child exited with 5\nparent: 1\n");
+}
+
+TEST(a_fork, may_have_handlers_that_make_pools) {
+  expect_quiet_end(run("fork-with-handlers-that-make-pools"), 0, "child exited with 5\nparent: 2\n");
+}
+
+TEST(a_child_of_fork, has_fresh_pools_beside_a_thread_that_sets_fiber_hooks) {
+  if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
+  expect_quiet_end(run("fork-beside-fiber-hooks", scaled(200)), 0, "wrong: 0\n");
+}
+
+TEST(a_child_of_fork, has_thread_numbers_after_any_chain_of_forks) {
+  if (is_sanitized || FILCH_TEST_EMULATED) GTEST_SKIP() << "67000 threads take too long";
+  expect_quiet_end(run("fork-chain-beside-threads", 66), 0, "all right\n");
+}
+
 TEST(a_child_of_fork, is_whole_beside_any_other_threads) {
   if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
   expect_quiet_end(run("fork-while-busy", scaled(100)), 0, "wrong: 0\n");

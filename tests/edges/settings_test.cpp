@@ -3,6 +3,8 @@
 
 #include <filch/default_scheduler.hpp>
 
+#include <sched.h>
+
 namespace filch_test {
 namespace {
 
@@ -107,6 +109,32 @@ TEST(good_settings, of_a_pool_name_a_give_back_policy_or_are_refused) {
 
 TEST(good_settings, bind_workers_but_never_the_caller) {
   expect_quiet_end(run("pinned-worker", {{"FILCH_PIN", "1"}}), 0, "worker: 1, caller unchanged: 1\n");
+}
+
+class a_pinned_worker : public ::testing::Test {
+  void SetUp() override {
+    if (processors() < 2) GTEST_SKIP() << "one processor";
+  }
+  static int processors() {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  }
+};
+
+TEST_F(a_pinned_worker, makes_pools_for_all_processors) {
+  expect_quiet_end(run("pools-of-pinned-workers", {}), 0, "ended\n");
+}
+
+TEST_F(a_pinned_worker, makes_pools_for_the_processors_that_the_program_has_moved_it_to) {
+  expect_quiet_end(run("pools-of-pinned-workers-that-the-program-moves", {}), 0, "1\n");
+}
+
+TEST_F(a_pinned_worker, has_a_stand_in_for_all_processors) {
+  expect_quiet_end(run("stand-in-for-a-pinned-worker", {}), 0, "1\n");
+}
+
+TEST_F(a_pinned_worker, has_children_for_all_processors) {
+  expect_quiet_end(run("fork-of-a-pinned-worker", {}), 0, "child exited with 5\n");
 }
 
 TEST(statistics, are_printed_at_exit_for_every_pool) {

@@ -94,6 +94,14 @@ TEST_F(signals, of_thieves_end_the_waits_of_the_manual_s_list_early) {
                    "sleep\nusleep\nnanosleep\nclock_nanosleep\npoll\nselect\npselect\nepoll_wait\nsem_timedwait\n"
                    "sigtimedwait\nrecv with SO_RCVTIMEO\n");
 }
+
+TEST_F(signals, of_thieves_come_in_tasks_alone) {
+  std::string const none = "strays: 0, ended early: 0\n";
+  int const rounds = static_cast<int>(scaled(10'000));
+  expect_quiet_end(run("waits-between-runs", rounds), 0, none);
+  expect_quiet_end(run("waits-in-stays", rounds), 0, none);
+  expect_quiet_end(run("signals-blocked-in-runs", rounds / 10), 0, none);
+}
 #endif
 
 }  // namespace

@@ -25,8 +25,12 @@ sigset_t either(sigset_t const& a, sigset_t const& b) noexcept {
 }  // namespace
 
 void earlier_handler::replace_by(int signal, struct sigaction const& mine) noexcept {
-  // Looked at first: the handler may be called before sigaction() returns.
-  sigaction(signal, nullptr, &action_);
+  struct sigaction there{};
+  if (sigaction(signal, nullptr, &there) != 0) return;
+  // In a child of fork(): another thread of the parent was here.
+  if ((there.sa_flags & SA_SIGINFO) && there.sa_sigaction == mine.sa_sigaction) return;
+  // Kept first: the handler may be called before sigaction() returns.
+  action_ = there;
   sigaction(signal, &mine, &action_);
 }
 

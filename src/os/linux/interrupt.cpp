@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <mutex>
 
 namespace filch::os {
@@ -17,11 +18,15 @@ namespace {
 constinit earlier_handler before;
 interrupt_handler* call = nullptr;
 
+bool may_be_own(siginfo_t const& info) noexcept {
+  // At the user's limit of pending signals the kernel names no sender.
+  bool const is_unknown = info.si_code == SI_USER && info.si_pid == 0;
+  return is_unknown || (info.si_code == SI_TKILL && info.si_pid == getpid());
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   int const error = errno;
-  // At the user's limit of pending signals the kernel names no sender.
-  bool const is_unknown = info->si_code == SI_USER && info->si_pid == 0;
-  bool const may_be_mine = is_unknown || (info->si_code == SI_TKILL && info->si_pid == getpid());
+  bool const may_be_mine = may_be_own(*info);
   // The sender does not matter: a second signal merges with the first one while that is pending.
   bool const was_expected = call(*static_cast<ucontext_t const*>(context), may_be_mine);
   if (!may_be_mine || !was_expected) static_cast<void>(before.call(signal, info, context));
@@ -66,6 +71,27 @@ void admit_interrupts() noexcept {
   sigemptyset(&mine);
   sigaddset(&mine, SIGURG);
   pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
+}
+
+bool take_blocked_interrupt() noexcept {
+  int const error = errno;
+  std::uint64_t const mine = std::uint64_t{1} << (SIGURG - 1);
+  siginfo_t info{};
+  timespec const at_once{};
+  // glibc's sigtimedwait() says of a signal of tgkill() that kill() has sent it.
+  bool const is_there = syscall(SYS_rt_sigtimedwait, &mine, &info, &at_once, sizeof mine) == SIGURG;
+  bool const is_own = is_there && may_be_own(info);
+  // The program's comes again when the signal is not blocked any more.
+  if (is_there && !is_own) syscall(SYS_rt_tgsigqueueinfo, getpid(), this_thread(), SIGURG, &info);
+  errno = error;
+  return is_own;
+}
+
+void take_interrupt() noexcept {
+  sigset_t blocked;
+  if (pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, SIGURG) != 0) {
+    static_cast<void>(take_blocked_interrupt());
+  }
 }
 
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }

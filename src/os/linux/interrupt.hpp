@@ -18,6 +18,12 @@ void on_interrupt(interrupt_handler* f) noexcept;
 bool can_interrupt() noexcept;
 /// From now on the calling thread does not block interrupts.
 void admit_interrupts() noexcept;
+/// For the calling thread, where the signal is blocked, as in the handler: takes one away that is pending and may be
+/// from interrupt(). False: there is none.
+bool take_blocked_interrupt() noexcept;
+/// After interrupt() was called for the calling thread, and has returned: the handler has run when this returns.
+/// Where the thread blocks the signal, it is taken away instead.
+void take_interrupt() noexcept;
 /// The calling thread's id for interrupt(). It changes in a child of fork(). Asks the kernel.
 pid_t this_thread() noexcept;
 /// Costs the interrupted thread some microseconds. A thread that is gone is no error.

@@ -29,8 +29,8 @@
 namespace filch::os {
 
 std::size_t page_size() noexcept {
-  static auto const size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return size;
+  // Not kept: the guard of a static local is never open in a child that is forked during another thread's first call.
+  return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::uint64_t page_faults() noexcept {
@@ -65,10 +65,17 @@ bool are_page_faults_counted() noexcept {
 }  // namespace
 
 std::uint64_t own_page_faults() noexcept {
-  static bool const are_counted = are_page_faults_counted();
-  static std::atomic<std::uint64_t> calls{1};
+  enum knowledge { unknown, counted, not_counted };
+  static constinit std::atomic<knowledge> known{unknown};
+  static constinit std::atomic<std::uint64_t> calls{1};
+  // relaxed: several threads may learn the same.
+  knowledge now = known.load(std::memory_order_relaxed);
+  if (now == unknown) [[unlikely]] {
+    now = are_page_faults_counted() ? counted : not_counted;
+    known.store(now, std::memory_order_relaxed);
+  }
   std::uint64_t count = 0;
-  if (are_counted && count_page_faults(count)) return count;
+  if (now == counted && count_page_faults(count)) return count;
   return calls.fetch_add(1, std::memory_order_relaxed) | std::uint64_t{1} << 63;
 }
 

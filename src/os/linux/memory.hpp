@@ -32,7 +32,7 @@ class reservation {
   /// Returns the unused pages [from, end) of [low(), high()) to the system: they cost no memory until they are
   /// touched again, and are zero then. Both are multiples of the page size. False: they stay as they are.
   static bool drop_pages(std::byte* from, std::byte* end) noexcept;
-  /// The same by a fresh map in their place.
+  /// The same by a fresh map in their place. For a moment a touch of them is a fault.
   static bool replace_pages(std::byte* from, std::byte* end) noexcept;
   /// Bytes of [low(), high()), in pages, that were written to and are in memory. Asks the kernel for each page.
   std::size_t written_bytes() const noexcept;

@@ -64,7 +64,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 struct alignas(64) signal_stack {
   static constexpr std::size_t k_bytes = 64 * 1024;  // size of both
 
-  at_thread_end const* at_end;
+  at_thread_end* at_end;
   int looks = 0;  // checks at the end of its thread
 
   void* low() noexcept { return this + 1; }
@@ -88,7 +88,7 @@ void take_signal_stack_away(void* memory) {
 }
 
 void give_signal_stack() noexcept {
-  static at_thread_end const at_end(take_signal_stack_away);
+  static constinit at_thread_end at_end(take_signal_stack_away);
   stack_t now{};
   if (!at_end.is_there() || sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
   void* const p = mmap(nullptr, signal_stack::k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 
@@ -35,6 +36,26 @@ std::vector<int> in_affinity_mask() {
   if (found.empty()) found.push_back(0);
   return found;
 }
+
+/// Makes these the calling thread's affinity mask.
+bool run_on(std::span<int const> processors) noexcept {
+  auto const capacity = static_cast<std::size_t>(*std::max_element(processors.begin(), processors.end())) + 1;
+  cpu_set_t* const set = CPU_ALLOC(capacity);
+  if (!set) return false;
+  std::size_t const bytes = CPU_ALLOC_SIZE(capacity);
+  CPU_ZERO_S(bytes, set);
+  for (int const each : processors) CPU_SET_S(static_cast<std::size_t>(each), bytes, set);
+  bool const is_set = sched_setaffinity(0, bytes, set) == 0;
+  CPU_FREE(set);
+  return is_set;
+}
+
+/// To what bind_to_processor() has bound the calling thread.
+struct binding {
+  int processor = 0;
+  std::vector<int> const* of = nullptr;  // null: it did not
+};
+constinit thread_local binding bound;
 
 unsigned rounded_up(double quota, double period) {
   if (!(quota > 0) || !(period > 0)) return 0;
@@ -73,7 +94,12 @@ template <class Quota> unsigned along_path(std::string const& mount, std::string
 
 }  // namespace
 
-std::vector<int> allowed_processors() { return in_affinity_mask(); }
+std::vector<int> allowed_processors() {
+  if (!is_bound()) return in_affinity_mask();
+  std::vector<int> all = *bound.of;
+  std::sort(all.begin(), all.end());
+  return all;
+}
 
 void spread_over_cores([[maybe_unused]] std::vector<int>& processors) {
 #if defined(FILCH_WITH_HWLOC)
@@ -110,16 +136,19 @@ unsigned processor_quota() {
   return least;
 }
 
-bool bind_to_processor(int processor) noexcept {
-  std::size_t const capacity = static_cast<std::size_t>(processor) + 1;
-  cpu_set_t* const set = CPU_ALLOC(capacity);
-  if (!set) return false;
-  std::size_t const bytes = CPU_ALLOC_SIZE(capacity);
-  CPU_ZERO_S(bytes, set);
-  CPU_SET_S(static_cast<std::size_t>(processor), bytes, set);
-  bool const bound = sched_setaffinity(0, bytes, set) == 0;
-  CPU_FREE(set);
-  return bound;
+bool bind_to_processor(int processor, std::vector<int> const& of) noexcept {
+  if (!run_on({&processor, 1})) return false;
+  bound = {processor, &of};
+  return true;
+}
+
+bool is_bound() noexcept { return bound.of && in_affinity_mask() == std::vector{bound.processor}; }
+
+void run_on_all(std::vector<int> const& processors) noexcept { static_cast<void>(run_on(processors)); }
+
+void unbind() noexcept {
+  if (is_bound()) run_on_all(*bound.of);
+  bound = {};
 }
 
 }  // namespace filch::os

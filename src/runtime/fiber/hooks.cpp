@@ -3,10 +3,13 @@
 #include "runtime/fiber/hooks.hpp"
 
 #include "runtime/fiber/team.hpp"
+#include "runtime/fork_generation.hpp"
 
+#include <array>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,17 +17,40 @@
 namespace filch::runtime {
 namespace {
 
+struct list_of_names {
+  std::deque<std::string> all;
+  std::vector<char const*> free;  // has room for all
+  list_of_names* of_parent = nullptr;
+};
 struct hook_state {
   std::mutex mutex;
   // under mutex
-  fiber_hooks hooks;
-  std::deque<std::string> names;
-  std::vector<char const*> free;  // has room for all
+  std::array<fiber_hooks, 2> hooks;  // whole is hooks[current], whenever the process forks
+  std::size_t current = 0;
+  list_of_names* names = new list_of_names;
+  std::size_t made = 0;
 };
 // Never destroyed: workers of the default pool go on while the process ends.
 hook_state& state() {
   static auto* const s = new hook_state;
   return *s;
+}
+// Made when the library is loaded: a child that was forked during another thread's first call would wait for that
+// thread for ever.
+[[maybe_unused]] hook_state const& made_early = state();
+
+// Another thread of the parent may have held the lock, and may have been changing the lists, which are not read
+// again. The parent's stacks keep their names.
+void forget_in_child() {
+  hook_state& s = state();
+  ::new (static_cast<void*>(&s.mutex)) std::mutex;
+  s.names = new list_of_names{.all = {}, .free = {}, .of_parent = s.names};
+}
+
+/// Before the lock is used.
+hook_state& watched_state() {
+  watch_forks(forget_in_child);
+  return state();
 }
 
 constexpr char const* k_without_memory = "fiber";
@@ -32,14 +58,17 @@ constexpr char const* k_without_memory = "fiber";
 char const* new_name() noexcept {
   hook_state& s = state();
   std::lock_guard const lock(s.mutex);
-  if (!s.free.empty()) {
-    char const* const name = s.free.back();
-    s.free.pop_back();
-    return name;
-  }
   try {
-    s.free.reserve(s.names.size() + 1);
-    return s.names.emplace_back("fiber " + std::to_string(s.names.size() + 1)).c_str();
+    list_of_names& names = *s.names;
+    if (!names.free.empty()) {
+      char const* const name = names.free.back();
+      names.free.pop_back();
+      return name;
+    }
+    names.free.reserve(names.all.size() + 1);
+    char const* const name = names.all.emplace_back("fiber " + std::to_string(s.made + 1)).c_str();
+    ++s.made;
+    return name;
   } catch (std::exception const&) {
     return k_without_memory;
   }
@@ -62,8 +91,9 @@ char const* leave(fiber_hooks const& hooks) noexcept {
 }  // namespace
 
 fiber_hooks fiber_hooks_now() noexcept {
-  std::lock_guard const lock(state().mutex);
-  return state().hooks;
+  hook_state& s = watched_state();
+  std::lock_guard const lock(s.mutex);
+  return s.hooks[s.current];
 }
 
 void fiber_is_entered(fiber_hooks const& hooks, fiber_member& w) noexcept {
@@ -79,8 +109,9 @@ void fiber_is_left(fiber_hooks const& hooks, fiber_member& w) noexcept {
 
 void give_fiber_name_back(char const* name) noexcept {
   if (!name || name == k_without_memory) return;
-  std::lock_guard const lock(state().mutex);
-  state().free.push_back(name);
+  hook_state& s = state();
+  std::lock_guard const lock(s.mutex);
+  s.names->free.push_back(name);
 }
 
 }  // namespace filch::runtime
@@ -88,8 +119,10 @@ void give_fiber_name_back(char const* name) noexcept {
 namespace filch::inline FILCH_ABI {
 
 void set_fiber_hooks(fiber_hooks hooks) noexcept {
-  std::lock_guard const lock(runtime::state().mutex);
-  runtime::state().hooks = hooks;
+  runtime::hook_state& s = runtime::watched_state();
+  std::lock_guard const lock(s.mutex);
+  s.hooks[1 - s.current] = hooks;
+  s.current = 1 - s.current;
 }
 
 }  // namespace filch::inline FILCH_ABI

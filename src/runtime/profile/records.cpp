@@ -23,6 +23,9 @@ registry& the_registry() {
   static registry* const r = new registry;
   return *r;
 }
+// Made when the library is loaded: a child that was forked during another thread's first call would wait for that
+// thread for ever.
+[[maybe_unused]] registry const& made_early = the_registry();
 
 /// The record of a thread that ends serves another one.
 struct holder {

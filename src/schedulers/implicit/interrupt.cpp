@@ -73,7 +73,11 @@ bool interrupted(ucontext_t const& context, bool may_be_a_thief_s) {
   // In another pool's run, or in a stay: the worker looks at the request when that is over.
   if (self.kind != k_implicit_tag) return forget_interrupt(self);
   auto& w = static_cast<implicit_member&>(self);
-  bool was_sent = w.interrupted.arrives() || w.interrupted.is_set();
+  std::uint32_t const sent = w.interrupted.arrive();
+  // The others came since this handler began. The system makes one of them, whose handler would not know that it was
+  // sent.
+  if (sent == interrupt_mark::k_several) static_cast<void>(os::take_blocked_interrupt());
+  bool was_sent = sent != 0 || w.interrupted.is_set();
   if (w.outer) was_sent |= forget_interrupt(*w.outer);
   if (!was_sent && !may_be_a_thief_s) return false;
   frame_registers const there = registers_of(context);
@@ -112,7 +116,7 @@ std::chrono::nanoseconds implicit_team::insist(unsigned me) noexcept {
 
 runtime::cycles implicit_team::interrupt(unsigned me, implicit_member& victim) noexcept {
   if (!interrupts_) return 0;
-  if (victim.thread.get() == 0 || offers_task(victim)) return 0;
+  if (!victim.thread.is_set() || offers_task(victim)) return 0;
   // The request may not be older than that.
   if (runtime::cycles const in = runtime::time_until(victim.may_be_requested_at() + k_patience)) return in;
   if (runtime::cycles const in = runtime::time_until(victim.pause.until())) return in;
@@ -120,8 +124,7 @@ runtime::cycles implicit_team::interrupt(unsigned me, implicit_member& victim) n
   // Once until the victim has answered.
   if (!victim.interrupted.claim()) return 0;
   // After the claim: a worker that takes up a fiber says which thread it is, and then takes the mark away.
-  if (pid_t const thread = victim.thread.get()) {
-    victim.interrupted.send([thread] { os::interrupt(thread); });
+  if (victim.interrupted.send_to(victim.thread, os::interrupt)) {
     note(me, runtime::trace::kind::interrupts, victim.index);
   }
   return 0;

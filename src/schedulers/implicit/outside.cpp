@@ -34,7 +34,7 @@ void forget_caches(void*) { delete std::exchange(of_this_thread, nullptr); }
 
 /// Null: there is no memory, so each frame and pad is worked out anew, and each record is allocated.
 outside_caches* caches_of_thread() noexcept {
-  static os::at_thread_end const at_end(forget_caches);
+  static constinit os::at_thread_end at_end(forget_caches);
   if (of_this_thread || !at_end.is_there()) return of_this_thread;
   of_this_thread = new (std::nothrow) outside_caches;
   if (of_this_thread && !at_end.pass(of_this_thread)) forget_caches(nullptr);

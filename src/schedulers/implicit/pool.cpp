@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <thread>
 
 extern "C" std::uint64_t const filch_implicit_barriers[];
 
@@ -71,7 +72,21 @@ void implicit_team::make_place(unsigned place) noexcept { add(*make_member<impli
 
 /// In a stay, or another pool's run, the worker can't answer, and a signal would end a wait in the system early.
 void implicit_team::keep_interrupts_away(runtime::fiber_member& m) noexcept {
-  static_cast<implicit_member&>(m).thread.set(0);
+  auto& w = static_cast<implicit_member&>(m);
+  w.thread.clear();
+  if (w.interrupted.may_come()) [[unlikely]]
+    wait_for_interrupts(w);
+}
+
+/// Until the thread has taken every signal that thieves sent it: the program's code that follows gets none. A thief
+/// needs a system call's time, and its own processor. In a child of fork() it may have stayed in the parent.
+void implicit_team::wait_for_interrupts(implicit_member& w) noexcept {
+  constexpr int k_pauses = 1'000;
+  for (int i = 0; w.interrupted.is_being_sent() && alive(); ++i) {
+    i < k_pauses ? runtime::relax() : std::this_thread::yield();
+  }
+  os::take_interrupt();
+  static_cast<void>(w.interrupted.arrive());  // the handler may have run while the thief was sending
 }
 
 void implicit_team::admit_interrupts(runtime::fiber_member& m) noexcept {
@@ -93,7 +108,14 @@ void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   w.offers.publish(*s);
 }
 
-void implicit_team::is_free(runtime::fiber_member& m) noexcept { keep_interrupts_away(m); }
+/// A caller may leave the pool next. The pool's own threads run no code of the program before their next fiber.
+void implicit_team::is_free(runtime::fiber_member& m) noexcept {
+  if (all().is_callers(m.index)) {
+    keep_interrupts_away(m);
+  } else {
+    static_cast<implicit_member&>(m).thread.set(0);
+  }
+}
 
 #if defined(FILCH_PROBES)
 namespace probes {

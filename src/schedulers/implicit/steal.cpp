@@ -35,7 +35,7 @@ runtime::open_places wait_for_offer(implicit_member const& victim, implicit_stac
   constexpr unsigned k_looks = 16;
   runtime::open_places now{};
   // A worker that runs no fiber does not answer.
-  unsigned const looks = victim.thread.get() != 0 ? k_looks : 1;
+  unsigned const looks = victim.thread.is_set() ? k_looks : 1;
   for (unsigned i = 0; i < looks; ++i) {
     runtime::relax();
     now = s.open.look();

@@ -83,6 +83,22 @@ class stack_word {
   std::atomic<implicit_stack*> stack_{nullptr};
 };
 
+/// The word `thread` of a worker: the OS thread while it runs a fiber, else 0.
+class thread_word {
+ public:
+  /// Owner. relaxed: a thief that reads another thread interrupts in vain.
+  void set(pid_t thread) noexcept { thread_.store(thread, std::memory_order_relaxed); }
+  /// Owner. edge implicit-7: seq_cst, before it looks for senders.
+  void clear() noexcept { static_cast<void>(thread_.exchange(0, std::memory_order_seq_cst)); }
+  /// Any thread. relaxed: a hint.
+  bool is_set() const noexcept { return thread_.load(std::memory_order_relaxed) != 0; }
+  /// Thief. edge implicit-7: seq_cst, in order after it has said that it sends.
+  pid_t look_in_order() const noexcept { return thread_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<pid_t> thread_{0};
+};
+
 /// The word `interrupted` of a worker: a thief has sent it an interrupt, and it has not answered yet.
 class interrupt_mark {
  public:
@@ -101,27 +117,42 @@ class interrupt_mark {
   /// another interrupt.
   bool forget() noexcept {
     bool const was_set = is_set_.exchange(false, std::memory_order_relaxed);
-    return arrives() || was_set;
+    return arrive() != 0 || was_set;
   }
-  /// Thief, after claim(): sends the signal. A fork of the owner may take the mark away before it comes.
-  template <class Send> void send(Send const& send_signal) noexcept {
-    std::uint32_t seen = on_its_way_.load(std::memory_order_relaxed);
-    // seq_cst: the signal follows.
-    while (!on_its_way_.compare_exchange_weak(seen, (seen + k_sender) | k_unseen, std::memory_order_seq_cst)) {
+  /// Thief, after claim(): sends the signal, unless the owner has no thread any more. False then. A fork of the owner
+  /// may take the mark away before it comes.
+  template <class Send> bool send_to(thread_word const& owner, Send const& send_signal) noexcept {
+    on_its_way_.fetch_add(k_sender, std::memory_order_seq_cst);  // edge implicit-7: before it reads the thread
+    pid_t const thread = owner.look_in_order();
+    if (thread != 0) {
+      std::uint32_t seen = on_its_way_.load(std::memory_order_relaxed);
+      // seq_cst: the signal follows.
+      while ((seen & k_unseen) != k_several &&
+             !on_its_way_.compare_exchange_weak(seen, seen + 1, std::memory_order_seq_cst)) {
+      }
+      send_signal(thread);
     }
-    send_signal();
+    // edge implicit-7: seq_cst, hence release: the owner knows that the signal has been sent.
     on_its_way_.fetch_sub(k_sender, std::memory_order_seq_cst);
+    return thread != 0;
   }
-  /// Owner's handler. True: a thief has sent a signal that no handler has seen, or is sending one. seq_cst: the
-  /// signal came after the thief's store.
-  bool arrives() noexcept {
-    std::uint32_t seen = k_unseen;  // and no thief is sending another signal
-    return on_its_way_.compare_exchange_strong(seen, 0, std::memory_order_seq_cst) || (seen & k_unseen) != 0;
+  /// Owner, after it has cleared its thread. edge implicit-7: seq_cst, hence acquire. Is a thief sending a signal?
+  bool is_being_sent() const noexcept { return on_its_way_.load(std::memory_order_seq_cst) >= k_sender; }
+  /// The same, or has none of its handlers seen the last signal?
+  bool may_come() const noexcept { return on_its_way_.load(std::memory_order_seq_cst) != 0; }
+  /// Owner's handler. How many signals of thieves no handler has seen: 0, 1, or k_several. The same number again, if
+  /// a thief is sending one meanwhile. seq_cst: the signal came after the thief's store.
+  std::uint32_t arrive() noexcept {
+    std::uint32_t seen = on_its_way_.load(std::memory_order_seq_cst);
+    while (seen != 0 && seen < k_sender && !on_its_way_.compare_exchange_weak(seen, 0, std::memory_order_seq_cst)) {
+    }
+    return seen & k_unseen;
   }
+  static constexpr std::uint32_t k_several = 2;
 
  private:
-  static constexpr std::uint32_t k_unseen = 1;
-  static constexpr std::uint32_t k_sender = 2;  // for each thief that is sending
+  static constexpr std::uint32_t k_unseen = 3;  // the number's bits
+  static constexpr std::uint32_t k_sender = 4;  // for each thief that is sending
 
   std::atomic<bool> is_set_{false};
   std::atomic<std::uint32_t> on_its_way_{0};

@@ -25,7 +25,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
 
   // owner writes, thieves read
   alignas(64) stack_word offers;           // the stack of the fiber that it runs
-  hint<pid_t> thread{0};                   // OS thread id while it runs a fiber, else 0
+  thread_word thread;                      // OS thread id while it runs a fiber, else 0
   hint<runtime::cycles> put_off_until{0};  // time stamp before which thieves do not request; after edge implicit-6
   interrupt_pause pause;                   // until when thieves send no interrupt
   // thieves set, owner clears
@@ -96,6 +96,7 @@ class implicit_team final : public runtime::fiber_team {
   void takes_up(runtime::fiber_member& w) noexcept override;
   void keep_interrupts_away(runtime::fiber_member& m) noexcept override;
   void admit_interrupts(runtime::fiber_member& m) noexcept override;
+  void wait_for_interrupts(implicit_member& w) noexcept;
   void is_free(runtime::fiber_member& w) noexcept override;
   bool keeps_accounts() const noexcept override { return true; }
 

@@ -11,6 +11,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <latch>
 #include <type_traits>
 #include <vector>
 
@@ -169,6 +171,36 @@ scenario const generations{"fork-chain", [](int depth) {
                              };
                              std::puts(next(next, depth) ? "all right" : "wrong");
                            }};
+
+// Each process of the chain has new threads beside the one that forks. They would need more numbers than there are.
+scenario const numbers{"fork-chain-beside-threads", [](int depth) {
+                         static filch::worker_local<long> values;
+                         constexpr int k_threads = 1000;
+                         auto const next = [depth](auto const& self, int left) -> bool {
+                           std::latch all_have_values(k_threads + 1);
+                           std::latch may_end(1);
+                           std::vector<std::thread> threads;
+                           for (int i = 0; i < k_threads; ++i) {
+                             threads.emplace_back([&] {
+                               ++values.local();
+                               all_have_values.count_down();
+                               may_end.wait();
+                             });
+                           }
+                           all_have_values.arrive_and_wait();
+                           pid_t const child = fork_now();
+                           if (child == 0) {
+                             bool const all = values.combine(std::plus<>()) == (depth - left + 1) * k_threads;
+                             std::_Exit(all && (left == 0 || self(self, left - 1)) ? 0 : 1);
+                           }
+                           may_end.count_down();
+                           for (auto& t : threads) t.join();
+                           int status = 0;
+                           waitpid(child, &status, 0);
+                           return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+                         };
+                         std::puts(next(next, depth) ? "all right" : "wrong");
+                       }};
 
 scenario const busy{"fork-while-busy", [](int rounds) {
                       // Other threads enter and leave the pools, whatever lock they hold at the moment of the fork.
