@@ -30,7 +30,7 @@ namespace filch::os {
 
 std::size_t page_size() noexcept {
   // Not kept: the guard of a static local is never open in a child that is forked during another thread's first call.
-  return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return static_cast<std::size_t>(getpagesize());
 }
 
 std::uint64_t page_faults() noexcept {
