@@ -1,0 +1,104 @@
+// How often algorithms call a comparator, whatever it says: their bounds, and an end.
+#include "pieces.hpp"
+
+#include <filch/algorithm.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace filch_test {
+namespace {
+
+// The algorithms are the same for all.
+using S = filch::default_scheduler;
+
+struct too_many_calls {};
+
+/// Answers by the number of the call: the first ones of each period are true, or those that a generator picks. Throws
+/// after `most` calls, so that a sort that would not end does.
+struct by_turns {
+  unsigned period;
+  unsigned trues;
+  bool is_random;
+  std::size_t most;
+  std::size_t calls = 0;
+  unsigned state = 1;
+  bool operator()(int, int) {
+    if (++calls > most) throw too_many_calls();
+    if (is_random) {
+      state = state * 1'664'525U + 1'013'904'223U;
+      return (state >> 8) % period < trues;
+    }
+    return calls % period < trues;
+  }
+};
+
+/// Calls body(answers) for a thousand comparators with the bound of n numbers, and expects that none is exceeded.
+template <class Body> void for_answers(std::size_t n, Body body) {
+  auto const length = static_cast<double>(n);
+  auto const most = static_cast<std::size_t>(8 * length * std::log2(length));
+  for (unsigned period = 2; period != 34; ++period) {
+    for (unsigned trues = 1; trues <= period; ++trues) {
+      for (bool is_random : {false, true}) {
+        by_turns answers{period, trues, is_random, most};
+        bool ended = true;
+        try {
+          body(answers);
+        } catch (too_many_calls const&) {
+          ended = false;
+        }
+        EXPECT_TRUE(ended) << trues << " of " << period << (is_random ? " at random" : "");
+      }
+    }
+  }
+}
+
+/// Calls body(v) with n numbers that ascend, descend, and do neither.
+template <class Body> void for_inputs(std::size_t n, Body body) {
+  std::vector<int> v(n);
+  std::iota(v.begin(), v.end(), 0);
+  body(std::as_const(v));
+  std::reverse(v.begin(), v.end());
+  body(std::as_const(v));
+  body(std::as_const(v = numbers(n)));
+}
+
+template <class Sort> void ends_for_all_answers(Sort sort) {
+  typename S::pool pool({.workers = 1});
+  pool.run([&] {
+    for (std::size_t n : {100u, 1'000u}) {
+      for_inputs(n, [&](std::vector<int> const& in) {
+        auto const sum = std::accumulate(in.begin(), in.end(), 0L);
+        for_answers(n, [&](by_turns& answers) {
+          auto v = in;
+          sort(v, answers);
+          EXPECT_EQ(std::accumulate(v.begin(), v.end(), 0L), sum);
+        });
+      });
+    }
+  });
+}
+
+TEST(call_bounds, of_sort_hold_for_any_answers) {
+  ends_for_all_answers([](std::vector<int>& v, by_turns& answers) { filch::sort<S>(v, std::ref(answers)); });
+}
+TEST(call_bounds, of_stable_sort_hold_for_any_answers) {
+  ends_for_all_answers([](std::vector<int>& v, by_turns& answers) { filch::stable_sort<S>(v, std::ref(answers)); });
+}
+TEST(call_bounds, of_selections_hold_for_any_answers) {
+  ends_for_all_answers([](std::vector<int>& v, by_turns& answers) {
+    auto const middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 3);
+    filch::nth_element<S>(v, middle, std::ref(answers));
+    answers.calls = 0;
+    filch::partial_sort<S>(v, middle, std::ref(answers));
+    answers.calls = 0;
+    std::vector<int> out(v.size() / 4);
+    filch::partial_sort_copy<S>(v, out, std::ref(answers));
+  });
+}
+
+}  // namespace
+}  // namespace filch_test
