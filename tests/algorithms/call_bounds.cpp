@@ -99,6 +99,20 @@ TEST(call_bounds, of_selections_hold_for_any_answers) {
     filch::partial_sort_copy<S>(v, out, std::ref(answers));
   });
 }
+TEST(call_bounds, of_set_operations_hold_for_any_answers) {
+  ends_for_all_answers([](std::vector<int>& v, by_turns& answers) {
+    auto const middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 3);
+    std::vector<int> out(v.size());
+    filch::set_union<S>(v.begin(), middle, middle, v.end(), out.begin(), std::ref(answers));
+    EXPECT_LT(std::exchange(answers.calls, 0), 2 * v.size());
+    filch::set_symmetric_difference<S>(v.begin(), middle, middle, v.end(), out.begin(), std::ref(answers));
+    EXPECT_LT(std::exchange(answers.calls, 0), 2 * v.size());
+    filch::set_intersection<S>(v.begin(), middle, middle, v.end(), out.begin(), std::ref(answers));
+    EXPECT_LT(std::exchange(answers.calls, 0), 2 * v.size());
+    filch::set_difference<S>(v.begin(), middle, middle, v.end(), out.begin(), std::ref(answers));
+    EXPECT_LT(answers.calls, 2 * v.size());
+  });
+}
 
 }  // namespace
 }  // namespace filch_test

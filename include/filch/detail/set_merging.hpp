@@ -46,7 +46,7 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
       std::size_t const last_count = ends.count;
       while (at.i < ends.i && at.j < ends.j && at.i + at.j < most_read && at.count != last_count) {
         bool const is_first = less(from, from2);
-        bool const is_second = less.second_is_less(from, from2);
+        bool const is_second = less.second_is_less(from, from2) && !is_first;  // one input goes on, also if comp lies
         if (Rule::of_both || is_first != is_second) write(at.count++, is_second ? from2 : from);
         std::size_t const read = is_second ? 0 : 1;
         std::size_t const read2 = is_first ? 0 : 1;
