@@ -139,6 +139,57 @@ TEST(passed_values, of_extremes_are_compared_before_an_element_ends) {
   });
 }
 
+/// A value that no element converts to, nor the other way round.
+struct marker {};
+struct text_or_marker {
+  std::string text;
+  bool is_marker = false;
+  text_or_marker& operator=(std::string const& s) { return text = s, is_marker = false, *this; }
+  text_or_marker& operator=(marker const&) { return text.clear(), is_marker = true, *this; }
+};
+
+TEST(passed_values, are_not_converted_to_those_that_replace_others) {
+  in_every_pool<S>([](std::size_t n) {
+    std::vector<int> const in = numbers(n, -3, 9);
+    std::vector<long> out(n), expected(n);
+    std::ranges::replace_copy(in, expected.begin(), 5, 7U);
+    EXPECT_EQ(filch::replace_copy<S>(in.begin(), in.end(), out.begin(), 5, 7U), out.end());
+    EXPECT_EQ(out, expected);
+    std::fill(out.begin(), out.end(), 0);
+    auto const is_five = [](int x) { return x == 5; };
+    EXPECT_EQ(filch::replace_copy_if<S>(in, out, is_five, 7U).out, out.end());
+    EXPECT_EQ(out, expected);
+    std::vector<int> own(n), own_expected(n);
+    std::replace_copy(in.begin(), in.end(), own_expected.begin(), 5, 7);
+    filch::replace_copy<S>(in, own, 5, 7);
+    EXPECT_EQ(own, own_expected);
+    std::vector<float> const reals(in.begin(), in.end());
+    std::vector<double> wide(n), wide_expected(n);
+    std::ranges::replace_copy(reals, wide_expected.begin(), 5.F, 0.1);
+    filch::replace_copy<S>(reals, wide, 5.F, 0.1);
+    EXPECT_EQ(wide, wide_expected);
+  });
+}
+
+TEST(passed_values, are_replaced_where_types_have_nothing_in_common) {
+  in_every_pool<S>([](std::size_t n) {
+    if (n > k_most) return;
+    auto const words = names(n);
+    std::vector<text_or_marker> out(n);
+    auto const is_even_word = [](std::string const& s) { return (s[s.find('!') - 1] - '0') % 2 == 0; };
+    filch::replace_copy_if<S>(words, out, is_even_word, marker{});
+    for (std::size_t i = 0; i != n; ++i) EXPECT_TRUE(i % 2 == 0 ? out[i].is_marker : out[i].text == words[i]) << i;
+    // Elements that are made at each access, and a condition that takes them for itself.
+    auto const made = v::iota(0, static_cast<int>(n)) | v::transform(long_name);
+    std::vector<std::string> texts(n), expected(n);
+    std::ranges::replace_copy(words, expected.begin(), long_name(3), "three");
+    filch::replace_copy_if<S>(made, texts, [](std::string s) { return s == long_name(3); }, "three");
+    EXPECT_EQ(texts, expected);
+    filch::replace_copy<S>(made, texts, long_name(3), "three");
+    EXPECT_EQ(texts, expected);
+  });
+}
+
 }  // namespace
 }  // namespace filch_test
 #endif
