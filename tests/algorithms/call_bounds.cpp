@@ -113,6 +113,42 @@ TEST(call_bounds, of_set_operations_hold_for_any_answers) {
     EXPECT_LT(answers.calls, 2 * v.size());
   });
 }
+TEST(call_bounds, of_merges_hold_for_any_answers) {
+  ends_for_all_answers([](std::vector<int>& v, by_turns& answers) {
+    auto const middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 3);
+    std::vector<int> out(v.size());
+    filch::merge<S>(v.begin(), middle, middle, v.end(), out.begin(), std::ref(answers));
+    EXPECT_LT(std::exchange(answers.calls, 0), v.size());
+    filch::inplace_merge<S>(v, middle, std::ref(answers));
+    EXPECT_LT(answers.calls, v.size());
+  });
+}
+
+TEST(call_bounds, of_merges_are_those_of_std) {
+  typename S::pool pool({.workers = 1});
+  pool.run([] {
+    for_lengths([](std::size_t n) {
+      if (n == 0) return;
+      for (std::size_t m : {std::size_t{1}, n / 2 + 1, n}) {
+        auto x = numbers(n), y = numbers(m);
+        std::sort(x.begin(), x.end());
+        std::sort(y.begin(), y.end());
+        std::size_t calls = 0;
+        auto const less = [&calls](int a, int b) { return ++calls, a < b; };
+        std::vector<int> out(n + m), expected(n + m);
+        std::merge(x.begin(), x.end(), y.begin(), y.end(), expected.begin());
+        filch::merge<S>(x, y, out, less);
+        EXPECT_EQ(out, expected);
+        EXPECT_LE(std::exchange(calls, 0), n + m - 1);
+        auto const middle = std::copy(x.begin(), x.end(), out.begin());
+        std::copy(y.begin(), y.end(), middle);
+        filch::inplace_merge<S>(out, middle, less);
+        EXPECT_EQ(out, expected);
+        EXPECT_LE(calls, n + m - 1);
+      }
+    });
+  });
+}
 
 }  // namespace
 }  // namespace filch_test
