@@ -150,5 +150,27 @@ TEST(call_bounds, of_merges_are_those_of_std) {
   });
 }
 
+TEST(call_bounds, of_lexicographical_compare_are_two_for_a_pair) {
+  in_every_pool<S>([](std::size_t n) {
+    std::vector<int> x(n, 7), y(n, 7);
+    std::atomic<std::size_t> calls{0};
+    auto const less = [&calls](int a, int b) { return ++calls, a < b; };
+    EXPECT_FALSE(filch::lexicographical_compare<S>(x, y, less));
+    EXPECT_EQ(calls.exchange(0), 2 * n);
+    if (n == 0) return;
+    y.back() = 8;
+    EXPECT_TRUE(filch::lexicographical_compare<S>(x, y, less));
+    EXPECT_LE(calls.exchange(0), 2 * n);
+    EXPECT_FALSE(filch::lexicographical_compare<S>(y, x, less));
+    EXPECT_LE(calls.exchange(0), 2 * n);
+    x.front() = 6;
+    EXPECT_TRUE(filch::lexicographical_compare<S>(x, y, less));
+    EXPECT_FALSE(filch::lexicographical_compare<S>(y, x, less));
+    EXPECT_FALSE(filch::lexicographical_compare<S>(y.begin(), y.end(), x.begin(), x.end() - 1, less));
+    EXPECT_FALSE(filch::lexicographical_compare<S>(y.begin(), y.end(), y.begin(), y.end() - 1));
+    EXPECT_TRUE(filch::lexicographical_compare<S>(y.begin(), y.end() - 1, y.begin(), y.end()));
+  });
+}
+
 }  // namespace
 }  // namespace filch_test
