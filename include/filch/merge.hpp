@@ -20,8 +20,8 @@ std::pair<std::size_t, std::size_t> merge(Stop& stop, input<Iterator> const& in,
                                           Proj2&& proj2 = Proj2{}) {
   order_of_two<Iterator, Iterator2, std::remove_reference_t<Comp>, std::remove_reference_t<Proj>,
                std::remove_reference_t<Proj2>> const less{{comp}, {proj}, {proj2}};
-  detail::merge_to<Sched, false, is_silent_order<std::remove_const_t<decltype(less)>>>(stop, in, in2, out.first,
-                                                                                       out.length, less);
+  detail::merge_to<scheduler_for<Sched, Out>, false, is_silent_order<std::remove_const_t<decltype(less)>>>(
+      stop, in, in2, out.first, out.length, less);
   std::size_t const n = in.length + in2.length;
   if (out.length >= n) return {in.length, in2.length};
   std::size_t const i = detail::elements_of_first(out.length, in.first, in.length, in2.first, in2.length, less);

@@ -28,7 +28,7 @@ template <class Sched, class Stop, class Iterator, class Out>
 both_ends swap_ranges(Stop& stop, input<Iterator> const& in, input<Out> const& in2) {
   std::size_t const n = std::min(in.length, in2.length);
   swap_two_piece<Iterator, Out> piece{in.first, in2.first};
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Iterator, Out>>(0, n, piece, stop);
   return {n, n};
 }
 template <class Sched, class Stop, class Iterator, class Out>

@@ -18,7 +18,7 @@ std::size_t remove(Stop& stop, input<Iterator> const& in, Value const& value, Pr
   constant<Value> const own{value};  // it may be an element
   equal_to<Value> const is_removed{own.value};
   removing<Iterator, equal_to<Value> const, std::remove_reference_t<Proj>> work{{in.first, {is_removed}, {proj}}};
-  return detail::to_the_front<Sched>(stop, in.length, work);
+  return detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work);
 }
 template <class Sched, class Stop, class Iterator, class Out, class Pred, class Proj = std::identity>
 filter_ends remove_copy_if(Stop& stop, input<Iterator> const& in, input<Out> const& out, Pred&& pred,

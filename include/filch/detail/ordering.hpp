@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/detail/body.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/standard.hpp>

@@ -3,6 +3,7 @@
 
 #include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/finding.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/writing.hpp>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ template <class Sched, class Stop, class Iterator, class Pred, class Value, clas
 void replace_if(Stop& stop, input<Iterator> const& in, Pred&& pred, Value const& value, Proj&& proj = Proj{}) {
   replacing_piece<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>, Value> piece{
       {in.first, {pred}, {proj}}, value};
-  detail::run_pieces<Sched>(0, in.length, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Iterator>>(0, in.length, piece, stop);
 }
 template <class Sched, class Stop, class Iterator, class Value, class Value2, class Proj = std::identity>
 void replace(Stop& stop, input<Iterator> const& in, Value const& old_value, Value2 const& new_value,

@@ -231,9 +231,10 @@ set_place set_operate(Stop& stop, input<Iterator> const& in, input<Iterator2> co
                       Comp& comp, Proj& proj, Proj2& proj2) {
   using less = order_of_two<Iterator, Iterator2, Comp, Proj, Proj2>;
   using operation = set_operation<Rule, Iterator, Iterator2, less>;
-  set_piece<Sched, operation, Out> piece(operation{in.first, in2.first, less{{comp}, {proj}, {proj2}}}, in.length,
+  using sched = scheduler_for<Sched, Out>;
+  set_piece<sched, operation, Out> piece(operation{in.first, in2.first, less{{comp}, {proj}, {proj2}}}, in.length,
                                          in2.length, out);
-  detail::run_pieces<Sched>(0, in.length + in2.length, piece, stop);
+  detail::run_pieces<sched>(0, in.length + in2.length, piece, stop);
   return piece.at();
 }
 
