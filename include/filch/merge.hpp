@@ -86,12 +86,23 @@ bool merge(Token const& token, Range&& range, Range2&& range2, OutRange&& out, F
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
+  requires(!sized_random_access_end<Comp, Out>)
 bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
            Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     auto const in = detail::input_of(first, last);
     auto const in2 = detail::input_of(first2, last2);
     static_cast<void>(detail::merge<Sched>(stop, in, in2, detail::input<Out>{out, in.length + in2.length}, comp));
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class... Fn>
+bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
+           OutSentinel out_last, Fn... fn) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    static_cast<void>(detail::merge<Sched>(stop, detail::input_of(first, last), detail::input_of(first2, last2),
+                                           detail::input_of(out, out_last), fn...));
   });
 }
 
