@@ -5,6 +5,7 @@
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/bounded.hpp>
 #include <filch/detail/converting.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/standard.hpp>
 
@@ -51,7 +52,7 @@ template <class Iterator, class Out, class Op> struct difference_piece {
 template <class Sched, class Stop, class Iterator, class Out, class Op>
 void difference(Stop& stop, Iterator const& first, std::size_t n, Out const& out, Op& op) {
   difference_piece<Iterator, Out, Op> piece{first, out, {op}};
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Out>>(0, n, piece, stop);
 }
 
 }  // namespace detail

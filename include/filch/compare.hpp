@@ -38,17 +38,63 @@ bool is_heap(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&&
   return detail::find_unordered_child<Sched, true>(stop, in, comp, proj) == k_not_found;
 }
 
+/// Finds the lowest pair of elements of which one is less than the other, and keeps which one.
+template <class Iterator, class Iterator2, class Comp, class Proj, class Proj2> struct comparing_piece {
+  Iterator first;
+  Iterator2 first2;
+  Comp& comp;
+  Proj& proj;
+  Proj2& proj2;
+  std::size_t begin = 0;
+  std::size_t end = 0;    // the pairs of [begin, end) have run, and none of their elements is less
+  bool is_found = false;  // is that at `end` the pair?
+  bool is_less = false;   // is its first element less?
+
+  FILCH_INLINE bool run(std::size_t from, std::size_t last) {
+    Iterator const begun = detail::iterator_after(first, from);
+    Iterator const ended = detail::iterator_after(first, last);
+    Iterator2 j = detail::iterator_after(first2, from);
+    Iterator i = begun;
+    bool less = false;
+    for (; i != ended; ++i, static_cast<void>(++j)) {
+      if (differ(*i, *j, less)) break;
+    }
+    is_found = i != ended;
+    is_less = less;
+    end = from + static_cast<std::size_t>(i - begun);
+    return !is_found;
+  }
+  comparing_piece split(std::size_t middle, std::size_t) const {
+    return {first, first2, comp, proj, proj2, middle, middle};
+  }
+  void merge(comparing_piece const& upper) noexcept {
+    if (is_found || end != upper.begin) return;
+    end = upper.end;
+    is_found = upper.is_found;
+    is_less = upper.is_less;
+  }
+  void abandon(comparing_piece const& upper) noexcept { merge(upper); }
+
+ private:
+  /// Elements, and their projections, live for both calls.
+  FILCH_INLINE bool differ(std::iter_reference_t<Iterator>&& x, std::iter_reference_t<Iterator2>&& y,
+                           bool& less) const {
+    return differ_projected(detail::call_with(proj, static_cast<std::iter_reference_t<Iterator>&&>(x)),
+                            detail::call_with(proj2, static_cast<std::iter_reference_t<Iterator2>&&>(y)), less);
+  }
+  template <class Key, class Key2> FILCH_INLINE bool differ_projected(Key&& x, Key2&& y, bool& less) const {
+    less = static_cast<bool>(detail::call_with(comp, x, y));
+    return less || static_cast<bool>(detail::call_with(comp, y, x));
+  }
+};
 template <class Sched, class Stop, class Iterator, class Iterator2, class Comp, class Proj, class Proj2>
 bool lexicographical_compare(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Comp& comp,
                              Proj& proj, Proj2& proj2) {
-  auto const are_equivalent = [&comp](auto&& x, auto&& y) {
-    return !static_cast<bool>(detail::call_with(comp, x, y)) && !static_cast<bool>(detail::call_with(comp, y, x));
-  };
-  std::size_t const n = std::min(in.length, in2.length);
-  std::size_t const at = detail::find_mismatch<Sched>(stop, in, in2, are_equivalent, proj, proj2);
-  if (stop.was_seen() || at == n) return in.length < in2.length;
-  return static_cast<bool>(
-      detail::call_with(comp, detail::call_with(proj, *in.at(at)), detail::call_with(proj2, *in2.at(at))));
+  comparing_piece<Iterator, Iterator2, Comp, Proj, Proj2> piece{in.first, in2.first, comp, proj, proj2};
+  detail::run_pieces<Sched>(0, std::min(in.length, in2.length), piece, stop);
+  if (!piece.is_found) return in.length < in2.length;
+  stop.forget();
+  return piece.is_less;
 }
 
 }  // namespace detail

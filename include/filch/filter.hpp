@@ -15,18 +15,19 @@ namespace detail {
 template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
 Iterator remove_if(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& proj = Proj{}) {
   removing<Iterator, Pred, std::remove_reference_t<Proj>> work{{in.first, {pred}, {proj}}};
-  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+  return in.at(detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work));
 }
 template <class Sched, class Stop, class Iterator, class Equal = std::ranges::equal_to, class Proj = std::identity>
 Iterator unique(Stop& stop, input<Iterator> const& in, Equal&& equal = Equal{}, Proj&& proj = Proj{}) {
   keeping_unique<Iterator, std::remove_reference_t<Equal>, std::remove_reference_t<Proj>> work{
       in.first, {equal}, {proj}};
-  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+  return in.at(detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work));
 }
 template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
 Iterator partition(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& proj = Proj{}) {
-  partitioning<Sched, Iterator, Pred, std::remove_reference_t<Proj>> work{{in.first, {pred}, {proj}}};
-  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+  partitioning<scheduler_for<Sched, Iterator>, Iterator, Pred, std::remove_reference_t<Proj>> work{
+      {in.first, {pred}, {proj}}};
+  return in.at(detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work));
 }
 template <class Sched, class Stop, class Iterator, class Pred, class Proj = std::identity>
 Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& proj = Proj{}) {
@@ -38,7 +39,7 @@ Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Pro
     return in.at(detail::partition_without_memory(stop, taken, 0, in.length));
   }
   partitioning_stably<Iterator, Pred, projection> work{{in.first, {pred}, {proj}}, std::addressof(buffer)};
-  return in.at(detail::to_the_front<Sched>(stop, in.length, work));
+  return in.at(detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work));
 }
 
 /// The result of a filter in place with a stop token: the elements behind `end` for a range, `end` for iterators.

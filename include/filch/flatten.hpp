@@ -1,9 +1,9 @@
 // flatten and remove_duplicates: new vectors of elements.
 #pragma once
 
+#include <filch/detail/one_writer.hpp>
 #include <filch/for_index.hpp>
 #include <filch/group_by.hpp>
-#include <filch/serial.hpp>
 #include <filch/transform.hpp>
 
 #include <vector>
@@ -22,7 +22,7 @@ template <class Sched, class Stop, class Iterator> auto flatten(Stop& stop, inpu
   }
   using value = std::ranges::range_value_t<inner>;
   std::vector<value> all(n);
-  using sched = std::conditional_t<std::is_same_v<value, bool>, serial, Sched>;  // a word of bits has one writer
+  using sched = scheduler_for<Sched, typename std::vector<value>::iterator>;
   auto copy = [&](std::size_t i) {
     auto&& range = *in.at(i);
     auto const part = detail::input_of(range);

@@ -29,7 +29,9 @@ void for_each_of(Stop& stop, Iterator const& first, std::size_t n, Fn& f, Proj& 
 }  // namespace detail
 
 /// Calls f(proj(x)) for every element x of [first, last), in ascending order within each piece. The pieces may run in
-/// parallel, so several workers may call f at once. The results of f are dropped. Returns `last` as an iterator.
+/// parallel, so several workers may call f at once. The results of f are dropped. Returns `last` as an iterator. An f
+/// that writes elements of a std::vector<bool> races: neighbours share a word. (Other algorithms write those with one
+/// worker.)
 ///
 /// The loop is split on demand as in `for_index`, which has the rules for f, for exceptions, and for the pool and
 /// thread. Complexity: one call of f and proj for each element. Cost: that of `for_index`.

@@ -149,9 +149,10 @@ template <class Sched, class Stop, class Iterator, class KeyOf>
 void integer_sort(Stop& stop, input<Iterator> const& in, KeyOf& key_of) {
   constexpr std::size_t k_few = 1024;  // fewer are compared
   if (in.length < 2 || stop.is_requested()) return;
-  detail::inside_pool<Sched>([&] {
+  using sched = scheduler_for<Sched, Iterator>;
+  detail::inside_pool<sched>([&] {
     if (in.length >= k_few || detail::splits_all()) {
-      using sorting = radix_sort<Sched, Stop, Iterator, KeyOf>;
+      using sorting = radix_sort<sched, Stop, Iterator, KeyOf>;
       raw_buffer<typename sorting::value> const buffer(in.length);
       if (static_cast<bool>(buffer) && sorting(stop, in, key_of, buffer).sort()) return;
     }

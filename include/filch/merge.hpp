@@ -20,7 +20,8 @@ std::pair<std::size_t, std::size_t> merge(Stop& stop, input<Iterator> const& in,
                                           Proj2&& proj2 = Proj2{}) {
   order_of_two<Iterator, Iterator2, std::remove_reference_t<Comp>, std::remove_reference_t<Proj>,
                std::remove_reference_t<Proj2>> const less{{comp}, {proj}, {proj2}};
-  detail::merge_to<Sched, false>(stop, in, in2, out.first, out.length, less);
+  detail::merge_to<scheduler_for<Sched, Out>, false, is_silent_order<std::remove_const_t<decltype(less)>>>(
+      stop, in, in2, out.first, out.length, less);
   std::size_t const n = in.length + in2.length;
   if (out.length >= n) return {in.length, in2.length};
   std::size_t const i = detail::elements_of_first(out.length, in.first, in.length, in2.first, in2.length, less);
@@ -85,12 +86,23 @@ bool merge(Token const& token, Range&& range, Range2&& range2, OutRange&& out, F
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
+  requires(!sized_random_access_end<Comp, Out>)
 bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
            Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     auto const in = detail::input_of(first, last);
     auto const in2 = detail::input_of(first2, last2);
     static_cast<void>(detail::merge<Sched>(stop, in, in2, detail::input<Out>{out, in.length + in2.length}, comp));
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class... Fn>
+bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
+           OutSentinel out_last, Fn... fn) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    static_cast<void>(detail::merge<Sched>(stop, detail::input_of(first, last), detail::input_of(first2, last2),
+                                           detail::input_of(out, out_last), fn...));
   });
 }
 

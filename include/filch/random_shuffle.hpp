@@ -33,7 +33,8 @@ void random_shuffle(Stop& stop, input<Iterator> const& in, std::uint64_t seed) {
   constexpr std::size_t k_few = 16'384;
   if (in.length < 2 || stop.is_requested()) return;
   if (in.length <= k_few) return detail::shuffle_part(in.first, in.length, seed);
-  detail::inside_pool<Sched>([&] {
+  using sched = scheduler_for<Sched, Iterator>;
+  detail::inside_pool<sched>([&] {
     using value = std::iter_value_t<Iterator>;
     raw_buffer<value> const buffer(in.length);
     if (!static_cast<bool>(buffer)) throw std::bad_alloc();
@@ -42,7 +43,7 @@ void random_shuffle(Stop& stop, input<Iterator> const& in, std::uint64_t seed) {
       return static_cast<std::size_t>(detail::random_number(~seed, i) >> (64 - k_digit_bits));
     };
     auto const move = [&](std::size_t i, std::size_t to) { buffer.make(to, std::ranges::iter_move(in.at(i))); };
-    if (!detail::scatter<Sched>(stop, in.length, digit, move, places)) throw std::bad_alloc();
+    if (!detail::scatter<sched>(stop, in.length, digit, move, places)) throw std::bad_alloc();
     if (stop.was_seen()) return;
     auto part = [&](std::size_t i) {
       std::size_t const first = places[i];
@@ -51,7 +52,7 @@ void random_shuffle(Stop& stop, input<Iterator> const& in, std::uint64_t seed) {
       moving_piece<value*, Iterator>{std::addressof(buffer[first]), in.at(first)}.run(0, n);
       detail::shuffle_part(in.at(first), n, detail::random_number(seed, i));
     };
-    detail::for_index<Sched>(stop, std::size_t{0}, k_digits, part);
+    detail::for_index<sched>(stop, std::size_t{0}, k_digits, part);
   });
 }
 

@@ -28,7 +28,7 @@ template <class Sched, class Stop, class Iterator, class Out>
 both_ends swap_ranges(Stop& stop, input<Iterator> const& in, input<Out> const& in2) {
   std::size_t const n = std::min(in.length, in2.length);
   swap_two_piece<Iterator, Out> piece{in.first, in2.first};
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Iterator, Out>>(0, n, piece, stop);
   return {n, n};
 }
 template <class Sched, class Stop, class Iterator, class Out>
@@ -38,6 +38,18 @@ both_ends reverse_copy(Stop& stop, input<Iterator> const& in, input<Out> const& 
   input<std::reverse_iterator<Iterator>> const reversed{std::make_reverse_iterator(in.end()), n};
   detail::transform<Sched>(stop, reversed, out, same);
   return {n, n};
+}
+
+/// The elements from `middle` on, then those before it.
+template <class Sched, class Stop, class Iterator, class Out>
+both_ends rotate_copy(Stop& stop, input<Iterator> const& in, Iterator const& middle, input<Out> const& out) {
+  std::identity same;
+  std::size_t const n = detail::length_of(in.first, middle);
+  std::size_t const high = detail::transform<Sched>(stop, input<Iterator>{middle, in.length - n}, out, same);
+  if (high != in.length - n) return {n + high, high};
+  std::size_t const low =
+      detail::transform<Sched>(stop, input<Iterator>{in.first, n}, input<Out>{out.at(high), out.length - high}, same);
+  return {low == n ? in.length : low, high + low};
 }
 
 }  // namespace detail
@@ -102,44 +114,34 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           std::random_access_iterator Out>
 Out rotate_copy(Iterator first, Iterator middle, Sentinel last, Out out) {
   detail::never_stopped never;
-  std::identity same;
   auto const in = detail::input_of(first, last);
-  std::size_t const n = detail::length_of(first, middle);
   detail::input<Out> const to{out, in.length};
-  detail::transform<Sched>(never, detail::input<Iterator>{middle, in.length - n}, to, same);
-  detail::transform<Sched>(never, detail::input<Iterator>{first, n}, detail::input<Out>{to.at(in.length - n), n},
-                           same);
-  return to.end();
+  return to.at(detail::rotate_copy<Sched>(never, in, middle, to).out);
 }
 /// The same for ranges. The output bounds it. Returns the end of what was read, and of what was written.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>
 rotate_copy(Range&& range, std::ranges::iterator_t<Range> middle, OutRange&& out) {
-  using out_iterator = std::ranges::iterator_t<OutRange>;
   detail::never_stopped never;
-  std::identity same;
   auto const in = detail::input_of(range);
   auto const to = detail::input_of(out);
-  std::size_t const n = detail::length_of(in.first, middle);
-  std::size_t const high =
-      detail::transform<Sched>(never, detail::input<std::ranges::iterator_t<Range>>{middle, in.length - n}, to, same);
-  if (high != in.length - n) return {in.at(n + high), to.at(high)};
-  std::size_t const low = detail::transform<Sched>(never, detail::input<std::ranges::iterator_t<Range>>{in.first, n},
-                                                   detail::input<out_iterator>{to.at(high), to.length - high}, same);
-  return {low == n ? in.end() : in.at(low), to.at(high + low)};
+  auto const ends = detail::rotate_copy<Sched>(never, in, middle, to);
+  return {in.at(ends.in), to.at(ends.out)};
 }
-/// With a stop token.
+/// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out>
 bool rotate_copy(Token const& token, Iterator first, Iterator middle, Sentinel last, Out out) {
   return detail::until_stopped(token, [&](auto& stop) {
-    std::identity same;
     auto const in = detail::input_of(first, last);
-    std::size_t const n = detail::length_of(first, middle);
-    detail::input<Out> const to{out, in.length};
-    detail::transform<Sched>(stop, detail::input<Iterator>{middle, in.length - n}, to, same);
-    detail::transform<Sched>(stop, detail::input<Iterator>{first, n}, detail::input<Out>{to.at(in.length - n), n},
-                             same);
+    static_cast<void>(detail::rotate_copy<Sched>(stop, in, middle, detail::input<Out>{out, in.length}));
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
+          sized_random_access_range OutRange>
+bool rotate_copy(Token const& token, Range&& range, std::ranges::iterator_t<Range> middle, OutRange&& out) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    static_cast<void>(detail::rotate_copy<Sched>(stop, detail::input_of(range), middle, detail::input_of(out)));
   });
 }
 

@@ -7,74 +7,18 @@
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/finding.hpp>
+#include <filch/detail/replacing.hpp>
 #include <filch/detail/writing.hpp>
 
 namespace filch::inline FILCH_ABI {
 namespace detail {
-
-struct filter_ends {
-  std::size_t in;
-  std::size_t out;
-};
-
-/// Assigns a value where pred(proj(x)).
-template <class Iterator, class Pred, class Proj, class Value>
-struct replacing_piece : selection<Iterator, Pred, Proj> {
-  Value const& value;
-  void run(std::size_t first, std::size_t last) const {
-    Iterator i = this->at(first);
-    FILCH_UNROLL_FILTER
-    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
-      if (this->takes(i)) *i = detail::assigned_to<std::iter_reference_t<Iterator>>(value);
-    }
-  }
-  replacing_piece split(std::size_t, std::size_t) const { return *this; }
-  void merge(replacing_piece&) const noexcept {}
-};
-template <class Sched, class Stop, class Iterator, class Pred, class Value, class Proj = std::identity>
-void replace_if(Stop& stop, input<Iterator> const& in, Pred&& pred, Value const& value, Proj&& proj = Proj{}) {
-  replacing_piece<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>, Value> piece{
-      {in.first, {pred}, {proj}}, value};
-  detail::run_pieces<Sched>(0, in.length, piece, stop);
-}
-template <class Sched, class Stop, class Iterator, class Value, class Value2, class Proj = std::identity>
-void replace(Stop& stop, input<Iterator> const& in, Value const& old_value, Value2 const& new_value,
-             Proj&& proj = Proj{}) {
-  // Both may be elements.
-  constant<Value> const before{old_value};
-  constant<Value2> const after{new_value};
-  detail::replace_if<Sched>(stop, in, equal_to<Value>{before.value}, after.value, proj);
-}
-
-/// value if pred(proj(x)), else x.
-template <class Iterator, class Pred, class Proj, class Value> struct replaced {
-  using result = std::common_type_t<std::iter_value_t<Iterator>, Value>;
-  projected_of<Iterator, Pred, Proj> test;
-  Value const& value;
-  template <class Element> FILCH_INLINE result operator()(Element&& x) const {
-    if (static_cast<bool>(test(static_cast<std::iter_reference_t<Iterator>>(x)))) return static_cast<result>(value);
-    return static_cast<result>(static_cast<Element&&>(x));
-  }
-};
-template <class Sched, class Stop, class Iterator, class Out, class Pred, class Value, class Proj = std::identity>
-filter_ends replace_copy_if(Stop& stop, input<Iterator> const& in, input<Out> const& out, Pred&& pred,
-                            Value const& value, Proj&& proj = Proj{}) {
-  replaced<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>, Value> f{{{proj}, {pred}}, value};
-  std::size_t const n = detail::transform<Sched>(stop, in, out, f);
-  return {n, n};
-}
-template <class Sched, class Stop, class Iterator, class Out, class Value, class Value2, class Proj = std::identity>
-filter_ends replace_copy(Stop& stop, input<Iterator> const& in, input<Out> const& out, Value const& old_value,
-                         Value2 const& new_value, Proj&& proj = Proj{}) {
-  return detail::replace_copy_if<Sched>(stop, in, out, equal_to<Value>{old_value}, new_value, proj);
-}
 
 template <class Sched, class Stop, class Iterator, class Value, class Proj = std::identity>
 std::size_t remove(Stop& stop, input<Iterator> const& in, Value const& value, Proj&& proj = Proj{}) {
   constant<Value> const own{value};  // it may be an element
   equal_to<Value> const is_removed{own.value};
   removing<Iterator, equal_to<Value> const, std::remove_reference_t<Proj>> work{{in.first, {is_removed}, {proj}}};
-  return detail::to_the_front<Sched>(stop, in.length, work);
+  return detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work);
 }
 template <class Sched, class Stop, class Iterator, class Out, class Pred, class Proj = std::identity>
 filter_ends remove_copy_if(Stop& stop, input<Iterator> const& in, input<Out> const& out, Pred&& pred,

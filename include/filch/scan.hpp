@@ -6,6 +6,7 @@
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/bounded.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/scanning.hpp>
 
 namespace filch::inline FILCH_ABI {
@@ -16,8 +17,9 @@ template <class Sched, scan_kind Kind, class Value, class Stop, class Source, cl
 void scan(Stop& stop, Source const& in, std::size_t n, Out const& out, std::optional<Value> initial, Op& op) {
   using work = scan_work<Kind, Value, Source, Out, Op>;
   work w{in, out, {{op}}};
-  carrying_piece<Sched, Stop, work> piece(w, stop, n, std::move(initial));
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  using sched = scheduler_for<Sched, Out>;
+  carrying_piece<sched, Stop, work> piece(w, stop, n, std::move(initial));
+  detail::run_pieces<sched>(0, n, piece, stop);
 }
 
 /// A scan with a stop token, of the values of f.

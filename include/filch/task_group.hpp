@@ -151,9 +151,10 @@ template <scheduler Sched = default_scheduler> class task_group {
   }
 
   /// As run(), with a future for f's result or exception; wait() does not throw that. An allocation.
-  template <class Fn> [[nodiscard]] group_future<std::invoke_result_t<std::decay_t<Fn>>> fork(Fn&& f) {
+  template <class Fn>
+  [[nodiscard]] group_future<std::remove_cv_t<std::invoke_result_t<std::decay_t<Fn>>>> fork(Fn&& f) {
     core_.has_futures();
-    using result = std::invoke_result_t<std::decay_t<Fn>>;
+    using result = std::remove_cv_t<std::invoke_result_t<std::decay_t<Fn>>>;
     using slot = typename group_future<result>::slot;
     using state = detail::group_result<slot>;
     using closure = std::decay_t<Fn>;

@@ -139,6 +139,18 @@ bool transform(Token const& token, Iterator first, Sentinel last, Iterator2 firs
   });
 }
 
+/// With a stop token: two pairs of iterators and a bounded output.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class Fn, class... Proj>
+bool transform(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
+               OutSentinel out_last, Fn f, Proj... proj) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    static_cast<void>(detail::transform2<Sched>(stop, detail::input_of(first, last), detail::input_of(first2, last2),
+                                                detail::input_of(out, out_last), f, proj...));
+  });
+}
+
 // ---- copy --------------------------------------------------------------------------------------
 
 /// Copies the elements of [first, last) to the output from `out` on. Returns the end of the output.

@@ -152,6 +152,12 @@ template <scheduler Sched = default_scheduler, std::random_access_iterator Itera
 Out uninitialized_copy_n(Iterator first, std::iter_difference_t<Iterator> n, Out out) {
   return filch::uninitialized_copy<Sched>(first, n > 0 ? first + n : first, out);
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::random_access_iterator Iterator,
+          std::random_access_iterator Out>
+bool uninitialized_copy_n(Token const& token, Iterator first, std::iter_difference_t<Iterator> n, Out out) {
+  return filch::uninitialized_copy<Sched>(token, first, n > 0 ? first + n : first, out);
+}
 
 /// Moves the elements of [first, last) to new objects in the raw memory from `out` on. Returns their end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
@@ -188,6 +194,12 @@ template <scheduler Sched = default_scheduler, std::random_access_iterator Itera
 Out uninitialized_move_n(Iterator first, std::iter_difference_t<Iterator> n, Out out) {
   return filch::uninitialized_move<Sched>(first, n > 0 ? first + n : first, out);
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::random_access_iterator Iterator,
+          std::random_access_iterator Out>
+bool uninitialized_move_n(Token const& token, Iterator first, std::iter_difference_t<Iterator> n, Out out) {
+  return filch::uninitialized_move<Sched>(token, first, n > 0 ? first + n : first, out);
+}
 
 /// Makes copies of `value` in the raw memory [first, last). Returns the end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
@@ -220,6 +232,13 @@ template <scheduler Sched = default_scheduler, std::random_access_iterator Itera
 Iterator uninitialized_fill_n(Iterator first, std::iter_difference_t<Iterator> n, Value const& value) {
   return filch::uninitialized_fill<Sched>(first, n > 0 ? first + n : first, value);
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::random_access_iterator Iterator,
+          class Value>
+bool uninitialized_fill_n(Token const& token, Iterator first, std::iter_difference_t<Iterator> n,
+                          Value const& value) {
+  return filch::uninitialized_fill<Sched>(token, first, n > 0 ? first + n : first, value);
+}
 
 /// Makes objects in the raw memory [first, last), by default-initialization. Returns the end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
@@ -249,6 +268,11 @@ bool uninitialized_default_construct(Token const& token, Args&&... args) {
 template <scheduler Sched = default_scheduler, std::random_access_iterator Iterator>
 Iterator uninitialized_default_construct_n(Iterator first, std::iter_difference_t<Iterator> n) {
   return filch::uninitialized_default_construct<Sched>(first, n > 0 ? first + n : first);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::random_access_iterator Iterator>
+bool uninitialized_default_construct_n(Token const& token, Iterator first, std::iter_difference_t<Iterator> n) {
+  return filch::uninitialized_default_construct<Sched>(token, first, n > 0 ? first + n : first);
 }
 
 /// Makes objects in the raw memory [first, last), by value-initialization. Returns the end.
@@ -280,6 +304,11 @@ template <scheduler Sched = default_scheduler, std::random_access_iterator Itera
 Iterator uninitialized_value_construct_n(Iterator first, std::iter_difference_t<Iterator> n) {
   return filch::uninitialized_value_construct<Sched>(first, n > 0 ? first + n : first);
 }
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::random_access_iterator Iterator>
+bool uninitialized_value_construct_n(Token const& token, Iterator first, std::iter_difference_t<Iterator> n) {
+  return filch::uninitialized_value_construct<Sched>(token, first, n > 0 ? first + n : first);
+}
 
 /// Destroys the objects of [first, last). Returns the end. After a stop some are left.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
@@ -308,6 +337,11 @@ bool destroy(Token const& token, Args&&... args) {
 template <scheduler Sched = default_scheduler, std::random_access_iterator Iterator>
 Iterator destroy_n(Iterator first, std::iter_difference_t<Iterator> n) {
   return filch::destroy<Sched>(first, n > 0 ? first + n : first);
+}
+/// The same with a stop token.
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, std::random_access_iterator Iterator>
+bool destroy_n(Token const& token, Iterator first, std::iter_difference_t<Iterator> n) {
+  return filch::destroy<Sched>(token, first, n > 0 ? first + n : first);
 }
 
 }  // namespace filch::inline FILCH_ABI

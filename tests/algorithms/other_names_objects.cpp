@@ -5,7 +5,10 @@
 #include <filch/algorithm.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <numeric>
+#include <string>
 
 namespace filch_test {
 namespace {
@@ -86,6 +89,7 @@ TYPED_TEST(other_objects, have_forms_with_a_stop_token) {
         {"reverse", filch::reverse<S>(token, own)},
         {"rotate", filch::rotate<S>(token, own.begin(), middle, own.end())},
         {"rotate_copy", filch::rotate_copy<S>(token, own.begin(), middle, own.end(), out.begin())},
+        {"rotate_copy of ranges", filch::rotate_copy<S>(token, own, middle, out)},
         {"shift_left", filch::shift_left<S>(token, own.begin(), own.end(), 3)},
         {"shift_right", filch::shift_right<S>(token, own, 3)},
         {"swap_ranges", filch::swap_ranges<S>(token, own, out)},
@@ -119,10 +123,77 @@ TYPED_TEST(other_objects, have_forms_with_a_stop_token) {
         {"uninitialized_copy", filch::uninitialized_copy<S>(token, v, out)},
         {"uninitialized_move", filch::uninitialized_move<S>(token, v.begin(), v.end(), out.begin())},
         {"uninitialized_default_construct", filch::uninitialized_default_construct<S>(token, out)},
+        {"uninitialized_copy_n", filch::uninitialized_copy_n<S>(token, v.begin(), 500, out.begin())},
+        {"uninitialized_move_n", filch::uninitialized_move_n<S>(token, v.begin(), 500, out.begin())},
+        {"uninitialized_fill_n", filch::uninitialized_fill_n<S>(token, out.begin(), 500, 7)},
+        {"uninitialized_default_construct_n", filch::uninitialized_default_construct_n<S>(token, out.begin(), 500)},
+        {"uninitialized_value_construct_n", filch::uninitialized_value_construct_n<S>(token, out.begin(), 500)},
         {"random_shuffle", filch::random_shuffle<S>(token, own, 5)},
         {"flatten", filch::flatten<S>(token, std::vector<ints>(5)).has_value()}};
     for (auto const& [name, is_whole] : results) EXPECT_EQ(is_whole, !is_stopped) << name;
   }
+}
+
+TYPED_TEST(other_objects, are_the_same_with_a_stop_token) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    using S = TypeParam;
+    stop_source source;
+    auto const token = source.get_token();
+    auto const v = numbers(n);
+    std::vector<std::string> const words(n, "a string that is not in its own memory");
+    auto const count = signed_of(n);
+    std::allocator<std::string> memory;
+    std::string* const first = memory.allocate(n + 1);
+    auto const is_each = [&](std::string const& s) {
+      bool const is = std::all_of(first, first + n, [&](std::string const& made) { return made == s; });
+      return filch::destroy_n<S>(token, first, count) && is;
+    };
+    EXPECT_TRUE(filch::uninitialized_copy_n<S>(token, words.begin(), count, first));
+    EXPECT_TRUE(is_each("a string that is not in its own memory"));
+    auto taken = words;
+    EXPECT_TRUE(filch::uninitialized_move_n<S>(token, taken.begin(), count, first));
+    EXPECT_TRUE(is_each("a string that is not in its own memory"));
+    EXPECT_TRUE(filch::uninitialized_fill_n<S>(token, first, count, "another string, which is as long as that"));
+    EXPECT_TRUE(is_each("another string, which is as long as that"));
+    EXPECT_TRUE(filch::uninitialized_default_construct_n<S>(token, first, count));
+    EXPECT_TRUE(is_each(""));
+    EXPECT_TRUE(filch::uninitialized_value_construct_n<S>(token, first, count));
+    EXPECT_TRUE(is_each(""));
+    memory.deallocate(first, n + 1);
+    // Bounded outputs.
+    auto sorted = v;
+    std::sort(sorted.begin(), sorted.end());
+    ints const& low = sorted;
+    ints const high(n / 2 + 1, 1);
+    ints whole(n + high.size());
+    std::merge(low.begin(), low.end(), high.begin(), high.end(), whole.begin());
+    for (std::size_t room : {std::size_t{0}, n / 3, n}) {
+      ints out(room), expected(room);
+      std::copy_n(whole.begin(), room, expected.begin());
+      EXPECT_TRUE(filch::merge<S>(token, low.begin(), low.end(), high.begin(), high.end(), out.begin(), out.end()));
+      EXPECT_EQ(out, expected);
+      EXPECT_TRUE(filch::merge<S>(token, low.begin(), low.end(), high.begin(), high.end(), out.begin(), out.end(),
+                                  std::less<>{}, std::identity{}, std::identity{}));
+      EXPECT_EQ(out, expected);
+      std::transform(v.begin(), v.begin() + signed_of(room), low.begin(), expected.begin(), std::minus<>{});
+      EXPECT_TRUE(filch::transform<S>(token, v.begin(), v.end(), low.begin(), low.end(), out.begin(), out.end(),
+                                      std::minus<>{}));
+      EXPECT_EQ(out, expected);
+      EXPECT_TRUE(filch::transform<S>(token, v.begin(), v.end(), low.begin(), low.end(), out.begin(), out.end(),
+                                      std::plus<>{}, std::identity{}, std::negate<>{}));
+      EXPECT_EQ(out, expected);
+      std::size_t const middle = n / 4;
+      for (std::size_t i = 0; i != room; ++i) expected[i] = v[i < n - middle ? middle + i : i + middle - n];
+      EXPECT_TRUE(filch::rotate_copy<S>(token, v, v.begin() + signed_of(middle), out));
+      EXPECT_EQ(out, expected);
+    }
+    source.request_stop();
+    ints out(n);
+    auto const is_stopped = [&](bool is_whole) { return !is_whole || n == 0; };
+    EXPECT_TRUE(is_stopped(filch::merge<S>(token, v.begin(), v.end(), v.begin(), v.end(), out.begin(), out.end())));
+    EXPECT_TRUE(is_stopped(
+        filch::transform<S>(token, v.begin(), v.end(), v.begin(), v.end(), out.begin(), out.end(), std::plus<>{})));
+  });
 }
 
 }  // namespace

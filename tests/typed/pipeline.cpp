@@ -152,5 +152,32 @@ TYPED_TEST(pipeline, stops_at_an_exception_or_a_request) {
   });
 }
 
+/// An item that can be made of another one, and never assigned.
+struct fixed {
+  int const number;
+  std::unique_ptr<int> owned = std::make_unique<int>(7);
+};
+
+TYPED_TEST(pipeline, passes_items_that_can_not_be_assigned) {
+  outside_and_in_pools<TypeParam>([] {
+    int sum = 0;
+    int next = 0;
+    auto source = [i = 0]() mutable -> std::optional<fixed> {
+      if (i == 200) return std::nullopt;
+      return fixed{i++};
+    };
+    auto const later = [](fixed x) {
+      EXPECT_EQ(*x.owned, 7);
+      return fixed{x.number + 1};
+    };
+    filch::pipeline<TypeParam>(8, source, later, filch::serial_out_of_order([&](fixed x) {
+                                 sum += x.number;
+                                 return x;
+                               }),
+                               filch::serial_in_order([&](fixed x) { EXPECT_EQ(x.number, ++next); }));
+    EXPECT_EQ(sum, 200 * 201 / 2);
+  });
+}
+
 }  // namespace
 }  // namespace filch_test

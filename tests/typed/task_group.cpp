@@ -15,7 +15,9 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace filch_test {
@@ -591,6 +593,22 @@ long nodes_of(std::uint64_t seed, unsigned depth) {
   long nodes = 1;
   for (std::uint64_t i = 0; i < children; ++i) nodes += nodes_of(mix(seed ^ (i + 99)), depth - 1);
   return nodes;
+}
+
+TYPED_TEST(task_group, gives_results_that_are_const_to_futures_as_joins_do) {
+  outside_and_in_pools<TypeParam>([] {
+    filch::task_group<TypeParam> group;
+    std::string const word = "a word that is not in the string's own memory";
+    auto text = group.fork([&word]() -> std::string const { return word; });
+    auto number = group.fork([]() -> std::unique_ptr<int> const { return std::make_unique<int>(3); });
+    auto place = group.fork([&word]() -> std::string const& { return word; });
+    static_assert(std::is_same_v<decltype(text), filch::group_future<std::string>>);
+    static_assert(std::is_same_v<decltype(place), filch::group_future<std::string const&>>);
+    EXPECT_EQ(text.get(), word);
+    EXPECT_EQ(*number.get(), 3);
+    EXPECT_EQ(&place.get(), &word);
+    EXPECT_TRUE(group.wait());
+  });
 }
 
 TYPED_TEST(task_group, runs_random_trees) {

@@ -32,6 +32,11 @@ template <class Value, class Element> FILCH_INLINE Value converted_to(Element&& 
     return static_cast<Element&&>(x);
   }
 }
+template <class Value> struct converting_to {
+  template <class Element> FILCH_INLINE Value operator()(Element&& x) const {
+    return detail::converted_to<Value>(static_cast<Element&&>(x));
+  }
+};
 /// f(args...), which is assigned to a Value.
 template <class Value, class Fn, class... Args> FILCH_INLINE decltype(auto) result_for(Fn const& f, Args&&... args) {
   if constexpr (are_numbers<Value, decltype(f(static_cast<Args&&>(args)...))>) {

@@ -82,7 +82,7 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
   /// chose.
   template <extreme One>
   FILCH_INLINE void run_with_number(std::size_t first, std::size_t last, std::size_t& kept) const {
-    value number = in.at(kept);
+    value number = in.f(*detail::iterator_after(in.begin, kept));
     std::size_t position = kept;
     Iterator i = detail::iterator_after(in.begin, first);
     for (; first != last; ++first, static_cast<void>(++i)) {
@@ -106,8 +106,12 @@ template <class Iterator, class Comp, class Proj, extreme... Which> struct extre
     values[n].emplace(x);  // no assignment: a tuple of references would pass it on
     best[n] = position;
   }
+  template <extreme One> bool is_better_at(std::size_t best_so_far, std::size_t position) const {
+    return detail::is_better<One>(comp, in.f(*detail::iterator_after(in.begin, best_so_far)),
+                                  in.f(*detail::iterator_after(in.begin, position)));
+  }
   template <extreme One> void merge_one(std::size_t& mine, std::size_t other) const {
-    if (mine == k_none || detail::is_better<One>(comp, in.at(mine), in.at(other))) mine = other;
+    if (mine == k_none || is_better_at<One>(mine, other)) mine = other;
   }
 };
 
@@ -167,8 +171,11 @@ template <class Iterator, class Comp, class Proj> struct both_extremes_piece {
     if (detail::is_better<extreme::last_greatest>(comp, in.f(*max), in.f(*greater))) max = greater;
   }
   void take_positions(std::size_t lesser, std::size_t greater) {
-    if (detail::is_better<extreme::first_least>(comp, in.at(least), in.at(lesser))) least = lesser;
-    if (detail::is_better<extreme::last_greatest>(comp, in.at(greatest), in.at(greater))) greatest = greater;
+    Iterator min = detail::iterator_after(in.begin, least);
+    Iterator max = detail::iterator_after(in.begin, greatest);
+    take(min, max, detail::iterator_after(in.begin, lesser), detail::iterator_after(in.begin, greater));
+    least = static_cast<std::size_t>(min - in.begin);
+    greatest = static_cast<std::size_t>(max - in.begin);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/converting.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/scan_engine.hpp>
 #include <filch/detail/standard.hpp>
@@ -50,6 +51,7 @@ template <class Iterator, class Pred, class Proj> struct selection {
 
 /// Elements that were taken.
 template <class Iterator, class Out> struct elements_out {
+  template <class Sched> using scheduler = scheduler_for<Sched, Out>;
   static constexpr bool k_writes_others = false;
   Iterator begin;
   Out out;
@@ -64,6 +66,7 @@ template <class Iterator, class Out> struct elements_out {
 };
 /// Their positions.
 template <class Out> struct positions_out {
+  template <class Sched> using scheduler = scheduler_for<Sched, Out>;
   static constexpr bool k_writes_others = false;
   Out out;
   struct cursor {
@@ -81,6 +84,7 @@ template <class Out> struct positions_out {
 };
 /// Elements that were taken, and elements that were not.
 template <class Iterator, class Out, class Out2> struct both_out {
+  template <class Sched> using scheduler = scheduler_for<Sched, Out, Out2>;
   static constexpr bool k_writes_others = true;
   Iterator begin;
   Out out;
@@ -258,8 +262,9 @@ template <class Sched, class Stop, class Selection, class Output>
 selected copy_selected(Stop& stop, std::size_t n, Selection const& in, Output const& out, filter_room room = {}) {
   using work = filter_work<Selection, Output>;
   work w(in, out, n, room);
-  carrying_piece<Sched, Stop, work> piece(w, stop, n, 0);
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  using sched = typename Output::template scheduler<Sched>;
+  carrying_piece<sched, Stop, work> piece(w, stop, n, 0);
+  detail::run_pieces<sched>(0, n, piece, stop);
   return {w.full().taken_of(piece.last_carry()), w.full().at()};
 }
 

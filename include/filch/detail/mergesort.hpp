@@ -55,7 +55,8 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
   }
   void sort_part(std::size_t first, std::size_t last) const {
     if (descends(first, last - first)) {
-      std::ranges::reverse(at(first), at(last));
+      std::size_t j = last;
+      for (std::size_t i = first; i < --j; ++i) std::ranges::iter_swap(at(i), at(j));
       // Equal elements are in the wrong order now, so each goes below those that equal it.
       detail::insertion_sort(at(first), at(last), [this](auto&& x, auto&& y) { return !less_(y, x); });
     } else {
@@ -80,7 +81,7 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
     auto const part = [&](std::size_t first, std::size_t middle, std::size_t last) {
       input<From> const lower{detail::iterator_after(from, first), middle - first};
       input<From> const upper{detail::iterator_after(from, middle), last - middle};
-      detail::merge_to<Sched, true>(stop_, lower, upper, detail::iterator_after(to, first), last - first, less);
+      detail::merge_to<Sched, true, true>(stop_, lower, upper, detail::iterator_after(to, first), last - first, less);
     };
     std::size_t const all = n + n2;
     if (n == 0 || n2 == 0) return part(0, all, all);
@@ -165,7 +166,7 @@ void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Pr
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void stable_sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
   if (in.length < 2 || stop.is_requested()) return;
-  detail::stable_sort_in_memory<Sched>(stop, detail::in_memory(in), comp, proj);
+  detail::stable_sort_in_memory<scheduler_for<Sched, Iterator>>(stop, detail::in_memory(in), comp, proj);
 }
 
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
@@ -173,19 +174,35 @@ void inplace_merge(Stop& stop, input<Iterator> const& in, std::size_t middle, Co
   std::size_t const n = in.length;
   if (middle == 0 || middle >= n || stop.is_requested()) return;
   using value = std::iter_value_t<Iterator>;
+  using order_in_buffer = order_of_two<value*, value*, Comp, Proj, Proj>;
+  constexpr bool is_silent =
+      points_to_numbers<Iterator> && is_silent_order<order_in_buffer> && std::is_same_v<Proj, std::identity>;
   auto const less = detail::order_of<Iterator>(comp, proj);
-  detail::inside_pool<Sched>([&] {
-    if (!less(*in.at(middle), *in.at(middle - 1))) return;
-    raw_buffer<value> const buffer(n);
-    if (!static_cast<bool>(buffer))
-      return detail::merge_by_rotations<Sched>(stop, in.first, middle, n - middle, less);
-    making_piece<Iterator, value> moves{in.first, std::addressof(buffer)};
+  using sched = scheduler_for<Sched, Iterator>;
+  detail::inside_pool<sched>([&] {
+    std::size_t low = 0;    // elements of the first part that are found in their places
+    std::size_t taken = 0;  // elements of the second part that are known to come next
+    if constexpr (is_silent) {
+      if (!less(*in.at(middle), *in.at(middle - 1))) return;
+    } else {  // the questions of the merge, and none besides
+      while (low != middle && !less(*in.at(middle), *in.at(low))) ++low;
+      if (low == middle) return;
+      taken = 1;
+    }
+    Iterator const first = in.at(low);
+    std::size_t const n1 = middle - low;
+    std::size_t const n2 = n - middle;
+    raw_buffer<value> const buffer(n1 + n2);
+    if (!static_cast<bool>(buffer)) return detail::merge_by_rotations<sched>(stop, first, n1, n2, less);
+    making_piece<Iterator, value> moves{first, std::addressof(buffer)};
     never_stopped never;
-    detail::run_pieces<Sched>(0, n, moves, never);
+    detail::run_pieces<sched>(0, n1 + n2, moves, never);
     value* const from = std::addressof(buffer[0]);
-    order_of_two<value*, value*, Comp, Proj, Proj> const order{{comp}, {proj}, {proj}};
-    detail::merge_to<Sched, true>(never, input<value*>{from, middle}, input<value*>{from + middle, n - middle},
-                                  in.first, n, order);
+    if (taken != 0) *first = std::move(from[n1]);
+    order_in_buffer const order{{comp}, {proj}, {proj}};
+    detail::merge_to<sched, true, is_silent>(never, input<value*>{from, n1},
+                                             input<value*>{from + n1 + taken, n2 - taken},
+                                             detail::iterator_after(first, taken), n1 + n2 - taken, order);
   });
 }
 

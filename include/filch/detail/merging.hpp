@@ -37,6 +37,14 @@ template <class Iterator, class Iterator2, class Comp, class Proj, class Proj2> 
   }
 };
 
+/// Do calls of the comparator cost nothing but time? More of them than the caller was promised are not seen then.
+template <class Less> inline constexpr bool is_silent_order = false;
+template <class Iterator, class Iterator2, class Comp>
+  requires points_to_numbers<Iterator> && points_to_numbers<Iterator2> &&
+               std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>>
+inline constexpr bool is_silent_order<order_of_two<Iterator, Iterator2, Comp, std::identity, std::identity>> =
+    is_order_of_numbers<std::remove_const_t<Comp>, std::iter_value_t<Iterator>>;
+
 /// How many of the first k elements of a merge are of the first input. It is a number that both inputs have room for,
 /// also if comp lies.
 template <class Iterator, class Iterator2, class Less>
@@ -55,8 +63,10 @@ std::size_t elements_of_first(std::size_t k, Iterator const& first, std::size_t 
   return low;
 }
 
-/// Merges two inputs to `out`: copies the elements, or moves them.
-template <class Iterator, class Iterator2, class Out, class Less, bool Moves> struct merging_piece {
+/// Merges two inputs to `out`: copies the elements, or moves them. It may ask for whole blocks of an input, so that
+/// there are up to a quarter more calls of the comparator than elements.
+template <class Iterator, class Iterator2, class Out, class Less, bool Moves, bool AsksForBlocks>
+struct merging_piece {
   Iterator begin;
   Iterator2 begin2;
   Out out;
@@ -136,7 +146,7 @@ template <class Iterator, class Iterator2, class Out, class Less, bool Moves> st
       };
       // Inputs of which one lies below the other for long, as those of an almost sorted range, go in blocks.
       constexpr std::size_t k_block = 8;
-      for (; steps >= k_block; steps -= k_block) {
+      for (; AsksForBlocks && steps >= k_block; steps -= k_block) {
         if (!less.second_is_less(from + (k_block - 1), from2)) {
           take_block(from, to, k_block);
         } else if (less.second_is_less(from, from2 + (k_block - 1))) {
@@ -165,12 +175,13 @@ template <class Iterator, class Iterator2, class Out, class Less, bool Moves> st
 };
 
 /// Merges in parallel, unless there are so few elements that the loop engine would cost more.
-template <class Sched, bool Moves, class Stop, class Iterator, class Iterator2, class Out, class Less>
+template <class Sched, bool Moves, bool AsksForBlocks, class Stop, class Iterator, class Iterator2, class Out,
+          class Less>
 void merge_to(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Out const& out, std::size_t room,
               Less const& less) {
   constexpr std::size_t k_few = 1024;
-  merging_piece<Iterator, Iterator2, Out, Less, Moves> piece{in.first, in2.first, out, less,
-                                                             0,        in.length, 0,   in2.length};
+  merging_piece<Iterator, Iterator2, Out, Less, Moves, AsksForBlocks> piece{in.first, in2.first, out, less,
+                                                                            0,        in.length, 0,   in2.length};
   std::size_t const n = std::min(room, in.length + in2.length);
   if (n <= k_few && !detail::splits_all()) return stop.is_requested() ? void() : piece.run(0, n);
   detail::run_pieces<Sched>(0, n, piece, stop);

@@ -26,7 +26,7 @@ template <class Iterator, class Out> struct moving_piece {
 template <class Sched, class Stop, class Iterator, class Out>
 void move(Stop& stop, Iterator const& first, std::size_t n, Out const& out) {
   moving_piece<Iterator, Out> piece{first, out};
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Out>>(0, n, piece, stop);
 }
 
 /// Exchanges the elements of two ranges that do not overlap.
@@ -56,7 +56,7 @@ template <class Iterator> struct reversing_piece {
 };
 template <class Sched, class Stop, class Iterator> void reverse(Stop& stop, input<Iterator> const& in) {
   reversing_piece<Iterator> piece{in.first, in.length};
-  detail::run_pieces<Sched>(0, in.length / 2, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Iterator>>(0, in.length / 2, piece, stop);
 }
 
 /// Exchanges the first n elements and the others. If a worker waits, by reversals, which it can share.

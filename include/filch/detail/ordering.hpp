@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/detail/body.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/standard.hpp>
@@ -25,6 +26,14 @@ template <class Iterator, class Comp, class Proj> struct order {
 template <class Iterator, class Comp, class Proj> order<Iterator, Comp, Proj> order_of(Comp& comp, Proj& proj) {
   return {{comp}, {proj}};
 }
+
+/// Is Comp an order of the standard for numbers of this type? Its calls can't be observed.
+template <class Comp, class Number>
+inline constexpr bool is_order_of_numbers =
+    std::is_arithmetic_v<Number> &&
+    (std::is_same_v<Comp, std::ranges::less> || std::is_same_v<Comp, std::less<>> ||
+     std::is_same_v<Comp, std::less<Number>> || std::is_same_v<Comp, std::ranges::greater> ||
+     std::is_same_v<Comp, std::greater<>> || std::is_same_v<Comp, std::greater<Number>>);
 
 /// Are its elements so cheap to move that a move costs less than a branch that is predicted wrong?
 template <class Iterator>

@@ -77,7 +77,7 @@ template <class Item, bool InOrder> class gate {
         waits.reset();
       }
     } else if (!waiting_.empty()) {
-      follows = std::move(waiting_.back());
+      follows.emplace(std::move(*waiting_.back()));
       waiting_.pop_back();
     }
     is_busy_ = follows.has_value();

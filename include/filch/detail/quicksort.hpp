@@ -373,7 +373,7 @@ void sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& pro
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void sort(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
   if (in.length < 2 || stop.is_requested()) return;
-  detail::sort_in_memory<Sched>(stop, detail::in_memory(in), comp, proj);
+  detail::sort_in_memory<scheduler_for<Sched, Iterator>>(stop, detail::in_memory(in), comp, proj);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -220,8 +220,9 @@ template <scheduler Sched = default_scheduler> class task_group {
   template <class Fn> void run(Fn&& f) {
     group_.add(std::make_shared<detail::race_run<std::decay_t<Fn>>>(std::forward<Fn>(f)), false);
   }
-  template <class Fn> [[nodiscard]] group_future<std::invoke_result_t<std::decay_t<Fn>>> fork(Fn&& f) {
-    using future = group_future<std::invoke_result_t<std::decay_t<Fn>>>;
+  template <class Fn>
+  [[nodiscard]] group_future<std::remove_cv_t<std::invoke_result_t<std::decay_t<Fn>>>> fork(Fn&& f) {
+    using future = group_future<std::remove_cv_t<std::invoke_result_t<std::decay_t<Fn>>>>;
     future made;
     made.state_ = std::make_shared<detail::race_forked<typename future::slot, std::decay_t<Fn>>>(std::forward<Fn>(f));
     made.group_ = std::addressof(group_);

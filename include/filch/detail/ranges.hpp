@@ -88,11 +88,6 @@ inline constexpr bool points_to_numbers =
 /// Positions of a turn of a loop without functions of the user.
 inline constexpr std::size_t k_arithmetic_turn = 16;
 
-/// The result of a function whose Reference ends with the call: a value instead of a reference into it.
-template <bool IsReference, class Result>
-using outliving_t =
-    std::conditional_t<!IsReference && std::is_rvalue_reference_v<Result>, std::remove_cvref_t<Result>, Result>;
-
 /// The type in which a Result for an element is kept: the element's, if it is the reference that stands for one.
 template <class Iterator, class Result>
 using kept_as = std::conditional_t<
@@ -101,28 +96,48 @@ using kept_as = std::conditional_t<
 template <class Iterator, class Fn>
 using kept_result_of = kept_as<Iterator, std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>>;
 
-/// pred(proj(x)).
+/// pred(proj(x)), as a condition. If it is a value, `pass` gives it to a function: it may refer to x, or to a
+/// projection that ends with the expression.
 template <class Reference, class Pred, class Proj> struct projected {
   [[no_unique_address]] body_of<Proj, Reference> proj;
   [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>> pred;
-  using result = std::invoke_result_t<Pred&, std::invoke_result_t<Proj&, Reference>>;
-  FILCH_INLINE outliving_t<std::is_reference_v<Reference>, result> operator()(Reference&& x) const {
-    return pred(proj(static_cast<Reference&&>(x)));
+  FILCH_INLINE bool operator()(Reference&& x) const {
+    return static_cast<bool>(pred(proj(static_cast<Reference&&>(x))));
+  }
+  template <class Callee> FILCH_INLINE decltype(auto) pass(Callee& g, Reference&& x) const {
+    return g(pred(proj(static_cast<Reference&&>(x))));
   }
 };
-/// pred(proj(x), proj2(y)).
+/// The same for pred(proj(x), proj2(y)).
 template <class Reference, class Reference2, class Pred, class Proj, class Proj2> struct projected_pair {
   [[no_unique_address]] body_of<Proj, Reference> proj;
   [[no_unique_address]] body_of<Proj2, Reference2> proj2;
   [[no_unique_address]] body_of<Pred, std::invoke_result_t<Proj&, Reference>,
                                 std::invoke_result_t<Proj2&, Reference2>> pred;
-  using result =
-      std::invoke_result_t<Pred&, std::invoke_result_t<Proj&, Reference>, std::invoke_result_t<Proj2&, Reference2>>;
-  FILCH_INLINE outliving_t<std::is_reference_v<Reference> && std::is_reference_v<Reference2>, result> operator()(
-      Reference&& x, Reference2&& y) const {
-    return pred(proj(static_cast<Reference&&>(x)), proj2(static_cast<Reference2&&>(y)));
+  FILCH_INLINE bool operator()(Reference&& x, Reference2&& y) const {
+    return static_cast<bool>(pred(proj(static_cast<Reference&&>(x)), proj2(static_cast<Reference2&&>(y))));
+  }
+  template <class Callee> FILCH_INLINE decltype(auto) pass(Callee& g, Reference&& x, Reference2&& y) const {
+    return g(pred(proj(static_cast<Reference&&>(x)), proj2(static_cast<Reference2&&>(y))));
   }
 };
+
+template <class Fn> inline constexpr bool is_projected = false;
+template <class Fn> inline constexpr bool is_projected<Fn const> = is_projected<Fn>;
+template <class Reference, class Pred, class Proj>
+inline constexpr bool is_projected<projected<Reference, Pred, Proj>> = true;
+template <class Reference, class Reference2, class Pred, class Proj, class Proj2>
+inline constexpr bool is_projected<projected_pair<Reference, Reference2, Pred, Proj, Proj2>> = true;
+
+/// g(f(x...)) in one expression: what f returns may refer to x, or to a projection of it.
+template <class Fn, class Body, class Callee, class... Elements>
+FILCH_INLINE decltype(auto) pass_value(Body const& f, Callee& g, Elements&&... x) {
+  if constexpr (is_projected<Fn>) {
+    return f.f.pass(g, static_cast<Elements&&>(x)...);
+  } else {
+    return g(f(static_cast<Elements&&>(x)...));
+  }
+}
 
 template <class Reference, class Pred, class Proj>
 inline constexpr bool is_arithmetic_function<projected<Reference, Pred, Proj>> =
@@ -171,15 +186,15 @@ template <class Iterator, class Fn> struct elements {
 
   elements(Iterator const& i, Fn& fn) : begin(i), f{fn} {}
 
-  FILCH_INLINE outliving_t<std::is_reference_v<std::iter_reference_t<Iterator>>, value> at(
-      std::size_t position) const {
-    return f(*detail::iterator_after(begin, position));
+  /// g of one value.
+  template <class Callee> FILCH_INLINE auto with(std::size_t position, Callee g) const {
+    return detail::pass_value<Fn>(f, g, *detail::iterator_after(begin, position));
   }
   /// Calls g with each value of [first, last), in order.
   template <class Callee> FILCH_INLINE void each(std::size_t first, std::size_t last, Callee g) const {
     Iterator i = detail::iterator_after(begin, first);
     FILCH_UNROLL
-    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) g(f(*i));
+    for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) detail::pass_value<Fn>(f, g, *i);
   }
   /// The first position of [first, last) whose value pred takes; else last.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
@@ -221,18 +236,17 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
 
   element_pairs(Iterator const& i, Iterator2 const& j, Fn& fn) : begin(i), begin2(j), f{fn} {}
 
-  FILCH_INLINE outliving_t<std::is_reference_v<std::iter_reference_t<Iterator>> &&
-                               std::is_reference_v<std::iter_reference_t<Iterator2>>,
-                           value>
-  at(std::size_t position) const {
-    return f(*detail::iterator_after(begin, position), *detail::iterator_after(begin2, position));
+  /// g of one value.
+  template <class Callee> FILCH_INLINE auto with(std::size_t position, Callee g) const {
+    return detail::pass_value<Fn>(f, g, *detail::iterator_after(begin, position),
+                                  *detail::iterator_after(begin2, position));
   }
   template <class Callee> FILCH_INLINE void each(std::size_t first, std::size_t last, Callee g) const {
     Iterator i = detail::iterator_after(begin, first);
     Iterator2 j = detail::iterator_after(begin2, first);
     FILCH_UNROLL
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i), static_cast<void>(++j))
-      g(f(*i, *j));
+      detail::pass_value<Fn>(f, g, *i, *j);
   }
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
     if constexpr (compares_memory) {

@@ -29,7 +29,7 @@ template <class Value, class Source, class Op> struct reducing_piece {
         first = in.begin_with(value, first, last);
         if (!value) return;
       } else {
-        value.emplace(detail::converted_to<Value>(in.at(first++)));
+        value.emplace(in.with(first++, converting_to<Value>{}));
       }
     }
     if constexpr (std::is_trivially_copyable_v<Value>) {

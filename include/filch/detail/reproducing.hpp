@@ -99,7 +99,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
       in_.each(next, end, [&](auto&& x) { *sum = op_(std::move(*sum), static_cast<decltype(x)>(x)); });
       return sum;
     } else {
-      Value sum = detail::converted_to<Value>(in_.at(begin));
+      Value sum = in_.with(begin, converting_to<Value>{});
       in_.each(begin + 1, end, [&](auto&& x) { sum = op_(std::move(sum), static_cast<decltype(x)>(x)); });
       return sum;
     }

@@ -30,7 +30,7 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
     Out to = detail::iterator_after(out, first);
     if constexpr (Kind == scan_kind::inclusive) {
       if (!at) {
-        at.emplace(detail::converted_to<Value>(in.at(first++)));
+        at.emplace(in.with(first++, converting_to<Value>{}));
         *to = detail::assigned_to<reference>(*at);
         ++to;
       }
@@ -45,7 +45,7 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
     return true;
   }
   void ahead(std::size_t first, std::size_t last, std::optional<Value>& total) const {
-    if (!total) total.emplace(copy_of(in.at(first++)));
+    if (!total) total.emplace(in.with(first++, copying{}));
     if constexpr (std::is_trivially_copyable_v<Value>) {
       Value value = *total;
       if constexpr (std::is_floating_point_v<Value>) {
@@ -88,10 +88,15 @@ template <scan_kind Kind, class Value, class Source, class Out, class Op> struct
   template <class Element> FILCH_INLINE static Value copy_of(Element&& x) {
     return detail::converted_to<Value>(detail::read_again_later<typename Source::value>(static_cast<Element&&>(x)));
   }
+  struct copying {
+    template <class Element> FILCH_INLINE Value operator()(Element&& x) const {
+      return copy_of(static_cast<Element&&>(x));
+    }
+  };
   /// The sum of the eight values from `first` on. Its calls of op need not wait for one another.
   FILCH_INLINE Value sum_of_eight(std::size_t first) const {
     Value x[8];
-    for (Value& value : x) value = copy_of(in.at(first++));
+    for (Value& value : x) value = in.with(first++, copying{});
     auto const& plus = op.op;
     return op(plus(plus(Value(x[0]), Value(x[1])), plus(Value(x[2]), Value(x[3]))),
               plus(plus(Value(x[4]), Value(x[5])), plus(Value(x[6]), Value(x[7]))));

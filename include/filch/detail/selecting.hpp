@@ -145,7 +145,7 @@ void select_in_memory(Stop& stop, input<Iterator> const& in, std::size_t nth, Co
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void nth_element(Stop& stop, input<Iterator> const& in, std::size_t nth, Comp& comp, Proj& proj) {
   if (nth >= in.length || in.length < 2 || stop.is_requested()) return;
-  detail::select_in_memory<Sched>(stop, detail::in_memory(in), nth, comp, proj);
+  detail::select_in_memory<scheduler_for<Sched, Iterator>>(stop, detail::in_memory(in), nth, comp, proj);
 }
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void partial_sort(Stop& stop, input<Iterator> const& in, std::size_t n, Comp& comp, Proj& proj) {

@@ -46,7 +46,7 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
       std::size_t const last_count = ends.count;
       while (at.i < ends.i && at.j < ends.j && at.i + at.j < most_read && at.count != last_count) {
         bool const is_first = less(from, from2);
-        bool const is_second = less.second_is_less(from, from2);
+        bool const is_second = less.second_is_less(from, from2) && !is_first;  // one input goes on, also if comp lies
         if (Rule::of_both || is_first != is_second) write(at.count++, is_second ? from2 : from);
         std::size_t const read = is_second ? 0 : 1;
         std::size_t const read2 = is_first ? 0 : 1;
@@ -231,9 +231,10 @@ set_place set_operate(Stop& stop, input<Iterator> const& in, input<Iterator2> co
                       Comp& comp, Proj& proj, Proj2& proj2) {
   using less = order_of_two<Iterator, Iterator2, Comp, Proj, Proj2>;
   using operation = set_operation<Rule, Iterator, Iterator2, less>;
-  set_piece<Sched, operation, Out> piece(operation{in.first, in2.first, less{{comp}, {proj}, {proj2}}}, in.length,
+  using sched = scheduler_for<Sched, Out>;
+  set_piece<sched, operation, Out> piece(operation{in.first, in2.first, less{{comp}, {proj}, {proj2}}}, in.length,
                                          in2.length, out);
-  detail::run_pieces<Sched>(0, in.length + in2.length, piece, stop);
+  detail::run_pieces<sched>(0, in.length + in2.length, piece, stop);
   return piece.at();
 }
 

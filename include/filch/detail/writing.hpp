@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filch/detail/converting.hpp>
+#include <filch/detail/one_writer.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/ranges.hpp>
 #include <filch/detail/standard.hpp>
@@ -13,8 +14,8 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// A range that an algorithm can write to: sized, with random access. Neighbours must not share a byte, as they do in
-/// std::vector<bool>: several workers write at once.
+/// A range that an algorithm can write to: sized, with random access. Several workers write at once, but for bits, as
+/// those of std::vector<bool>: neighbours share a word, so one worker writes them.
 template <class Range>
 concept sized_random_access_output = sized_random_access_range<Range>;
 
@@ -76,7 +77,7 @@ template <class Source, class Out> struct writing_piece {
 template <class Sched, class Stop, class Source, class Out>
 std::size_t write_source(Stop& stop, Source const& source, std::size_t n, Out const& out) {
   writing_piece<Source, Out> piece{source, out};
-  detail::run_pieces<Sched>(0, n, piece, stop);
+  detail::run_pieces<scheduler_for<Sched, Out>>(0, n, piece, stop);
   return n;
 }
 
