@@ -1,6 +1,6 @@
 /* A task group that outlives its call: edge group-6 of src/runtime/task_groups.md. Two calls in turn at one caller's place; the
-   first one makes a group. Helpers take it, with the root of the place while the first call lasts, and fork. The group ends at
-   some time. The lock of the pool's list is a step each; without it the call reads the count of open groups only.
+   first one makes a group. Helpers take it, with the root of the place while the first call lasts (that is, its caller; what it
+   forks may go on elsewhere), and fork. The group ends at some time. The lock of the pool's list is a step each; without it the call reads the count of open groups only.
 
    Checked: while a helper has the root of the place, no later call is at it, and the place is not free; in the end it is free. */
 

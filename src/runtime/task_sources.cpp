@@ -32,19 +32,13 @@ task_sources::source* task_sources::find(of_root wanted) const noexcept {
   return nullptr;
 }
 
-/// Is the call still going on in which s was made?
-bool task_sources::is_of_call(source const& s) const noexcept {
-  return places::is_call(s.call_) && places_.call_at(s.root_) == s.call_;
-}
-
 task_sources::taken task_sources::take(of_root wanted) noexcept {
   std::lock_guard const lock(mutex_);
   source* const s = find(wanted);
   if (!s) return {nullptr, k_any_root};
   ++s->helpers_;
-  if (!is_of_call(*s)) return {s, k_any_root};
-  ++held(s->root_).helpers;  // edge group-6: acquire, the lock: the call is not over
-  return {s, s->root_};
+  if (wanted.root != k_any_root) ++held(wanted.root).helpers;  // edge group-6: acquire, the lock
+  return {s, wanted.root};
 }
 
 void task_sources::done(source& s, bool is_of_call) noexcept {

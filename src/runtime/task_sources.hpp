@@ -30,8 +30,8 @@ class task_sources {
     std::uint16_t root;
     std::uint32_t call;
   };
-  /// Such a source with tasks, or null. The worker helps it until done(), with forks of that root: the source's while
-  /// its call lasts, later none.
+  /// Such a source with tasks, or null. The worker helps it until done(), with forks of that root: a caller's are of
+  /// its call. Others' may last longer than the call, and are of none.
   struct taken {
     source* from;
     std::uint16_t root;
@@ -50,7 +50,6 @@ class task_sources {
     bool is_left = false;  // by its caller
   };
   source* find(of_root wanted) const noexcept;
-  bool is_of_call(source const& s) const noexcept;
   held_place& held(unsigned place) noexcept { return held_[places_.callers_number(place)]; }
 
   places& places_;
