@@ -187,6 +187,7 @@ void fiber_team::run_call(unsigned index, std::uint16_t root, void (*call)(void*
 /// Without another stack the call runs on this one, in order.
 void fiber_team::run_at_home(fiber_member& me, void (*call)(void*), void* argument) noexcept {
   me.has_used_home = true;
+  keep_interrupts_away(me);
   run_in_order(call, argument);
 }
 
@@ -246,6 +247,8 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
         l.self.home = nullptr;
       },
       &it);
+  // The program's code may follow on any thread: destructors of its thread-locals.
+  if (it.self.limit == k_any_root) keep_interrupts_away(it.self);
   become(before);
 }
 

@@ -108,7 +108,8 @@ void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   w.offers.publish(*s);
 }
 
-/// A caller may leave the pool next. The pool's own threads run no code of the program before their next fiber.
+/// A caller may leave the pool next. The pool's own threads run no code of the program before their next fiber or
+/// their end.
 void implicit_team::is_free(runtime::fiber_member& m) noexcept {
   if (all().is_callers(m.index)) {
     keep_interrupts_away(m);
