@@ -3,6 +3,9 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <cerrno>
+#include <ctime>
+
 #include <filch/detail/race_hooks.hpp>
 
 #include "races/libc.hpp"
@@ -76,13 +79,20 @@ template <class Fn> Fn real(char const* name) noexcept { return reinterpret_cast
 
 using namespace filch::races;
 
-#define FILCH_LOCK(name, type, is_shared)                                                                 \
-  FILCH_WRAPPER int name(type* lock) {                                                                    \
-    static auto const call = real<int (*)(type*)>(#name);                                                 \
-    int const result = call(lock);                                                                        \
-    if (result == 0) locked(const_cast<void const*>(static_cast<void const volatile*>(lock)), is_shared); \
-    return result;                                                                                        \
+// A robust mutex whose holder has died is locked, too.
+#define FILCH_LOCK_AFTER(name, type, is_shared, parameters, arguments)                     \
+  FILCH_WRAPPER int name parameters {                                                      \
+    static auto const call = real<int(*) parameters>(#name);                               \
+    int const result = call arguments;                                                     \
+    if (result == 0 || result == EOWNERDEAD)                                               \
+      locked(const_cast<void const*>(static_cast<void const volatile*>(lock)), is_shared); \
+    return result;                                                                         \
   }
+#define FILCH_LOCK(name, type, is_shared) FILCH_LOCK_AFTER(name, type, is_shared, (type * lock), (lock))
+#define FILCH_TIMED_LOCK(name, type, is_shared) \
+  FILCH_LOCK_AFTER(name, type, is_shared, (type * lock, timespec const* until), (lock, until))
+#define FILCH_CLOCK_LOCK(name, type, is_shared) \
+  FILCH_LOCK_AFTER(name, type, is_shared, (type * lock, clockid_t clock, timespec const* until), (lock, clock, until))
 #define FILCH_UNLOCK(name, type)                                                                    \
   FILCH_WRAPPER int name(type* lock) {                                                              \
     static auto const call = real<int (*)(type*)>(#name);                                           \
@@ -92,6 +102,8 @@ using namespace filch::races;
 
 FILCH_LOCK(pthread_mutex_lock, pthread_mutex_t, false)
 FILCH_LOCK(pthread_mutex_trylock, pthread_mutex_t, false)
+FILCH_TIMED_LOCK(pthread_mutex_timedlock, pthread_mutex_t, false)
+FILCH_CLOCK_LOCK(pthread_mutex_clocklock, pthread_mutex_t, false)
 FILCH_UNLOCK(pthread_mutex_unlock, pthread_mutex_t)
 FILCH_LOCK(pthread_spin_lock, pthread_spinlock_t, false)
 FILCH_LOCK(pthread_spin_trylock, pthread_spinlock_t, false)
@@ -100,6 +112,10 @@ FILCH_LOCK(pthread_rwlock_wrlock, pthread_rwlock_t, false)
 FILCH_LOCK(pthread_rwlock_trywrlock, pthread_rwlock_t, false)
 FILCH_LOCK(pthread_rwlock_rdlock, pthread_rwlock_t, true)
 FILCH_LOCK(pthread_rwlock_tryrdlock, pthread_rwlock_t, true)
+FILCH_TIMED_LOCK(pthread_rwlock_timedwrlock, pthread_rwlock_t, false)
+FILCH_TIMED_LOCK(pthread_rwlock_timedrdlock, pthread_rwlock_t, true)
+FILCH_CLOCK_LOCK(pthread_rwlock_clockwrlock, pthread_rwlock_t, false)
+FILCH_CLOCK_LOCK(pthread_rwlock_clockrdlock, pthread_rwlock_t, true)
 FILCH_UNLOCK(pthread_rwlock_unlock, pthread_rwlock_t)
 
 FILCH_WRAPPER int pthread_once(pthread_once_t* control, void (*routine)()) {

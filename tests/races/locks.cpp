@@ -2,6 +2,7 @@
 #include <filch/filch.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,26 @@ void one_lock() {
   twice([] {
     std::lock_guard const lock(of_std);
     ++under_a_lock;
+  });
+}
+std::timed_mutex of_time;
+std::shared_timed_mutex shared_of_time;
+int under_timed_locks = 0;
+int under_shared_timed_locks = 0;
+void timed_locks() {
+  twice([] {
+    while (!of_time.try_lock_for(std::chrono::seconds(1))) {
+    }
+    ++under_timed_locks;
+    of_time.unlock();
+    while (!shared_of_time.try_lock_until(std::chrono::system_clock::now() + std::chrono::seconds(1))) {
+    }
+    ++under_shared_timed_locks;
+    shared_of_time.unlock();
+    while (!shared_of_time.try_lock_shared_for(std::chrono::seconds(1))) {
+    }
+    use(under_shared_timed_locks);
+    shared_of_time.unlock_shared();
   });
 }
 filch::mutex of_filch;
@@ -182,11 +203,12 @@ void assigned_stop_source() {
 }
 
 void all() {
-  for (auto* const run : {one_lock, one_filch_mutex, different_locks, lock_on_one_side, lock_held_across_a_join,
-                          locks_held_across_joins_of_branches, three_locks_in_pairs, shared_lock,
-                          writes_under_a_shared_lock, atomic_counter, atomic_beside_plain, compare_and_exchange,
-                          stop_callbacks_on_one_token, stop_callbacks_on_the_heap, stop_request_beside_callbacks,
-                          race_in_stop_callbacks, moved_into_stop_callbacks, assigned_stop_source}) {
+  for (auto* const run :
+       {one_lock, timed_locks, one_filch_mutex, different_locks, lock_on_one_side, lock_held_across_a_join,
+        locks_held_across_joins_of_branches, three_locks_in_pairs, shared_lock, writes_under_a_shared_lock,
+        atomic_counter, atomic_beside_plain, compare_and_exchange, stop_callbacks_on_one_token,
+        stop_callbacks_on_the_heap, stop_request_beside_callbacks, race_in_stop_callbacks, moved_into_stop_callbacks,
+        assigned_stop_source}) {
     run();
   }
 }
