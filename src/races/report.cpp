@@ -97,6 +97,14 @@ bool is_guarded_by_library(finding const& f) {
   return is_in_stop_state(f.earlier.calls) && (f.later.frees || is_in_stop_state(f.later.calls));
 }
 
+/// False: not all of it was written.
+bool write_file(char const* name, std::string const& text) {
+  std::FILE* const out = std::fopen(name, "w");
+  if (out == nullptr) return false;
+  bool const is_written = std::fputs(text.c_str(), out) >= 0;
+  return std::fclose(out) == 0 && is_written;
+}
+
 void at_exit(int status, void*) {
   if (getpid() != checked_process) return;
   me = {false, nullptr};
@@ -107,15 +115,16 @@ void at_exit(int status, void*) {
   std::erase_if(all, is_suppressed);
   std::string const summary = summary_of(all.size(), before - all.size());
   std::fflush(nullptr);
-  char const* const file = std::getenv("FILCH_RACES_OUT");
+  char const* file = std::getenv("FILCH_RACES_OUT");
   bool const is_json = file != nullptr && std::string_view(file).ends_with(".json");
   std::string const text = is_json ? as_json(all, summary) : as_text(all) + "filch: " + summary + "\n";
-  std::FILE* const out = file == nullptr ? stderr : std::fopen(file, "w");
-  if (out == nullptr) {
-    std::fprintf(stderr, "filch: FILCH_RACES_OUT=%s: the file can't be written\n", file);
-  } else {
-    std::fputs(text.c_str(), out);
-    std::fflush(out);
+  if (file != nullptr && !write_file(file, text)) {
+    std::fprintf(stderr, "filch: FILCH_RACES_OUT=%s: the file can't be written; the report follows\n", file);
+    file = nullptr;
+  }
+  if (file == nullptr) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
   }
   if (status == 0 && !all.empty()) _exit(k_exit_status);
 }

@@ -37,6 +37,11 @@ printf 'written_*\n' >"$folder/one"
 FILCH_RACES_SUPPRESSIONS=$folder/one FILCH_RACES_OUT=$folder/others.txt "$program" all
 tail -n 1 "$folder/others.txt" | grep -q "^filch: $((count - 1)) races in .*; 1 suppressed" || fail "one suppressed"
 
+for file in "$folder/none/races.txt" /dev/full; do
+  FILCH_RACES_OUT=$file "$program" all 2>"$folder/errors.txt"
+  [ "$(grep -c '^race ' "$folder/errors.txt")" = "$count" ] || fail "no report where $file can't be written"
+done
+
 FILCH_RACES_ATOMICS=1 FILCH_RACES_OUT=$folder/atomics.txt "$program" all
 [ "$(grep -c '^race ' "$folder/atomics.txt")" -gt "$count" ] || fail "no race of atomics"
 echo "$failures failures"
