@@ -64,23 +64,34 @@ void print_lines(std::FILE* to, summary const& t) {
   }
 }
 
-void print_values_row(std::FILE* to, std::string const& tag, cycles work, cycles span, cycles burdened) {
-  std::fprintf(to, "%s,%.9f,%.9f,%.3f,%.9f,%.3f\n", tag.c_str(), calibrated.seconds(work), calibrated.seconds(span),
-               ratio(work, span), calibrated.seconds(burdened), ratio(work, burdened));
+/// In a program's locale the point may be a comma.
+void print_value(std::FILE* to, int digits, double x) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f", digits, x);
+  std::replace(text, text + sizeof(text), ',', '.');
+  std::fprintf(to, ",%s", text);
+}
+/// A tag may have no character that ends a field, or begins one in quotes.
+void print_values_row(std::FILE* to, std::string tag, cycles work, cycles span, cycles burdened) {
+  std::replace_if(tag.begin(), tag.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, ';');
+  std::fputs(tag.c_str(), to);
+  print_value(to, 9, calibrated.seconds(work));
+  print_value(to, 9, calibrated.seconds(span));
+  print_value(to, 3, ratio(work, span));
+  print_value(to, 9, calibrated.seconds(burdened));
+  print_value(to, 3, ratio(work, burdened));
+  std::fputc('\n', to);
 }
 
 /// The columns of Cilkscale. The row without a tag is the program.
 void print_values(std::FILE* to, summary const& t) {
   std::fprintf(to, "tag,work (seconds),span (seconds),parallelism,burdened_span (seconds),burdened_parallelism\n");
   for (auto const& each : t.places) {
-    std::string tag = each.at.join == "-" ? each.at.task : each.at.join;
-    std::replace(tag.begin(), tag.end(), ',', ';');
-    print_values_row(to, tag, each.of.work, each.of.span, each.of.burdened);
+    print_values_row(to, each.at.join == "-" ? each.at.task : each.at.join, each.of.work, each.of.span,
+                     each.of.burdened);
   }
   for (auto const& [name, r] : t.regions) {
-    std::string tag = name;
-    std::replace_if(tag.begin(), tag.end(), [](char c) { return c == ',' || c == '\n'; }, ';');
-    print_values_row(to, tag, r.sum.work, r.sum.span, r.sum.burdened);
+    print_values_row(to, name, r.sum.work, r.sum.span, r.sum.burdened);
   }
   print_values_row(to, "", t.all.work, t.all.path.span, t.all.path.burdened.back());
 }
