@@ -101,7 +101,8 @@ struct channel {
   /// worker. No join waits for it.
   ///   * pool.run does not wait for what its call detached: the pool's threads run that later. A pool of one worker
   ///     has no threads: there the call runs it before it returns.
-  ///   * Outside all pools, and in filch::stay, f runs at once, on the calling thread.
+  ///   * Outside all pools, in filch::stay, and in a call past 16 at once, f runs at once, on the calling thread.
+  ///   * In a task of a filch::task_group that a helper runs, f is of no call: no barrier waits for it.
   ///   * The default pool never ends: detached tasks that no barrier waited for are lost at the end of the process.
   /// f is moved or copied away. It must not throw: the process ends if it does. Costs an allocation; throws
   /// std::bad_alloc if that fails.
