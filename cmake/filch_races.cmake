@@ -25,9 +25,13 @@ add_library(filch_races STATIC
   src/races/symbols.cpp
   src/races/text.cpp
   src/runtime/addr2line.cpp
+  src/runtime/fork_generation.cpp
   src/runtime/thread_number.cpp
   src/version.cpp)
 add_library(filch::races ALIAS filch_races)
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT FILCH_INSTALL)
+  set_target_properties(filch_races PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()
 target_compile_features(filch_races PUBLIC cxx_std_20)
 target_include_directories(filch_races
   PUBLIC
@@ -36,9 +40,10 @@ target_include_directories(filch_races
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
   PRIVATE "${PROJECT_SOURCE_DIR}/src")
 target_compile_definitions(filch_races PUBLIC FILCH_RACES=1 PRIVATE FILCH_RACES_LIBRARY=1)
-# GCC copies small objects in place of a call of memcpy, where no check would see it.
+# GCC copies small objects in place of a call of memcpy, where no check would see it. Nor would it see libc's functions with
+# checks of their own.
 target_compile_options(filch_races
-  INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=thread> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-builtin>
+  INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=thread> $<$<COMPILE_LANGUAGE:C,CXX>:-U_FORTIFY_SOURCE> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-builtin>
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-builtin>
   PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-mcx16>)
 # Else compilers would make calls of these functions out of the functions.

@@ -29,8 +29,7 @@ bool is_harmless(std::string_view name) noexcept {
                                        "_ZSt21__glibcxx", "__assert",        "clock_",
                                        "sched_",          "pthread_",        "atexit",
                                        "on_exit",         "__libc_malloc",   "__libc_calloc",
-                                       "__libc_free",     "__libc_memalign", "__memcpy_chk",
-                                       "__memmove_chk",   "__memset_chk",    "malloc_usable_size",
+                                       "__libc_free",     "__libc_memalign", "malloc_usable_size",
                                        "mprotect",        "syscall",         "dlsym",
                                        "_ZSt24__throw_",  "_ZSt25__throw_",  "_ZSt16__throw_"}) {
     if (name.starts_with(begin)) return true;

@@ -15,6 +15,15 @@ void* __memset_chk(void*, int, std::size_t, std::size_t);
 }
 
 namespace filch::races {
+namespace {
+
+// Through words that the loader fills: calls through the program's table of linkage would be counted as the
+// program's.
+constinit auto* volatile real_copy = __memcpy_chk;
+constinit auto* volatile real_move = __memmove_chk;
+constinit auto* volatile real_fill = __memset_chk;
+
+}  // namespace
 
 void* original(char const* name) noexcept {
   off_the_record const here;
@@ -24,16 +33,16 @@ void* original(char const* name) noexcept {
 void* copy(void* to, void const* from, std::size_t n, address pc) noexcept {
   check_range(from, n, access_kind::read, pc);
   check_range(to, n, access_kind::write, pc);
-  return __memcpy_chk(to, from, n, n);
+  return real_copy(to, from, n, n);
 }
 void* move(void* to, void const* from, std::size_t n, address pc) noexcept {
   check_range(from, n, access_kind::read, pc);
   check_range(to, n, access_kind::write, pc);
-  return __memmove_chk(to, from, n, n);
+  return real_move(to, from, n, n);
 }
 void* fill(void* to, int value, std::size_t n, address pc) noexcept {
   check_range(to, n, access_kind::write, pc);
-  return __memset_chk(to, value, n, n);
+  return real_fill(to, value, n, n);
 }
 
 namespace {
@@ -61,7 +70,7 @@ char* append(char* to, char const* from, std::size_t most, address pc) noexcept 
   check_range(to, old + 1, access_kind::read, pc);
   check_range(from, with_end(n, most), access_kind::read, pc);
   check_range(to + old, n + 1, access_kind::write, pc);
-  __memcpy_chk(to + old, from, n, n);
+  real_copy(to + old, from, n, n);
   to[old + n] = 0;
   return to;
 }
@@ -72,7 +81,7 @@ char* duplicate(char const* s, std::size_t most, address pc) noexcept {
   auto* const made = static_cast<char*>(allocate(n + 1, 0, pc));
   if (made == nullptr) return nullptr;
   check_range(made, n + 1, access_kind::write, pc);
-  __memcpy_chk(made, s, n, n);
+  real_copy(made, s, n, n);
   made[n] = 0;
   return made;
 }
