@@ -52,6 +52,15 @@ TEST(cactus_checks, find_nothing_in_a_requested_worker) {
   EXPECT_EQ(x.broken(), "");
 }
 
+TEST(cactus_checks, leave_tasks_private_for_which_the_open_range_has_no_numbers) {
+  worker_with_tasks x;
+  EXPECT_EQ(x.w.end_of_offers(), 4u);
+  x.w.places = 3;
+  EXPECT_TRUE(x.w.can_offer_more());
+  x.w.open.offer_to(3);
+  EXPECT_FALSE(x.w.can_offer_more()) << "the fourth task";
+}
+
 TEST(cactus_checks, name_each_broken_word_of_the_places) {
   expect_named<worker_with_tasks>({
       {"w.kind == k_cactus_tag", [](auto& x) { x.w.kind = filch::detail::fiber_kind::outside; }},

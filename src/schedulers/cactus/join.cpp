@@ -23,7 +23,7 @@ void cactus_pushed_slow() noexcept {
   if (w.profile) [[unlikely]]
     return w.profile->pushed(w, reinterpret_cast<void const*>(w.head[-1]->run));
   check(w);
-  if (w.end_of_offers() > w.open.peek().end) team_of(w).publish(w, w.end_of_offers());
+  if (w.can_offer_more()) team_of(w).publish(w);
 }
 
 cactus_outcome cactus_join_slow(join_counter& counter) noexcept {
@@ -58,7 +58,7 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
     case runtime::taken_back::was_private:  // but a thief requests, or did
       w.head = w.base + place;
       if (w.requests().is_to_be_answered()) {
-        if (w.end_of_offers() > left.end) publish(w, w.end_of_offers());
+        if (w.can_offer_more()) publish(w);
       } else if (w.requests().state() == split_state::still_requested && !goes_on_being_public(w)) {
         make_quiet(w, w.base + left.end);
       }
@@ -91,11 +91,11 @@ void cactus_team::request_if_others_look(cactus_member& w) noexcept {
   if (should_ask_itself(w)) ask(w);
 }
 
-/// Answers a request: makes the oldest private tasks below `below` public. The request stands for the next forks,
-/// too: the task that is forked last before a long one may be wanted later.
-void cactus_team::publish(cactus_member& w, std::uint32_t below) noexcept {
+/// For a worker that can offer more. Answers a request: makes the oldest private tasks public. The request stands for
+/// the next forks, too: the task that is forked last before a long one may be wanted later.
+void cactus_team::publish(cactus_member& w) noexcept {
   std::uint32_t const first = w.open.peek().end;
-  std::uint32_t const count = std::min((below - first + 1) / 2, k_publish_most);
+  std::uint32_t const count = std::min((w.end_of_offers() - first + 1) / 2, k_publish_most);
   for (std::uint32_t i = first; i != first + count; ++i) {
     // This removes the task's place: its join calls take_back().
     static_cast<cactus_task*>(w.base[i])->counter = {0, w.index, nullptr};

@@ -35,7 +35,7 @@ void cactus_team::serve_thieves(runtime::fiber_member& m) noexcept {
   if (w.profile) [[unlikely]]
     return;
   check(w);
-  if (w.requests().is_requested() && w.end_of_offers() > w.open.peek().end) publish(w, w.end_of_offers());
+  if (w.requests().is_requested() && w.can_offer_more()) publish(w);
 }
 
 void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
@@ -44,7 +44,7 @@ void cactus_team::offer_all(runtime::fiber_member& m) noexcept {
   if (w.profile) [[unlikely]]
     return;
   check(w);
-  while (w.end_of_offers() > w.open.peek().end) publish(w, w.end_of_offers());
+  while (w.can_offer_more()) publish(w);
 }
 
 void cactus_enter_default(void (*call)(void*), void* argument) {

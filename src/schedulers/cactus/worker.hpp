@@ -39,6 +39,7 @@ struct alignas(64) cactus_member : runtime::fiber_member {
   std::uint32_t index_of_head() const noexcept { return static_cast<std::uint32_t>(head - base); }
   /// Tasks below this may be offered. Deeper ones stay private: the open range has no numbers for them.
   std::uint32_t end_of_offers() const noexcept { return std::min(index_of_head(), places); }
+  bool can_offer_more() const noexcept { return end_of_offers() > open.peek().end; }
 };
 
 /// The number of open forks of the worker's fiber since it began, stolen ones included.
@@ -57,7 +58,7 @@ class cactus_team final : public runtime::fiber_team {
   ~cactus_team() override;
 
   // The owner's slow paths.
-  void publish(cactus_member& w, std::uint32_t below) noexcept;
+  void publish(cactus_member& w) noexcept;
   bool take_back(cactus_member& w) noexcept;
   /// Waits until so many stolen parts have arrived. Continues on any thread.
   void wait_for_thieves(join_counter& m, unsigned stolen) noexcept;
