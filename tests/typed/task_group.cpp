@@ -502,6 +502,7 @@ TYPED_TEST(task_group, forks_of_tasks_of_an_earlier_call_are_no_other_callers) {
       EXPECT_TRUE(begun.pass()) << "no worker takes the task";
     });
     pool.run([&] {
+      EXPECT_EQ(TypeParam::worker_index(), place) << "a pool's thread that helps holds the place";
       // The caller searches meanwhile.
       join_taken<TypeParam>([&] {
         next_call.open();
