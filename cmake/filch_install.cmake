@@ -56,8 +56,7 @@ filch_pkg_config(filch "${PROJECT_DESCRIPTION}" "" "-lfilch -pthread ${FILCH_PC_
 if(FILCH_RACES)
   # Its users are compiled otherwise.
   filch_pkg_config(filch-races "Filch's check for races" "" "-lfilch_races -pthread -ldl" -fsanitize=thread -fno-builtin
-    -U_FORTIFY_SOURCE
-    -DFILCH_RACES)
+    -U_FORTIFY_SOURCE -DFILCH_RACES)
 endif()
 set(of_version "filch = ${PROJECT_VERSION}")
 filch_pkg_config(filch-std-par "libstdc++'s parallel algorithms on filch" "${of_version}" "" "${FILCH_STD_PAR_INCLUDE}")

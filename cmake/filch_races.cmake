@@ -40,10 +40,10 @@ target_include_directories(filch_races
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>"
   PRIVATE "${PROJECT_SOURCE_DIR}/src")
 target_compile_definitions(filch_races PUBLIC FILCH_RACES=1 PRIVATE FILCH_RACES_LIBRARY=1)
-# GCC copies small objects in place of a call of memcpy, where no check would see it. Nor would it see libc's functions with
-# checks of their own.
+# GCC copies small objects in place of a call of memcpy, where no check would see it. Nor are libc's functions with checks of
+# their own seen.
 target_compile_options(filch_races
-  INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=thread> $<$<COMPILE_LANGUAGE:C,CXX>:-U_FORTIFY_SOURCE> $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-builtin>
+  INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=thread;-U_FORTIFY_SOURCE>" $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-builtin>
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-builtin>
   PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-mcx16>)
 # Else compilers would make calls of these functions out of the functions.
