@@ -60,7 +60,7 @@ class places {
   void end_call(unsigned place) noexcept { next_call(place); }
   /// The number of the call at a caller's place. Even: there is none.
   std::uint32_t call_at(unsigned place) const noexcept {
-    // relaxed: a number to compare. What is of the call is ordered by its tasks, or by the lock of task_sources.
+    // relaxed: a number to compare. The call's tasks, or the lock of task_sources, order everything else.
     return calls_[callers_number(place)].load(std::memory_order_relaxed);
   }
   static bool is_call(std::uint32_t number) noexcept { return number % 2 != 0; }
