@@ -70,7 +70,7 @@ class handed_over {
   work remove(std::vector<work>::iterator at) {
     work const w = *at;
     all_.erase(at);
-    count_.store(all_.size(), std::memory_order_seq_cst);
+    count_.store(all_.size(), std::memory_order_seq_cst);  // as in give(); only the greater number must be in order
     passed_over_ = 0;
     return w;
   }

@@ -129,9 +129,9 @@ class left_tasks {
   /// Caller that leaves.
   void put(detached_list tasks) noexcept {
     channel_detached* head = newest_.load(std::memory_order_relaxed);
+    // edge channel-8: release, the tasks. seq_cst: before the look for sleepers, for idle-1.
     do {
       tasks.end_before(head);
-      // edge channel-8: release, the tasks. seq_cst: before the look for sleepers, for idle-1.
     } while (
         !newest_.compare_exchange_weak(head, tasks.first(), std::memory_order_seq_cst, std::memory_order_relaxed));
   }
