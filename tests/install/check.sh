@@ -205,7 +205,7 @@ echo 'int of_c(void) { int class = 0; return class; }' >"$work/std_par/of_c.c"
 cat >"$work/std_par/CMakeLists.txt" <<'CODE'
 cmake_minimum_required(VERSION 3.25)
 project(consumer C CXX)
-find_package(filch REQUIRED)
+find_package(filch REQUIRED COMPONENTS std_par highway_sort)
 set(CMAKE_CXX_STANDARD 17)
 add_executable(program main.cpp of_c.c)
 target_link_libraries(program PRIVATE filch::std_par)
@@ -389,6 +389,13 @@ case $group in
     [ "$(PKG_CONFIG_PATH=$work/absolute pkg-config --variable=includedir filch)" = /opt/headers ]
     what="find_package, cluster, where there is none"
     if cmake -S "$work/cluster" -B "$work/no-cluster" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-sub" >/dev/null 2>&1; then false; fi
+    what="find_package by the name Filch"
+    mkdir -p "$work/other-name"
+    sed 's/find_package(filch/find_package(Filch/; s/COMPONENTS cluster/COMPONENTS std_par/; /^foreach/,$d' \
+      "$work/cluster/CMakeLists.txt" >"$work/other-name/CMakeLists.txt"
+    cmake -S "$work/other-name" -B "$work/other-name/built" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-sub" >/dev/null
+    sed -i 's/std_par/cluster/' "$work/other-name/CMakeLists.txt"
+    if cmake -S "$work/other-name" -B "$work/other-name/built" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix-sub" >/dev/null 2>&1; then false; fi
 
     what="a program that is linked statically, over a package without hwloc"
     cmake -S "$source" -B "$work/static" -G Ninja -DFILCH_WITH_HWLOC=OFF -DFILCH_CLUSTER=OFF -DFILCH_RACES=OFF >/dev/null
