@@ -102,6 +102,7 @@ struct openmp {
     template <class F> std::invoke_result_t<F> run(F&& f) {
       using R = std::invoke_result_t<F>;
       std::optional<filch::detail::result_of<F>> result;
+      omp_set_num_threads(workers_);  // of the loops that a team of one opens inside, too
 #pragma omp parallel num_threads(workers_) shared(result, f)
 #pragma omp single
       result.emplace(filch::detail::call(f));
