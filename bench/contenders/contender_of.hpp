@@ -72,7 +72,7 @@ template <class S> class pool_of final : public running_pool {
 
   static std::uint64_t serve_on([[maybe_unused]] pool& p, server_call const& c) {
     if constexpr (forks_anywhere<S>) {
-      return c.run<S>();
+      return p.run_in_callers_arena([&c] { return c.run<S>(); });
     } else {
       return p.run([&c] { return c.run<S>(); });
     }

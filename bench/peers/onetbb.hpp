@@ -90,15 +90,26 @@ struct onetbb {
 
   class pool {
    public:
-    explicit pool(filch::pool_options o) : arena_(static_cast<int>(o.workers)) {
+    explicit pool(filch::pool_options o) : workers_(static_cast<int>(o.workers)), arena_(workers_) {
       // Only upwards: the least of all such limits holds for the whole process.
       if (o.workers > std::thread::hardware_concurrency()) {
         more_threads_.emplace(tbb::global_control::max_allowed_parallelism, o.workers);
       }
     }
     template <class F> decltype(auto) run(F&& f) { return arena_.execute(std::forward<F>(f)); }
+    /// In an arena of the calling thread. It has one already, with as many workers as the process has processors.
+    template <class F> decltype(auto) run_in_callers_arena(F&& f) {
+      if (workers_ == tbb::this_task_arena::max_concurrency()) return f();
+      thread_local tbb::task_arena own(workers_);
+      if (own.max_concurrency() != workers_) {  // another pool's
+        own.terminate();
+        own.initialize(workers_);
+      }
+      return own.execute(std::forward<F>(f));
+    }
 
    private:
+    int workers_;
     std::optional<tbb::global_control> more_threads_;
     tbb::task_arena arena_;
   };
