@@ -24,12 +24,9 @@ inline double median(std::vector<double> v) {
 inline interval median_interval(std::vector<double> v) {
   std::sort(v.begin(), v.end());
   auto const n = static_cast<double>(v.size());
-  double const reach = 0.98 * std::sqrt(n);  // 1.96 standard deviations of the rank
-  auto const low = static_cast<std::ptrdiff_t>(std::floor(n / 2 - reach));
-  auto const high = static_cast<std::ptrdiff_t>(std::ceil(n / 2 + reach)) - 1;
-  auto const last = static_cast<std::ptrdiff_t>(v.size()) - 1;
-  return {v[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(low, 0, last))], median(v),
-          v[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(high, 0, last))]};
+  double const reach = 0.98 * std::sqrt(n) + 0.5;  // 1.96 standard deviations of the rank, rounded outwards
+  auto const low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
+  return {v[low], median(v), v[v.size() - 1 - low]};
 }
 
 inline interval range(std::vector<double> const& v) {
