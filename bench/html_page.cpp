@@ -44,13 +44,13 @@ double widest(short_row const& r) {
   return most;
 }
 
-std::string bar(short_column const& c, short_cell const& cell, short_row const& r) {
+std::string bar(short_column const& c, short_cell const& cell, short_row const& r, unsigned most_workers) {
   std::string const name = escaped(fmt::format("{}, {}", c.title, workers_text(c.workers)));
   if (cell.seconds == 0)
     return fmt::format("<div class=\"row\"><span>{}</span><span>not measured</span></div>\n", name);
   double const percent = 100 / widest(r);
   std::string limit;
-  if (c.workers > 1 && r.limit > 0)
+  if (c.workers > 1 && c.workers == most_workers && r.limit > 0)
     limit = fmt::format("<div class=\"limit\" style=\"left:{:.1f}%\"></div>", percent * r.limit);
   return fmt::format(
       "<div class=\"row\"><span>{}</span><div class=\"track\"><div class=\"bar{}\" style=\"width:{:.1f}%\"></div>{}"
@@ -61,7 +61,8 @@ std::string bar(short_column const& c, short_cell const& cell, short_row const& 
 
 std::string chart(short_table const& t, short_row const& r) {
   std::string text = fmt::format("<h2>{} (serial: {})</h2>\n", escaped(r.workload), duration_text(r.serial_seconds));
-  for (std::size_t i = 0; i < t.columns.size(); ++i) text += bar(t.columns[i], r.cells[i], r);
+  for (std::size_t i = 0; i < t.columns.size(); ++i)
+    text += bar(t.columns[i], r.cells[i], r, most_workers(t.columns));
   return text;
 }
 

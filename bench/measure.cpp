@@ -1,6 +1,8 @@
 // Measures a row of the long table (measure.hpp): turns, ratios within a turn, counters. main.cpp calls it.
 #include "measure.hpp"
 
+#include "readings.hpp"
+
 #include <barrier>
 #include <chrono>
 #include <cmath>
@@ -88,12 +90,16 @@ double meter::time_elision(job& j) {
 double meter::run(running_pool& pool, std::string_view who) {
   job& j = *jobs_[0];
   j.reset();
+  wait_for_quiet();
   double const t = seconds_of([&] { pool.run(workload_.name, j); });
   check(j, who);
   return t;
 }
 
-double meter::time_serial(job& j) { return baseline_.plain_is_faster ? time_plain(j) : time_elision(j); }
+double meter::time_serial(job& j) {
+  wait_for_quiet();
+  return baseline_.plain_is_faster ? time_plain(j) : time_elision(j);
+}
 
 void meter::run_baseline(job& j) {
   if (baseline_.plain_is_faster) {
@@ -106,6 +112,7 @@ void meter::run_baseline(job& j) {
 double meter::run_side_by_side(unsigned copies) {
   double const once = std::min(baseline_.plain_seconds, baseline_.elision_seconds);
   double const runs = std::clamp(std::ceil(k_copies_seconds / once), 1.0, k_most_copies_runs);
+  wait_for_quiet();
   std::barrier together(static_cast<std::ptrdiff_t>(copies));
   std::vector<std::thread> threads;
   std::vector<double> seconds(copies);
@@ -171,6 +178,7 @@ row meter::measure(contender const& c, unsigned workers, unsigned pairs) {
   r.speedup = median(speedups);
   r.ceiling = median(ceilings);
   if (!scalings.empty()) r.scaling = median(scalings);
+  r.turns = pairs;
   r.max_rss_bytes = peak;
   r.tasks = baseline_.tasks;
   if (baseline_.tasks) r.task_granularity_ns = r.serial_seconds * 1e9 / static_cast<double>(baseline_.tasks);

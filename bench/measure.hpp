@@ -19,9 +19,10 @@ struct row {
   double serial_seconds = 0;         // median of the interleaved serial runs
   std::optional<interval> overhead;  // one worker: median pair ratio over serial, and its interval
   double speedup = 0;                // median pair ratio serial over this
-  double ceiling = 1;                // speed-up of as many serial copies side by side, in this run
+  std::optional<double> ceiling;     // speed-up of as many serial copies side by side, in this run
   std::optional<double> scaling;     // more workers: median of time on one worker over this, over the ceiling
   bool verified = true;
+  std::uint64_t turns = 0;  // runs of which these are medians
   std::optional<std::uint64_t> tasks, steals, failed_steals, backoffs;
   std::optional<double> steals_per_second, task_granularity_ns, steal_granularity_ns;
   std::uint64_t max_rss_bytes = 0;

@@ -114,6 +114,8 @@ class lane {
     if (workers_ == 1) r.overhead = median_interval(ratios_);
     r.speedup = 1 / median(ratios_);
     r.max_rss_bytes = peak_;
+    r.turns = seconds_.size();
+    if (workers_ == 1) r.ceiling = 1;
     r.tasks = m.serial().tasks;
     if (*r.tasks) r.task_granularity_ns = serial_seconds * 1e9 / static_cast<double>(*r.tasks);
     if (auto const after = pool_->stats(); before_ && after)
@@ -148,7 +150,7 @@ class short_meter {
     return !c.scheduler.empty() && (!w.what->has_callers || c.workers == most_workers_);
   }
   void measure_at(sized_workload const& w, std::string const& size, std::vector<lane>& lanes, short_row& shown);
-  void run_turn(meter& m, std::vector<lane>& lanes, double serial_seconds);
+  void run_turn(meter& m, std::vector<lane>& lanes, unsigned turn, double serial_seconds);
 
   std::vector<short_column> columns_;
   unsigned turns_;
@@ -184,7 +186,7 @@ void short_meter::measure_at(sized_workload const& w, std::string const& size, s
   std::vector<double> limits;
   for (unsigned turn = 0; turn < turns_; ++turn) {
     serial.push_back(m.run_serial());
-    run_turn(m, lanes, serial.back());
+    run_turn(m, lanes, turn, serial.back());
     if (has_copies) limits.push_back(most_workers_ * serial.back() / m.run_side_by_side(most_workers_));
   }
   if (has_copies) shown.limit = median(limits);
@@ -193,14 +195,16 @@ void short_meter::measure_at(sized_workload const& w, std::string const& size, s
     row& r = rows_.emplace_back(l.result(m, median(serial)));
     r.workload = w.what->name;
     r.size = size;
-    if (r.workers > 1 && has_copies) r.ceiling = shown.limit;
+    if (has_copies && r.workers == most_workers_) r.ceiling = shown.limit;
     double const seconds = is_estimate ? shown.serial_seconds / r.speedup : r.seconds.median;
-    shown.cells[l.index()] = {seconds, r.speedup, is_estimate};
+    shown.cells[l.index()] = {seconds, r.speedup, is_estimate, r.turns < turns_};
   }
 }
 
-void short_meter::run_turn(meter& m, std::vector<lane>& lanes, double serial_seconds) {
-  for (lane& l : lanes) {
+/// Each turn begins with another column.
+void short_meter::run_turn(meter& m, std::vector<lane>& lanes, unsigned turn, double serial_seconds) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    lane& l = lanes[(turn + i) % lanes.size()];
     if (!l.is_peer() || l.spent() < most_peer_seconds_) l.run(m, serial_seconds);
   }
 }

@@ -42,8 +42,10 @@ json to_json(row const& r) {
                       ? json{{"median", r.overhead->median}, {"low", r.overhead->low}, {"high", r.overhead->high}}
                       : json(nullptr);
   j["speedup"] = r.speedup;
-  j["ceiling"] = r.ceiling;
+  j["ceiling"] = or_null(r.ceiling);
+  j["scaling"] = or_null(r.scaling);
   j["verified"] = r.verified;
+  j["turns"] = r.turns;
   j["tasks"] = or_null(r.tasks);
   j["steals"] = or_null(r.steals);
   j["failed_steals"] = or_null(r.failed_steals);
@@ -68,8 +70,10 @@ row from_json(json const& j) {
   if (json const& o = j.at("overhead"); !o.is_null())
     r.overhead = interval{o.at("low"), o.at("median"), o.at("high")};
   r.speedup = j.at("speedup");
-  r.ceiling = j.at("ceiling");
+  r.ceiling = optional_of<double>(j.at("ceiling"));
+  r.scaling = optional_of<double>(j.at("scaling"));
   r.verified = j.at("verified");
+  r.turns = j.at("turns");
   r.tasks = optional_of<std::uint64_t>(j.at("tasks"));
   r.task_granularity_ns = optional_of<double>(j.at("task_granularity_ns"));
   r.max_rss_bytes = j.at("max_rss_bytes");
@@ -101,8 +105,8 @@ void print_table_row(row const& r) {
   }
   fmt::print("{:<12} {:>7} {:>10} {:>8} {:>15} {:>8} {:>7} {:>7} {:>9} {:>10} {:>6} MiB\n", r.scheduler, r.workers,
              seconds(r.seconds.median), overhead, between, fmt::format("{:.3f}", r.speedup),
-             fmt::format("{:.2f}", r.ceiling), r.scaling ? fmt::format("{:.3f}", *r.scaling) : "", or_empty(r.steals),
-             nanoseconds(r.steal_granularity_ns), r.max_rss_bytes >> 20);
+             r.ceiling ? fmt::format("{:.2f}", *r.ceiling) : "", r.scaling ? fmt::format("{:.3f}", *r.scaling) : "",
+             or_empty(r.steals), nanoseconds(r.steal_granularity_ns), r.max_rss_bytes >> 20);
   std::fflush(stdout);
 }
 
@@ -115,7 +119,8 @@ std::string json_text(std::vector<row> const& rows) {
 void print_csv(std::vector<row> const& rows) {
   fmt::print(
       "workload,size,scheduler,workers,seconds_min,seconds_median,seconds_max,serial_seconds,overhead_median,"
-      "overhead_low,overhead_high,speedup,ceiling,verified,tasks,steals,failed_steals,backoffs,steals_per_second,"
+      "overhead_low,overhead_high,speedup,ceiling,scaling,verified,turns,tasks,steals,failed_steals,backoffs,steals_"
+      "per_second,"
       "task_granularity_ns,steal_granularity_ns,max_rss_bytes,stack_bytes\n");
   for (row const& r : rows) {
     fmt::print("{},{},{},{},{},{},{},{},", r.workload, r.size, r.scheduler, r.workers, r.seconds.low,
@@ -125,10 +130,10 @@ void print_csv(std::vector<row> const& rows) {
     } else {
       fmt::print(",,,");
     }
-    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{}\n", r.speedup, r.ceiling, r.verified, or_empty(r.tasks),
-               or_empty(r.steals), or_empty(r.failed_steals), or_empty(r.backoffs), or_empty(r.steals_per_second),
-               or_empty(r.task_granularity_ns), or_empty(r.steal_granularity_ns), r.max_rss_bytes,
-               or_empty(r.stack_bytes));
+    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.speedup, or_empty(r.ceiling), or_empty(r.scaling),
+               r.verified, r.turns, or_empty(r.tasks), or_empty(r.steals), or_empty(r.failed_steals),
+               or_empty(r.backoffs), or_empty(r.steals_per_second), or_empty(r.task_granularity_ns),
+               or_empty(r.steal_granularity_ns), r.max_rss_bytes, or_empty(r.stack_bytes));
   }
 }
 

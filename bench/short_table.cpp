@@ -27,7 +27,7 @@ comparison compare(short_cell const& mine, short_cell const& other) {
 std::string cell_text(short_cell const& c) {
   if (c.seconds == 0) return fmt::format("{:>15}", "-");
   std::string const time = (c.is_estimate ? "~" : "") + duration_text(c.seconds);
-  return fmt::format("{:>8} {:>6}", time, speedup_text(c.speedup) + "x");
+  return fmt::format("{:>8} {:>6}", time + (c.has_fewer_turns ? "'" : ""), speedup_text(c.speedup) + "x");
 }
 
 std::string coloured(std::string const& text, comparison c) {
@@ -80,12 +80,6 @@ std::optional<double> mean_limit(short_table const& t) {
   return all.empty() ? std::nullopt : std::optional(geometric_mean(all));
 }
 
-unsigned most_workers(std::vector<short_column> const& columns) {
-  unsigned most = 1;
-  for (short_column const& c : columns) most = std::max(most, c.workers);
-  return most;
-}
-
 std::string against_serial(short_table const& t, std::size_t column) {
   short_column const& c = t.columns[column];
   auto const mean = mean_speedup(t, column);
@@ -125,6 +119,12 @@ std::string speedup_text(double speedup) {
   if (speedup < 0.0995) return fmt::format("{:.3f}", speedup);
   if (speedup < 99.5) return fmt::format("{:.2f}", speedup);
   return fmt::format("{:.0f}", speedup);
+}
+
+unsigned most_workers(std::vector<short_column> const& columns) {
+  unsigned most = 1;
+  for (short_column const& c : columns) most = std::max(most, c.workers);
+  return most;
 }
 
 std::string workers_text(unsigned workers) { return workers == 1 ? "1 worker" : fmt::format("{} workers", workers); }
@@ -170,6 +170,10 @@ std::string short_legend(short_table const& t, bool with_colours) {
   if (with_colours && has_peer)
     text += fmt::format("{}Green{}: faster than every peer. {}Red{}: slower than a peer.\n", k_green, k_plain, k_red,
                         k_plain);
+  bool const has_fewer_turns = std::any_of(t.rows.begin(), t.rows.end(), [](short_row const& r) {
+    return std::any_of(r.cells.begin(), r.cells.end(), [](short_cell const& c) { return c.has_fewer_turns; });
+  });
+  if (has_fewer_turns) text += "': of fewer turns, since the peer takes seconds.\n";
   for (short_column const& c : t.columns) {
     if (c.scheduler.empty()) text += fmt::format("-: {} was not found when filch-bench was built.\n", c.title);
   }

@@ -19,6 +19,7 @@ struct short_cell {
   double seconds = 0;  // median; 0: not measured
   double speedup = 0;  // serial time over this one
   bool is_estimate = false;
+  bool has_fewer_turns = false;  // a peer that takes seconds
 };
 
 struct short_row {
@@ -41,6 +42,9 @@ inline constexpr double k_equal = 0.05;                 // speed-ups that differ
 enum class comparison { unknown, faster, equal, slower };
 /// A cell against those of all peers on as many workers: slower than one peer is slower, faster than each is faster.
 [[nodiscard]] comparison compare(std::vector<short_column> const& columns, short_row const& r, std::size_t column);
+
+/// The greatest number of workers of a column; `limit` is that of as many copies.
+unsigned most_workers(std::vector<short_column> const& columns);
 
 /// "142 ms", "5.61 s".
 std::string duration_text(double seconds);

@@ -134,6 +134,14 @@ TEST(short_table_legend, explains_estimates) {
   EXPECT_FALSE(has(bench::short_legend(t, false), "~"));
 }
 
+TEST(short_table_legend, explains_cells_of_fewer_turns) {
+  short_table t = table();
+  EXPECT_FALSE(has(bench::short_legend(t, false), "turns"));
+  t.rows[2].cells[2].has_fewer_turns = true;
+  EXPECT_TRUE(has(bench::short_legend(t, false), "': of fewer turns, since the peer takes seconds.\n"));
+  EXPECT_TRUE(has(bench::short_line(t.columns, t.rows[2], false), " 118 ms'  1.70x "));
+}
+
 TEST(short_table_conclusion, counts_workloads) {
   std::vector<std::string> const lines = lines_of(bench::short_conclusion(table()));
   ASSERT_EQ(lines.size(), 4u);
@@ -168,6 +176,13 @@ TEST(html_page, has_a_bar_for_each_cell_that_was_measured) {
   EXPECT_EQ(count(page, "<div class=\"bar mine\""), 6u);
   EXPECT_EQ(count(page, "not measured"), 1u);
   EXPECT_EQ(count(page, "<div class=\"limit\""), 8u);
+}
+
+TEST(html_page, has_the_limit_of_the_most_workers_only) {
+  short_table t = table();
+  for (short_column& c : t.columns) c.workers = c.workers == 1 ? 2 : 3;
+  EXPECT_EQ(count(bench::html_page(t), "<div class=\"limit\""), 8u);
+  EXPECT_EQ(bench::most_workers(t.columns), 3u);
 }
 
 TEST(html_page, draws_bars_in_proportion) {
