@@ -19,23 +19,52 @@ namespace {
 
 using code = std::vector<std::uint8_t>;
 
-// mov rax, fs:[rax]; test rax, rax; je; lea r11, [rip]
-code const k_end{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0, 0x74, 0x0d, 0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
-code const k_end_with_long_branch{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0, 0x0f, 0x84, 0x0d,
-                                  0,    0,    0,    0x4c, 0x8d, 0x1d, 0,    0,    0,    0};
-code const k_end_padded{0x2e, 0x64, 0x48, 0x8b, 0x00, 0x2e, 0x2e, 0x48, 0x85, 0xc0, 0x90,
-                        0x74, 0x0d, 0x2e, 0x4c, 0x8d, 0x1d, 0,    0,    0,    0};
-code const k_call{0xe8, 0, 0, 0, 0};
-
 code operator+(code a, code const& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
+/// The place of the variable that the statement on a pad reads.
+std::int32_t own_place() {
+  return static_cast<std::int32_t>(reinterpret_cast<std::uint64_t>(&filch_implicit_offering) -
+                                   filch::detail::thread_pointer());
+}
+/// mov rax, place
+code load_of(std::int32_t place) {
+  code c{0x48, 0xc7, 0xc0, 0, 0, 0, 0};
+  std::memcpy(c.data() + 3, &place, sizeof place);
+  return c;
+}
+
+// mov rax, fs:[rax]; test rax, rax; je; lea r11, [rip]
+code const k_look{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0, 0x74, 0x0d, 0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
+code const k_end = load_of(own_place()) + k_look;
+code const k_end_with_long_branch =
+    load_of(own_place()) +
+    code{0x64, 0x48, 0x8b, 0x00, 0x48, 0x85, 0xc0, 0x0f, 0x84, 0x0d, 0, 0, 0, 0x4c, 0x8d, 0x1d, 0, 0, 0, 0};
+code const k_end_padded =
+    load_of(own_place()) + code{0x2e, 0x64, 0x48, 0x8b, 0x00, 0x2e, 0x2e, 0x48, 0x85, 0xc0, 0x90,
+                                0x74, 0x0d, 0x2e, 0x4c, 0x8d, 0x1d, 0,    0,    0,    0};
+code const k_call{0xe8, 0, 0, 0, 0};
+
 bool may_run(code c) {
   // An instruction that does not exist follows, for a scanner that runs past the end.
   c.resize(c.size() + 128, 0x06);
   return filch::detail::may_run_pad(reinterpret_cast<std::uint64_t>(c.data()));
+}
+
+TEST(a_landing_pad, is_of_the_copy_of_the_library_whose_variable_it_reads) {
+  EXPECT_TRUE(may_run(load_of(own_place()) + k_look));
+  EXPECT_FALSE(may_run(load_of(own_place() - 8) + k_look));
+  EXPECT_FALSE(may_run(code{0x48, 0xc7, 0xc1, 0, 0, 0, 0} + k_look)) << "to rcx";
+  // mov rax, [rip + d]: the place is in a table
+  for (std::int64_t const other : {0, 8}) {
+    code c = code{0x48, 0x8b, 0x05, static_cast<std::uint8_t>(k_look.size()), 0, 0, 0} + k_look;
+    std::int64_t const place = own_place() + other;
+    c.resize(c.size() + sizeof place);
+    std::memcpy(c.data() + c.size() - sizeof place, &place, sizeof place);
+    EXPECT_EQ(may_run(c), other == 0);
+  }
 }
 
 struct instruction {
@@ -132,9 +161,10 @@ TEST(a_landing_pad, may_have_many_branches_and_is_left_if_it_has_too_many) {
 TEST(the_offering_s_lea, is_found_behind_its_look) {
   for (code const& c : {k_end, k_end_with_long_branch, k_end_padded}) {
     std::size_t const offset = 4;
-    EXPECT_EQ(filch::detail::lea_of_offering(c.data()), c.data() + c.size() - 3 - offset);
+    std::size_t const load = load_of(0).size();
+    EXPECT_EQ(filch::detail::lea_of_offering(c.data() + load), c.data() + c.size() - 3 - offset);
   }
-  code const other = code{0x64, 0x48, 0x8b, 0x00} + k_call + k_end;  // of another thread-local variable
+  code const other = code{0x64, 0x48, 0x8b, 0x00} + k_call + k_look;  // of another thread-local variable
   EXPECT_EQ(filch::detail::lea_of_offering(other.data()), nullptr);
   EXPECT_EQ(filch::detail::lea_of_offering(k_call.data()), nullptr);
 }
@@ -146,12 +176,9 @@ code four_bytes(std::uint32_t x) {
 }
 /// A pad with so many jumps, then a move of this constant to ecx.
 code pad_with_jumps(int jumps, std::uint32_t constant) {
-  std::uint64_t thread;
-  asm("movq %%fs:0, %0" : "=r"(thread));
-  auto const offset = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(&filch_implicit_offering) - thread);
-  code pad = code{0x48, 0xc7, 0xc0} + four_bytes(offset);
+  code pad = load_of(own_place());
   for (int i = 0; i < jumps; ++i) pad = pad + code{0xeb, 0x01, 0x06};
-  return pad + code{0xb9} + four_bytes(constant) + k_end;
+  return pad + code{0xb9} + four_bytes(constant) + k_look;
 }
 
 /// The code of few jumps is kept, that of more is decoded each time. A change is seen in both.

@@ -127,9 +127,7 @@ class pad_code {
   /// Is it mov rax, fs:[rax], the load of implicit_offering's variable?
   bool is_the_end(std::uint8_t op) noexcept {
     if (op != 0x8b || rex_ != 8 || next<std::uint8_t>() != 0) return false;
-    std::uint64_t begin;
-    asm("movq %%fs:0, %0" : "=r"(begin));
-    if (begin + known_.r[rax] != reinterpret_cast<std::uint64_t>(&filch_implicit_offering)) return false;
+    if (thread_pointer() + known_.r[rax] != reinterpret_cast<std::uint64_t>(&filch_implicit_offering)) return false;
     constexpr std::uint64_t k_bytes_of_look = 4;
     lea_ = lea_of_offering(reinterpret_cast<std::uint8_t const*>(at_ - k_bytes_of_look));
     return lea_ != nullptr;

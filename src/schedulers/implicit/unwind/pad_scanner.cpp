@@ -98,6 +98,24 @@ template <std::size_t N> bool is_at(std::uint8_t const* at, std::array<std::uint
   return std::equal(code.begin(), code.end(), at);
 }
 
+/// Does the instruction before `look` load the place of this copy's filch_implicit_offering? In a program with two
+/// copies of the library each enters its own frames only.
+bool loads_own_variable(std::uint8_t const* look) noexcept {
+  constexpr std::array<std::uint8_t, 3> k_from_table{0x48, 0x8b, 0x05};  // mov rax, [rip + d]
+  constexpr std::array<std::uint8_t, 3> k_constant{0x48, 0xc7, 0xc0};    // mov rax, d: linkers make it of the other
+  constexpr std::size_t k_bytes = 7;
+  std::uint8_t const* const load = look - k_bytes;
+  std::int32_t d = 0;
+  std::memcpy(&d, load + 3, sizeof d);
+  std::uint64_t place = static_cast<std::uint64_t>(std::int64_t{d});
+  if (is_at(load, k_from_table)) {
+    std::memcpy(&place, reinterpret_cast<void const*>(reinterpret_cast<std::uint64_t>(look) + place), sizeof place);
+  } else if (!is_at(load, k_constant)) {
+    return false;
+  }
+  return thread_pointer() + place == reinterpret_cast<std::uint64_t>(&filch_implicit_offering);
+}
+
 class pad_scanner {
  public:
   /// Does a path from there lead to the statement?
@@ -109,7 +127,7 @@ class pad_scanner {
     };
     table_reader r = code_at(at);
     for (int i = 0; i < k_most_instructions; ++i) {
-      if (lea_of_offering(r.at())) return true;
+      if (lea_of_offering(r.at()) && loads_own_variable(r.at())) return true;
       instruction const it = one(r);
       auto const next = reinterpret_cast<std::uint64_t>(r.at());
       if (it.what == instruction::last) {

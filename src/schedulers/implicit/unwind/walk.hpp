@@ -150,3 +150,14 @@ extern "C" {
 FILCH_API extern constinit thread_local filch::detail::implicit_state* filch_implicit_offering
     __attribute__((tls_model("initial-exec")));
 }
+
+namespace filch::inline FILCH_ABI::detail {
+
+/// Thread-local variables lie at fixed distances from it.
+inline std::uint64_t thread_pointer() noexcept {
+  std::uint64_t at;
+  asm("movq %%fs:0, %0" : "=r"(at));
+  return at;
+}
+
+}  // namespace filch::inline FILCH_ABI::detail
