@@ -120,15 +120,15 @@ TEST(shadow_stacks, leave_cactus_and_implicit_in_order_with_one_line_and_direct_
   auto const on = run_program(EDGE_FAULTS, {"shadow-stacks", "1"});
   EXPECT_EQ(on.exit_code, 0) << on;
   EXPECT_EQ(on.out,
-            "cactus: 665 in order, without steals\n"
-            "implicit: 665 in order, without steals\n"
-            "direct: 665 in parallel, with steals\n");
+            "cactus: 665 in order, without steals, outside 665 in order\n"
+            "implicit: 665 in order, without steals, outside 665 in order\n"
+            "direct: 665 in parallel, with steals, outside 665 in parallel\n");
   EXPECT_EQ(on.error_lines(), 1) << on;
   EXPECT_TRUE(on.says("shadow stacks are on")) << on;
   expect_quiet_end(run_program(EDGE_FAULTS, {"shadow-stacks", "0"}), 0,
-                   "cactus: 665 in parallel, with steals\n"
-                   "implicit: 665 in parallel, with steals\n"
-                   "direct: 665 in parallel, with steals\n");
+                   "cactus: 665 in parallel, with steals, outside 665 in parallel\n"
+                   "implicit: 665 in parallel, with steals, outside 665 in parallel\n"
+                   "direct: 665 in parallel, with steals, outside 665 in parallel\n");
 }
 #endif
 

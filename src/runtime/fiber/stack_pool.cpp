@@ -14,9 +14,7 @@
 #include <utility>
 
 namespace filch::runtime {
-namespace {
 
-/// A processor that compares return addresses with its own list of them allows no change of stacks.
 bool has_shadow_stack() noexcept {
   constexpr int k_status = 0x5005;  // ARCH_SHSTK_STATUS
   unsigned long features = 0;
@@ -30,8 +28,6 @@ bool has_shadow_stack() noexcept {
   });
   return true;
 }
-
-}  // namespace
 
 void fiber_stack_pool::has_one_more_worker() noexcept {
   std::lock_guard const lock(mutex_);

@@ -14,6 +14,10 @@
 
 namespace filch::runtime {
 
+/// Does the processor compare return addresses with its own list of them? Then no stack can be changed. Prints one
+/// line, once.
+bool has_shadow_stack() noexcept;
+
 /// Stacks of one size and one main, and their unused pages that are kept.
 class fiber_stack_pool {
  public:

@@ -3,6 +3,7 @@
 // See protocol.md, "A join frame".
 #include "os/linux/thread_end.hpp"
 #include "runtime/exceptions_in_flight.hpp"
+#include "runtime/fiber/stack_pool.hpp"
 #include "schedulers/implicit/barrier.hpp"
 
 #include <cstddef>
@@ -44,6 +45,8 @@ outside_caches* caches_of_thread() noexcept {
 }  // namespace
 
 implicit_offer* implicit_offer_to_pool() noexcept {
+  static bool const can_return_elsewhere = !runtime::has_shadow_stack();
+  if (!can_return_elsewhere) return nullptr;
   frame_registers here;
   filch_implicit_registers(&here);
   join_frame frame;

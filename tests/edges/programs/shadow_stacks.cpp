@@ -48,31 +48,41 @@ template <class S> long fib_of(long n) {
   return a + b;
 }
 
+struct joined {
+  long result;
+  bool was_parallel;
+};
+
 /// f waits until g has begun on the other worker. If joins run in order, g never begins meanwhile: f gives up after
 /// enough looks.
+template <class S> joined join_here() {
+  bool is_parallel = false;
+  std::atomic<bool> begun{false};
+  auto const looks = [](auto const& condition) {
+    for (int i = 0; i < 20'000 && !condition(); ++i) std::this_thread::yield();
+  };
+  looks([] { return S::wanted(); });
+  auto const [a, b] = filch::join<S>(
+      [&] {
+        looks([&] { return begun.load(); });
+        is_parallel = begun.load();
+        return fib_of<S>(15);
+      },
+      [&] {
+        begun.store(true);
+        return fib_of<S>(10);
+      });
+  return {a + b, is_parallel};
+}
+
 template <class S> void join_and_tell() {
   typename S::pool pool({.workers = 2});
-  bool is_parallel = false;
-  long const result = pool.run([&] {
-    std::atomic<bool> begun{false};
-    auto const looks = [](auto const& condition) {
-      for (int i = 0; i < 20'000 && !condition(); ++i) std::this_thread::yield();
-    };
-    looks([] { return S::wanted(); });
-    auto const [a, b] = filch::join<S>(
-        [&] {
-          looks([&] { return begun.load(); });
-          is_parallel = begun.load();
-          return fib_of<S>(15);
-        },
-        [&] {
-          begun.store(true);
-          return fib_of<S>(10);
-        });
-    return a + b;
-  });
-  std::printf("%.*s: %ld %s, %s steals\n", static_cast<int>(S::name.size()), S::name.data(), result,
-              is_parallel ? "in parallel" : "in order", pool.stats().steals ? "with" : "without");
+  joined const inside = pool.run([] { return join_here<S>(); });
+  char const* const steals = pool.stats().steals ? "with" : "without";
+  joined const outside = join_here<S>();
+  auto const how = [](joined const& j) { return j.was_parallel ? "in parallel" : "in order"; };
+  std::printf("%.*s: %ld %s, %s steals, outside %ld %s\n", static_cast<int>(S::name.size()), S::name.data(),
+              inside.result, how(inside), steals, outside.result, how(outside));
 }
 
 scenario const shadow_stacks{"shadow-stacks", [](int on) {
