@@ -282,9 +282,29 @@ TEST(interrupts_anywhere, offer_no_frame_whose_frame_pointer_assembly_uses) {
   throw from_f{};
 }
 
+/// The same where the instruction's second byte lies on the next page.
+[[gnu::noinline]] void interrupt_around_cpuid_on_two_pages(long process, long thread) {
+  long call = SYS_tgkill;
+  long signal = SIGURG;
+  std::uint64_t kept = 0x5a5a5a5a;
+  asm volatile(
+      "xchgq %%rbx, %1\n\t"
+      "jmp 1f\n\t"
+      ".p2align 12\n\t"
+      ".skip 4093, 0x90\n"
+      "1:\t"
+      "syscall\n\t"
+      "cpuid\n\t"
+      "xchgq %%rbx, %1"
+      : "+a"(call), "+r"(kept), "+d"(signal)
+      : "D"(process), "S"(thread)
+      : "rcx", "r11", "memory", "cc");
+  throw from_f{};
+}
+
 /// g's captures are in registers that f preserves.
-[[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
-  filch::join<S>([=] { interrupt_around_cpuid(process, thread); }, [x, sum = &sum] { *sum += x; });
+template <auto Interrupt> [[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
+  filch::join<S>([=] { Interrupt(process, thread); }, [x, sum = &sum] { *sum += x; });
 }
 
 TEST(interrupts_anywhere, do_not_take_results_of_cpuid_for_registers_of_a_frame) {
@@ -292,9 +312,13 @@ TEST(interrupts_anywhere, do_not_take_results_of_cpuid_for_registers_of_a_frame)
   S::pool pool({.workers = 1});
   long sum = 0;
   for (long i = 1; i <= 3; ++i) {
-    EXPECT_THROW(pool.run([&] { join_around_cpuid(i, getpid(), syscall(SYS_gettid), sum); }), from_f);
+    long const process = getpid();
+    long const thread = syscall(SYS_gettid);
+    EXPECT_THROW(pool.run([&] { join_around_cpuid<interrupt_around_cpuid>(i, process, thread, sum); }), from_f);
+    EXPECT_THROW(pool.run([&] { join_around_cpuid<interrupt_around_cpuid_on_two_pages>(i, process, thread, sum); }),
+                 from_f);
   }
-  EXPECT_EQ(sum, 6);
+  EXPECT_EQ(sum, 12);
 }
 
 }  // namespace

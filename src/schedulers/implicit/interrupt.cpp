@@ -43,9 +43,10 @@ bool is_around_cpuid(std::uint64_t ip) noexcept {
     auto const* const code = reinterpret_cast<std::uint8_t const*>(at);
     return code[0] == 0x0f && code[1] == 0xa2;
   };
-  // The byte behind the instruction, and the one before it, may lie on a page that does not exist.
-  if (ip % k_page < k_page - 1 && is_at(ip)) return true;
-  return ip % k_page >= 2 && is_at(ip - 2);
+  // The second byte may lie on the next page, which is there if the first one is an instruction's. The two before it
+  // may lie on a page that does not exist.
+  if (*reinterpret_cast<std::uint8_t const*>(ip) == 0x0f && is_at(ip)) return true;
+  return (ip % k_page >= 2 || is_function(ip - 2)) && is_at(ip - 2);
 }
 
 // Cycles that a request stands before an interrupt is sent. A victim that forks answers sooner.

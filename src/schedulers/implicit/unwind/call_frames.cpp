@@ -247,6 +247,12 @@ void find_use(call_frame& f) noexcept {
 
 }  // namespace
 
+bool is_function(std::uint64_t at) noexcept {
+  function_tables d;
+  bool is_in_program = false;
+  return find_tables(at, d, is_in_program);
+}
+
 call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_scratch& scratch) noexcept {
   call_frame f;
   f.ip = ip;

@@ -84,6 +84,9 @@ struct call_frame_scratch {
   std::array<call_frame_rules, 8> remembered;
 };
 
+/// Do call-frame tables say that a function's code is there?
+bool is_function(std::uint64_t at) noexcept;
+
 /// `ip`: a return address, or the address of the next instruction.
 call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_scratch&) noexcept;
 
