@@ -23,11 +23,13 @@ inline cycles time_stamp() noexcept {
 #endif
 }
 
-/// At most some seconds: after a clock was set back, as of a restored virtual machine, it is now.
+/// Some seconds. A time that lies farther ahead was written before the clock was set back, as of a restored virtual
+/// machine.
+inline constexpr cycles k_longest_ahead = cycles{1} << 34;
+
 inline cycles time_until(cycles then) noexcept {
-  constexpr cycles k_longest = cycles{1} << 34;
   cycles const left = then - time_stamp();
-  return left > k_longest ? 0 : std::max<cycles>(left, 0);
+  return left > k_longest_ahead ? 0 : std::max<cycles>(left, 0);
 }
 
 /// A worker's account with its thieves: the time at which their costs are paid for, at k_part cycles of the worker's
@@ -65,15 +67,17 @@ class account {
   /// Thief: it has stolen from that worker. Work that passes from thief to thief keeps its account, and each steal is
   /// on it.
   void inherit(account const& victim, cycles now) noexcept {
-    move_on(std::max(now - k_credit, victim.paid_at()), k_steal);
+    cycles const its = victim.paid_at();
+    move_on(its - now > k_longest_ahead ? now : std::max(now - k_credit, its), k_steal);
   }
 
  private:
   void add(cycles cost) noexcept { paid_at_.fetch_add(k_part * cost, std::memory_order_relaxed); }
   void move_on(cycles not_before, cycles cost) noexcept {
     cycles was = paid_at();
-    while (
-        !paid_at_.compare_exchange_weak(was, std::max(was, not_before) + k_part * cost, std::memory_order_relaxed)) {
+    for (;;) {
+      cycles const from = was - not_before > k_longest_ahead ? not_before : std::max(was, not_before);
+      if (paid_at_.compare_exchange_weak(was, from + k_part * cost, std::memory_order_relaxed)) return;
     }
   }
 

@@ -24,7 +24,10 @@ class alignas(64) wake_pace {
   static constexpr cycles k_worth = 60'000;
   static constexpr cycles k_part = 4;
 
-  cycles level(cycles now) const noexcept { return std::max<cycles>(level_ - (now - at_) / k_part, 0); }
+  /// After a clock was set back it is the last level.
+  cycles level(cycles now) const noexcept {
+    return std::max<cycles>(level_ - std::max<cycles>(now - at_, 0) / k_part, 0);
+  }
 
   cycles level_ = 0;
   cycles at_ = 0;

@@ -2,6 +2,7 @@
 #include "runtime/account.hpp"
 #include "runtime/steal_pace.hpp"
 #include "runtime/stolen_task.hpp"
+#include "runtime/wake_pace.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,30 @@ using filch::runtime::cycles;
 constexpr cycles k_cost = 1'000;
 constexpr cycles k_now = cycles{1} << 40;
 constexpr cycles k_set_back = k_now - (cycles{1} << 39);
+
+TEST(account, is_paid_again_after_the_clock_was_set_back) {
+  using filch::runtime::account;
+  account a;
+  cycles const now = filch::runtime::time_stamp();
+  a.charge(now + (cycles{1} << 42), account::k_steal, 0);
+  ASSERT_GT(a.paid_at(), now + filch::runtime::k_longest_ahead);
+  account thief;
+  thief.inherit(a, now);
+  EXPECT_LT(thief.paid_at(), now + 2 * account::k_part * account::k_steal);
+  a.charge(now, account::k_steal, 0);
+  EXPECT_LT(a.paid_at(), now + 2 * account::k_part * account::k_steal);
+}
+
+TEST(wake_pace, does_not_grow_after_the_clock_was_set_back) {
+  constexpr cycles k_short = 30'000;
+  filch::runtime::wake_pace pace;
+  pace.ran_alone(k_now, k_short);
+  EXPECT_FALSE(pace.pays(k_now, 0));
+  EXPECT_FALSE(pace.pays(k_set_back, 0));
+  pace.ran_alone(k_set_back, k_short);
+  EXPECT_TRUE(pace.pays(k_set_back, 0));
+  EXPECT_FALSE(pace.pays(k_set_back + 16 * k_short, 0));
+}
 
 TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
   filch::runtime::steal_pace pace(k_cost, 2);

@@ -48,7 +48,7 @@ bool implicit_team::puts_off(implicit_member& w, frame_registers const& there) n
   runtime::cycles due = w.account.paid_at(expected);
   // A walk that costs more than any credit is paid from the first request on.
   if (!w.pays_for_walk) due = std::max(due, runtime::account::paid_from(now, expected));
-  w.pays_for_walk = now < due;
+  w.pays_for_walk = runtime::time_until(due) != 0;
   if (!w.pays_for_walk) [[likely]]
     return false;
   put_off(w, due);

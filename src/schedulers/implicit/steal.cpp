@@ -122,7 +122,8 @@ void implicit_team::take_over_account(implicit_record& r, implicit_member& me, i
   me.account.inherit(publisher.account, begin);
   if constexpr (!runtime::k_steals_at_any_pace) {
     // Its first fork would find out.
-    if (me.request().is_requested() && me.account.paid_at() > begin) put_off(me, me.account.paid_at());
+    if (me.request().is_requested() && runtime::time_until(me.account.paid_at()) != 0)
+      put_off(me, me.account.paid_at());
   }
 }
 
