@@ -78,6 +78,37 @@ TEST(frames, that_push_arguments_keep_them) {
   EXPECT_GT(pool.stats().steals, before);
 }
 
+/// Joins again and again in one activation, and returns by how much its stack pointer sinks meanwhile.
+[[gnu::noinline]] std::uint64_t sinks_in_joins(int n) {
+  static gate* the_gate;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  for (int i = 0; i < n; ++i) {
+    gate begun;
+    the_gate = &begun;
+    packed const x{1, 2};
+    auto const [a, b] = filch::join<S>(
+        [x] {
+          EXPECT_TRUE(the_gate->pass());
+          return x.value;
+        },
+        [] {
+          the_gate->open();
+          return 5L;
+        });
+    EXPECT_EQ(a + b, 7);
+    asm volatile("movq %%rsp, %0" : "=r"(last));
+    if (i == 0) first = last;
+  }
+  return first - last;
+}
+
+TEST(frames, that_push_arguments_do_not_sink) {
+  beside_a_thief([] { EXPECT_EQ(sinks_in_joins(20), 0u); });
+}
+
+TEST(frames, outside_all_pools_that_push_arguments_do_not_sink) { EXPECT_EQ(sinks_in_joins(20), 0u); }
+
 TEST(frames, of_children_whose_result_is_known_give_it) {
   beside_a_thief([] {
     static gate* the_gate;

@@ -124,8 +124,11 @@ filch_implicit_registers:
         .cfi_endproc
         .size   filch_implicit_registers, . - filch_implicit_registers
 
-// Continues the frame whose state is in rax, on its own stack: rsp is the frame's already.
+// Continues the frame whose state is in rax, on its own stack. rsp is the frame's, below the arguments that were pushed
+// for f. From here on the frame is unwound as what it continues as: rip is *(rax + 56).
         .macro  CONTINUE_AT_PAD
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x16, 0x10, 0x03, 0x70, 0x38, 0x06
         LOAD_PRESERVED rax
         movq    64(%rax), %rcx
         movq    72(%rax), %rdx
@@ -134,6 +137,7 @@ filch_implicit_registers:
         movq    96(%rax), %r8
         movq    104(%rax), %r9
         movq    112(%rax), %r10
+        movq    48(%rax), %rsp          // without the arguments
         jmp     *56(%rax)
         .endm
 
@@ -221,9 +225,9 @@ filch_implicit_registers:
         testq   %rax, %rax
         jz      .Lback\bits
         addq    $112, %rsp
-        .cfi_def_cfa_offset 0
         CONTINUE_AT_PAD
         .cfi_def_cfa_offset 112
+        .cfi_offset %rip, -8
 .Lback\bits:                    // no thief took the offer: to f's caller
         movq    (%rsp), %rax
         movq    8(%rsp), %rdx
@@ -241,7 +245,6 @@ filch_implicit_registers:
         movl    $\bits, %edx
         call    filch_implicit_child_threw
         addq    $48, %rsp
-        .cfi_def_cfa_offset 0
         CONTINUE_AT_PAD
         .cfi_endproc
 .Lends\bits:
@@ -281,8 +284,6 @@ filch_implicit_barriers_begin:
         nop                     // unwinders look up the address before this one
 filch_implicit_barrier_outside:
         call    filch_implicit_returned_outside
-        .cfi_def_cfa %rsp, 0
-        .cfi_escape 0x16, 0x10, 0x03, 0x70, 0x38, 0x06  // rip: where the frame continues, *(rax + 56)
         CONTINUE_AT_PAD
         .cfi_endproc
         .size   filch_implicit_barrier_outside, . - filch_implicit_barrier_outside
