@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 
 namespace filch_test {
@@ -258,6 +259,54 @@ TEST(frames, of_scopes_are_older_than_the_joins_in_them) {
       scope.sync();
     });
     EXPECT_TRUE(joined);
+  }
+}
+
+/// A scope on the heap that begins in a function below the one that joins.
+struct object_with_scope {
+  S::frame tasks;
+  [[gnu::noinline]] object_with_scope() { asm volatile(""); }
+};
+
+void spin_for(std::chrono::microseconds t) {
+  for (auto const end = std::chrono::steady_clock::now() + t; std::chrono::steady_clock::now() < end;) {
+  }
+}
+
+TEST(frames, of_joins_beside_a_scope_on_the_heap_end) {
+  S::pool pool({.workers = 2});
+  std::size_t const rounds = scaled(200);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    std::atomic<int> tasks{0};
+    std::atomic<int> seconds{0};
+    std::atomic<bool> is_over{false};
+    gate busy;
+    pool.run([&] {
+      filch::join<S>(
+          [&] {
+            EXPECT_TRUE(busy.pass());
+            auto const object = std::make_unique<object_with_scope>();
+            for (int k = 0; k < 4; ++k) {
+              object->tasks.spawn([&] {
+                ++tasks;
+                spin_for(std::chrono::microseconds(20));
+              });
+            }
+            filch::join<S>(
+                [&] {
+                  is_over = true;                            // the other worker searches from here on
+                  spin_for(std::chrono::microseconds(600));  // it requests, and interrupts
+                },
+                [&] { ++seconds; });
+            object->tasks.sync();
+          },
+          [&] {
+            busy.open();
+            EXPECT_TRUE(eventually([&] { return is_over.load(); }));
+          });
+    });
+    ASSERT_EQ(tasks, 4);
+    ASSERT_EQ(seconds, 1);
   }
 }
 

@@ -17,13 +17,14 @@ namespace filch::inline FILCH_ABI::detail {
   auto const address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
   position_ = address(__builtin_frame_address(0));
   std::uint64_t const high = address(w.stack->memory().high());
-  // On a stack that the program has made itself, tasks run where they are spawned.
+  // On a stack that the program has made itself, tasks run where they are spawned. So do those of a scope elsewhere,
+  // on the heap say: it may have begun in a function that has returned, and has no place among the joins of its
+  // caller.
   if (position_ < address(w.stack->memory().low()) || position_ >= high) return;
+  if (address(this) <= position_ || address(this) >= high) return;
   stack_ = w.offers.own();
-  // A scope on the stack has its address, which lies above the stack pointer of its function, and below that of the
-  // function's caller. A scope elsewhere, on the heap say, has the place from which it began: the call of this
-  // function pushed a return address and a frame pointer.
-  rank_ = address(this) > position_ && address(this) < high ? address(this) : position_ + 16;
+  // Its address lies above the stack pointer of its function, and below that of the function's caller.
+  rank_ = address(this);
   sequence_ = stack_->scopes++;
 }
 
