@@ -19,6 +19,8 @@ constexpr runtime::cycles k_taking_back = 300;
 // for each byte.
 constexpr runtime::cycles k_longest_offer = 2 * runtime::account::k_steal;
 constexpr runtime::cycles k_slowest_walk = 4;
+// And this for each frame of a library whose tables were compared: libraries may be unloaded.
+constexpr runtime::cycles k_slowest_check = 10'000;
 
 bool const volatile throws_indeed = false;
 
@@ -68,14 +70,17 @@ void implicit_team::publish_and_charge(implicit_member& w, frame_registers const
   runtime::cycles const begin = runtime::time_stamp();
   std::uint64_t const length = length_of_walk(w, there);
   implicit_stack const& s = *w.offers.own();
+  std::uint64_t const checks = w.frames.checks();
   begin_change(w);
   std::uint32_t const before = s.number_of_records();
   walked const walk = publish();
   std::uint32_t const after = s.number_of_records();
   runtime::cycles const end = runtime::time_stamp();
   auto const bytes = static_cast<runtime::cycles>(length > k_near ? length : 0);
-  runtime::cycles const cost = std::min(end - begin, k_longest_offer + k_slowest_walk * bytes) +
-                               (after > before ? after - before : 0) * k_taking_back;
+  auto const checked = static_cast<runtime::cycles>(w.frames.checks() - checks);
+  runtime::cycles const cost =
+      std::min(end - begin, k_longest_offer + k_slowest_walk * bytes + k_slowest_check * checked) +
+      (after > before ? after - before : 0) * k_taking_back;
   w.account.charge(end, cost, expected_cost(w, length));
   if (length > k_near) w.walk_cost = static_cast<std::uint64_t>(cost) * 1024 / length + 1;
   end_change(w);

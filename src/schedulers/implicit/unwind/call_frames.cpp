@@ -273,19 +273,23 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_
   return f;
 }
 
-call_frame& call_frame_cache::at(std::uint64_t ip) noexcept {
+call_frame& call_frame_cache::find(std::uint64_t ip) noexcept {
   call_frame& f = entries_[(ip ^ ip >> 12) & last_];
   if (f.ip == ip) [[likely]] {
-    if (f.is_in_program) [[likely]]
+    if (f.is_in_program || f.checked_in == walk_) [[likely]]
       return f;
     function_tables d;
     bool is_in_program = false;
+    ++checks_;
+    f.checked_in = walk_;
     if (find_tables(ip - 1, d, is_in_program) && !is_in_program && checksum_of(d) == f.check) {
       find_use(f);
       return f;
     }
   }
   f = find_call_frame(ip, true, scratch_);
+  f.checked_in = walk_;
+  if (!f.is_in_program) ++checks_;
   if (f.has_breakpoint) f.ip = 0;
   return f;
 }

@@ -57,6 +57,7 @@ struct call_frame {
   std::uint32_t reach = 0;                 // bytes below the frame address that step() reads, unless saves_anywhere
   std::array<saved, 6> save{};
   std::uint64_t check = 0;       // checksum of the tables, outside the main program
+  std::uint64_t checked_in = 0;  // number of the walk that compared it last
   call_frame* caller = nullptr;  // cache entry of the caller in the last walk
 };
 
@@ -98,15 +99,21 @@ class call_frame_cache {
 
   /// For the address of the next instruction. The result is not kept.
   call_frame of_instruction(std::uint64_t ip) noexcept { return find_call_frame(ip, false, scratch_); }
-  /// For a return address. Never fails; a walk ends at an entry without a frame address.
-  call_frame& at(std::uint64_t ip) noexcept;
-  /// The same for the caller of `callee`. Keeps the last caller in the callee's entry: the processor need not wait
-  /// for the hash of the address.
-  call_frame& caller_of(call_frame& callee, std::uint64_t ip) noexcept {
-    if (callee.caller && callee.caller->ip == ip && callee.caller->is_in_program) [[likely]]
-      return *callee.caller;
-    return *(callee.caller = &at(ip));
+  /// For a return address, with which a walk begins. Never fails; a walk ends at an entry without a frame address.
+  call_frame& at(std::uint64_t ip) noexcept {
+    ++walk_;
+    return find(ip);
   }
+  /// The same for the caller of `callee`. Keeps the last caller in the callee's entry: the processor need not wait
+  /// for the hash of the address. During a walk no library is unloaded whose code it meets, so each is checked once.
+  call_frame& caller_of(call_frame& callee, std::uint64_t ip) noexcept {
+    call_frame* const last = callee.caller;
+    if (last && last->ip == ip && (last->is_in_program || last->checked_in == walk_)) [[likely]]
+      return *last;
+    return *(callee.caller = &find(ip));
+  }
+  /// How often tables outside the main program were read or compared.
+  std::uint64_t checks() const noexcept { return checks_; }
   void forget_all() noexcept {
     for (std::size_t i = 0; i <= last_; ++i) entries_[i].ip = 0;
   }
@@ -115,8 +122,12 @@ class call_frame_cache {
   call_frame_cache(call_frame* entries, std::size_t number) noexcept : entries_(entries), last_(number - 1) {}
 
  private:
+  call_frame& find(std::uint64_t ip) noexcept;
+
   call_frame* const entries_;
   std::size_t const last_;
+  std::uint64_t walk_ = 0;
+  std::uint64_t checks_ = 0;
   call_frame_scratch scratch_;
 };
 template <std::size_t Entries> struct call_frame_entries {

@@ -5,15 +5,38 @@
 #include <filch/implicit.hpp>
 
 #include "schedulers/implicit/unwind/tables.hpp"
+#include "schedulers/implicit/unwind/walk.hpp"
 
+#include <cstring>
 #include <typeinfo>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
+/// Two libraries that do not see each other's names each have an object for the type.
+bool is_type(std::type_info const& type, std::type_info const& other) noexcept {
+  return std::strcmp(type.name(), other.name()) == 0;
+}
+
+/// `entry`: of a table of types. Those of other languages are no std::type_info. A program may hold several C++
+/// runtimes; then the landing pad shows that it is C++'s.
+bool is_continuation(std::uint64_t entry, std::uint64_t pad) noexcept {
+  auto const first_word = [](void const* object) {
+    std::uint64_t word;
+    std::memcpy(&word, object, sizeof word);
+    return word;
+  };
+  auto const* const type = reinterpret_cast<std::type_info const*>(entry);
+  std::uint64_t const kind = first_word(type);
+  if (kind != first_word(&typeid(continuation)) && kind != first_word(&typeid(continuation*)) && !may_run_pad(pad)) {
+    return false;
+  }
+  return is_type(*type, typeid(continuation)) || is_type(*type, typeid(continuation*));
+}
+
 /// The selector of `continuation` in the chain of caught types; 0: it is not caught.
-std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t const* types,
-                                      unsigned encoding) noexcept {
+std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t const* types, unsigned encoding,
+                                      std::uint64_t pad) noexcept {
   for (;;) {
     table_reader r(action);
     std::int64_t const filter = r.signed_leb();
@@ -22,10 +45,7 @@ std::int64_t selector_of_continuation(std::uint8_t const* action, std::uint8_t c
     if (filter > 0) {
       std::uint64_t type = 0;
       table_reader entry(types - static_cast<std::size_t>(filter) * size_of_encoded(encoding));
-      if (entry.encoded(encoding, type) && type != 0) {
-        auto const& caught = *reinterpret_cast<std::type_info const*>(type);
-        if (caught == typeid(continuation) || caught == typeid(continuation*)) return filter;
-      }
+      if (entry.encoded(encoding, type) && type != 0 && is_continuation(type, pad)) return filter;
     }
     if (next == 0) return 0;
     action = next_from + next;
@@ -59,7 +79,7 @@ landing_pad find_landing_pad(std::uint8_t const* data, std::uint64_t start, std:
     if (ip - 1 < start + from) return {};
     if (ip - 1 >= start + from + length) continue;
     if (pad == 0 || action == 0) return {};
-    std::int64_t const selector = selector_of_continuation(actions + action - 1, types, types_encoding);
+    std::int64_t const selector = selector_of_continuation(actions + action - 1, types, types_encoding, start + pad);
     if (selector == 0) return {};
     return {start + pad, static_cast<std::uint32_t>(selector)};
   }

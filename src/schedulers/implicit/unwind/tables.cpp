@@ -6,7 +6,7 @@
 #include "schedulers/implicit/unwind/walk.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
+#include <sys/auxv.h>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -134,7 +134,9 @@ std::uint64_t checksum_of(function_tables const& d) noexcept {
 bool find_tables(std::uint64_t pc, function_tables& d, bool& is_in_program) noexcept {
   dl_find_object object;
   if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0 || !object.dlfo_eh_frame) return false;
-  is_in_program = object.dlfo_link_map && object.dlfo_link_map->l_prev == nullptr;
+  auto const entry = getauxval(AT_ENTRY);
+  is_in_program = entry >= reinterpret_cast<std::uint64_t>(object.dlfo_map_start) &&
+                  entry < reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
   return find_entry(pc, static_cast<std::uint8_t const*>(object.dlfo_eh_frame), d);
 }
 
