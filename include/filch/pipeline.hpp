@@ -26,7 +26,7 @@ template <class Fn> detail::parallel_stage<std::decay_t<Fn>> parallel(Fn&& f) { 
 namespace detail {
 
 /// The call of a stage with an item.
-template <class Fn, class Item> auto bound(Fn& f, Item&& item) {
+template <class Fn, class Item> auto stage_call(Fn& f, Item&& item) {
   return [&f, &item]() -> decltype(auto) { return detail::call_with(f, std::move(item)); };
 }
 
@@ -46,8 +46,8 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
   template <class Item, class Stage, class... Rest> struct items_of<Item, Stage, Rest...> {
     static_assert(std::is_invocable_v<decltype(Stage::f)&, Item>,
                   "filch::pipeline: a stage must take an Item, which the source or the stage before it returns");
-    using result =
-        std::decay_t<result_of<decltype(detail::bound(std::declval<decltype(Stage::f)&>(), std::declval<Item&&>()))>>;
+    using result = std::decay_t<
+        result_of<decltype(detail::stage_call(std::declval<decltype(Stage::f)&>(), std::declval<Item&&>()))>>;
     using type = decltype(std::tuple_cat(std::declval<std::tuple<Item>>(),
                                          std::declval<typename items_of<result, Rest...>::type>()));
   };
@@ -123,7 +123,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     } else if (is_stopped()) {
       return;
     } else if constexpr (!stage<Index>::is_serial) {
-      pass<Index + 1>(number, detail::call(detail::bound(std::get<Index>(stages_).f, std::move(value))));
+      pass<Index + 1>(number, detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value))));
     } else {
       if (std::get<Index>(gates_).enter(number, value)) inside<Index>(number, std::move(value));
     }
@@ -131,7 +131,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
 
   /// In a serial stage. The next item gets a task before this one goes on.
   template <std::size_t Index> void inside(std::size_t number, item<Index>&& value) {
-    item<Index + 1> result = detail::call(detail::bound(std::get<Index>(stages_).f, std::move(value)));
+    item<Index + 1> result = detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value)));
     if (auto follows = std::get<Index>(gates_).leave()) {
       group_.run([this, its = std::move(*follows)]() mutable { inside<Index>(its.first, std::move(its.second)); });
     }

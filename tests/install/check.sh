@@ -2,7 +2,7 @@
 # Builds a small program against Filch in the ways that users do.
 #   check.sh GROUP SOURCE_DIR BUILD_DIR WORK_DIR
 # packages  over the static library of BUILD_DIR, installed: find_package, pkg-config, races, clusters, std_par; every public
-#           header alone, and a program, with strict warnings at several levels
+#           header alone, all in reverse order, and a program, with strict warnings at several levels
 # shared    the same over a shared library
 # trees     add_subdirectory, options of CMake, a program that is linked statically
 # Nothing that it builds is optimised.
@@ -323,6 +323,9 @@ strict_warnings() {
       [ "${header##*/}" != parlay.hpp ] || continue  # it includes Parlay
       echo "g++ -fsyntax-only -include $header -x c++ /dev/null"
     done
+    # All at once, from the last to the first; std_par.hpp comes before others.
+    echo "g++ -fsyntax-only $(printf '%s\n' "$prefix"/include/filch/*.hpp | grep -Ev '/(parlay|std_par)' | sort -r |
+      sed 's/^/-include /' | tr '\n' ' ') -x c++ /dev/null"
     for compiler in g++ clang++-14 clang++-19; do
       command -v "$compiler" >/dev/null || continue
       levels=-O2

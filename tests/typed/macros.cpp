@@ -93,14 +93,15 @@
 #include <filch/implicit.hpp>
 #endif
 #include <filch/channel.hpp>
-#if __has_include(<filch/cluster.hpp>)  // not installed without the cluster
-#include <filch/cluster.hpp>
-#endif
 #include <filch/direct.hpp>
 #include <filch/pipeline.hpp>
 #include <filch/pool_stats.hpp>
 #include <filch/profile.hpp>
 #include <filch/serial.hpp>
+// Behind the others: their names hide none of its own. It is not installed without the cluster.
+#if __has_include(<filch/cluster.hpp>)
+#include <filch/cluster.hpp>
+#endif
 
 #undef A
 #undef B
