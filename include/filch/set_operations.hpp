@@ -34,7 +34,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_union(Range&& range, Range2&& 
                                                                static_cast<Range2&&>(range2),
                                                                static_cast<OutRange&&>(out), comp, proj, proj2);
 }
-/// Both with a stop token. Return the end of the output.
+/// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
@@ -48,14 +48,14 @@ std::optional<Out> set_union(Token const& token, Iterator first, Sentinel last, 
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
           class Proj = std::identity, class Proj2 = std::identity>
-std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_union(Token const& token, Range&& range,
-                                                                    Range2&& range2, OutRange&& out, Comp comp = {},
-                                                                    Proj proj = {}, Proj2 proj2 = {}) {
+std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_union(Token const& token, Range&& range,
+                                                                       Range2&& range2, OutRange&& out,
+                                                                       Comp comp = {}, Proj proj = {},
+                                                                       Proj2 proj2 = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_ranges<detail::union_rule, Sched>(stop, static_cast<Range&&>(range),
                                                                  static_cast<Range2&&>(range2),
-                                                                 static_cast<OutRange&&>(out), comp, proj, proj2)
-        .out;
+                                                                 static_cast<OutRange&&>(out), comp, proj, proj2);
   });
 }
 
@@ -81,7 +81,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_intersection(Range&& range, Ra
       never, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
       proj2);
 }
-/// Both with a stop token. Return the end of the output.
+/// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
@@ -95,15 +95,14 @@ std::optional<Out> set_intersection(Token const& token, Iterator first, Sentinel
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
           class Proj = std::identity, class Proj2 = std::identity>
-std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_intersection(Token const& token, Range&& range,
-                                                                           Range2&& range2, OutRange&& out,
-                                                                           Comp comp = {}, Proj proj = {},
-                                                                           Proj2 proj2 = {}) {
+std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_intersection(Token const& token, Range&& range,
+                                                                              Range2&& range2, OutRange&& out,
+                                                                              Comp comp = {}, Proj proj = {},
+                                                                              Proj2 proj2 = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_ranges<detail::intersection_rule, Sched>(
-               stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp,
-               proj, proj2)
-        .out;
+        stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
+        proj2);
   });
 }
 
@@ -129,7 +128,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_difference(Range&& range, Rang
                                                                     static_cast<Range2&&>(range2),
                                                                     static_cast<OutRange&&>(out), comp, proj, proj2);
 }
-/// Both with a stop token. Return the end of the output.
+/// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
@@ -143,15 +142,14 @@ std::optional<Out> set_difference(Token const& token, Iterator first, Sentinel l
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
           class Proj = std::identity, class Proj2 = std::identity>
-std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_difference(Token const& token, Range&& range,
-                                                                         Range2&& range2, OutRange&& out,
-                                                                         Comp comp = {}, Proj proj = {},
-                                                                         Proj2 proj2 = {}) {
+std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_difference(Token const& token, Range&& range,
+                                                                            Range2&& range2, OutRange&& out,
+                                                                            Comp comp = {}, Proj proj = {},
+                                                                            Proj2 proj2 = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
-    return detail::set_operate_ranges<detail::difference_rule, Sched>(stop, static_cast<Range&&>(range),
-                                                                      static_cast<Range2&&>(range2),
-                                                                      static_cast<OutRange&&>(out), comp, proj, proj2)
-        .out;
+    return detail::set_operate_ranges<detail::difference_rule, Sched>(
+        stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
+        proj2);
   });
 }
 
@@ -179,7 +177,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_symmetric_difference(Range&& r
       never, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
       proj2);
 }
-/// Both with a stop token. Return the end of the output.
+/// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
@@ -193,15 +191,15 @@ std::optional<Out> set_symmetric_difference(Token const& token, Iterator first, 
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
           sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
           class Proj = std::identity, class Proj2 = std::identity>
-std::optional<std::ranges::borrowed_iterator_t<OutRange>> set_symmetric_difference(Token const& token, Range&& range,
-                                                                                   Range2&& range2, OutRange&& out,
-                                                                                   Comp comp = {}, Proj proj = {},
-                                                                                   Proj2 proj2 = {}) {
+std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_symmetric_difference(Token const& token,
+                                                                                      Range&& range, Range2&& range2,
+                                                                                      OutRange&& out, Comp comp = {},
+                                                                                      Proj proj = {},
+                                                                                      Proj2 proj2 = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_ranges<detail::symmetric_difference_rule, Sched>(
-               stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp,
-               proj, proj2)
-        .out;
+        stop, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
+        proj2);
   });
 }
 

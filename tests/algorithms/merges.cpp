@@ -196,6 +196,10 @@ TYPED_TEST(merges, let_exceptions_out_and_end_when_a_stop_is_requested) {
     EXPECT_FALSE(filch::includes<S>(source.get_token(), x, y, by_key));
     auto const end = filch::set_union<S>(stop_token(), x.begin(), x.end(), y.begin(), y.end(), out.begin(), by_key);
     EXPECT_TRUE(end && std::is_sorted(out.begin(), *end, by_key));
+    out.resize(n);  // too short for all
+    auto const whole = filch::set_union<S>(x, y, out, by_key);
+    auto const ends = filch::set_union<S>(stop_token(), x, y, out, by_key);
+    EXPECT_TRUE(ends && ends->in1 == whole.in1 && ends->in2 == whole.in2 && ends->out == whole.out);
   });
 }
 
