@@ -42,15 +42,6 @@ Iterator stable_partition(Stop& stop, input<Iterator> const& in, Pred& pred, Pro
   return in.at(detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work));
 }
 
-/// The result of a filter in place with a stop token: the elements behind `end` for a range, `end` for iterators.
-template <class First, class... Rest, class Iterator> auto behind(input<Iterator> const& in, Iterator const& end) {
-  if constexpr (begins_with_range<First, Rest...>) {
-    return std::ranges::borrowed_subrange_t<First>(end, in.end());
-  } else {
-    return end;
-  }
-}
-
 }  // namespace detail
 
 /// Moves the elements of [first, last) for which pred(proj(x)) is false to the front, in order. Returns their end.

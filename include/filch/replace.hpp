@@ -65,6 +65,17 @@ filter_ends unique_copy(Stop& stop, input<Iterator> const& in, input<Out> const&
   return {ends.end, ends.count};
 }
 
+/// The result of a filter with a stop token: both ends for ranges, that of the output for iterators.
+template <class First, class Second, class... Rest, class Iterator, class Out>
+auto ends_of_copy(input<Iterator> const& in, input<Out> const& out, filter_ends const& ends) {
+  if constexpr (begins_with_range<First, Second, Rest...>) {
+    return std::ranges::in_out_result<std::ranges::borrowed_iterator_t<First>,
+                                      std::ranges::borrowed_iterator_t<Second>>{in.at(ends.in), out.at(ends.out)};
+  } else {
+    return out.at(ends.out);
+  }
+}
+
 }  // namespace detail
 
 /// Assigns new_value to every element x of [first, last) for which pred(proj(x)) is true. Returns the end. new_value
@@ -222,7 +233,7 @@ auto remove(Token const& token, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
       [](auto& stop, auto const& in, auto const& value, auto... fn) {
-        return detail::not_dangling<Args...>(in.at(detail::remove<Sched>(stop, in, value, fn...)));
+        return detail::behind<Args...>(in, in.at(detail::remove<Sched>(stop, in, value, fn...)));
       },
       std::forward<Args>(args)...);
 }
@@ -251,11 +262,11 @@ remove_copy_if(Range&& range, OutRange&& out, Pred pred, Proj proj = {}) {
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
   requires detail::begins_with_inputs<2, Args...>
-bool remove_copy_if(Token const& token, Args&&... args) {
+auto remove_copy_if(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& out, auto pred, auto... fn) {
-        static_cast<void>(detail::remove_copy_if<Sched>(stop, in, out, pred, fn...));
+        return detail::ends_of_copy<Args...>(in, out, detail::remove_copy_if<Sched>(stop, in, out, pred, fn...));
       },
       std::forward<Args>(args)...);
 }
@@ -284,11 +295,11 @@ remove_copy(Range&& range, OutRange&& out, Value const& value, Proj proj = {}) {
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
   requires detail::begins_with_inputs<2, Args...>
-bool remove_copy(Token const& token, Args&&... args) {
+auto remove_copy(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& out, auto const& value, auto... fn) {
-        static_cast<void>(detail::remove_copy<Sched>(stop, in, out, value, fn...));
+        return detail::ends_of_copy<Args...>(in, out, detail::remove_copy<Sched>(stop, in, out, value, fn...));
       },
       std::forward<Args>(args)...);
 }
@@ -317,11 +328,11 @@ unique_copy(Range&& range, OutRange&& out, Equal equal = {}, Proj proj = {}) {
 /// The same with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
   requires detail::begins_with_inputs<2, Args...>
-bool unique_copy(Token const& token, Args&&... args) {
+auto unique_copy(Token const& token, Args&&... args) {
   return detail::run_stoppable<2>(
       token,
       [](auto& stop, auto const& in, auto const& out, auto... fn) {
-        static_cast<void>(detail::unique_copy<Sched>(stop, in, out, fn...));
+        return detail::ends_of_copy<Args...>(in, out, detail::unique_copy<Sched>(stop, in, out, fn...));
       },
       std::forward<Args>(args)...);
 }

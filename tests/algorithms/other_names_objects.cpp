@@ -100,9 +100,9 @@ TYPED_TEST(other_objects, have_forms_with_a_stop_token) {
         {"replace_copy", filch::replace_copy<S>(token, own, out, 1, 2)},
         {"replace_copy_if", filch::replace_copy_if<S>(token, own, out, is_odd, 2)},
         {"remove", filch::remove<S>(token, own.begin(), own.end(), 1).has_value()},
-        {"remove_copy", filch::remove_copy<S>(token, own, out, 1)},
-        {"remove_copy_if", filch::remove_copy_if<S>(token, own, out, is_odd)},
-        {"unique_copy", filch::unique_copy<S>(token, own, out)},
+        {"remove_copy", filch::remove_copy<S>(token, own, out, 1).has_value()},
+        {"remove_copy_if", filch::remove_copy_if<S>(token, own, out, is_odd).has_value()},
+        {"unique_copy", filch::unique_copy<S>(token, own, out).has_value()},
         {"find_last", filch::find_last<S>(token, v, 99).has_value()},
         {"find_last_if", filch::find_last_if<S>(token, v, [](int) { return false; }).has_value()},
         {"find_first_of", filch::find_first_of<S>(token, v, ints{99}).has_value()},
@@ -186,6 +186,28 @@ TYPED_TEST(other_objects, are_the_same_with_a_stop_token) {
       for (std::size_t i = 0; i != room; ++i) expected[i] = v[i < n - middle ? middle + i : i + middle - n];
       EXPECT_TRUE(filch::rotate_copy<S>(token, v, v.begin() + signed_of(middle), out));
       EXPECT_EQ(out, expected);
+    }
+    {  // Ends of filters.
+      auto const is_odd = [](int x) { return x % 2 != 0; };
+      ints kept(n), expected(n);
+      auto end = std::remove_copy_if(v.begin(), v.end(), expected.begin(), is_odd);
+      EXPECT_EQ(filch::remove_copy_if<S>(token, v.begin(), v.end(), kept.begin(), is_odd),
+                kept.begin() + (end - expected.begin()));
+      EXPECT_EQ(kept, expected);
+      end = std::remove_copy(v.begin(), v.end(), expected.begin(), 3);
+      auto const ends = filch::remove_copy<S>(token, v, kept, 3);
+      EXPECT_TRUE(ends && ends->in == v.end() && ends->out == kept.begin() + (end - expected.begin()));
+      EXPECT_EQ(kept, expected);
+      end = std::unique_copy(v.begin(), v.end(), expected.begin());
+      EXPECT_EQ(filch::unique_copy<S>(token, v.begin(), v.end(), kept.begin()),
+                kept.begin() + (end - expected.begin()));
+      EXPECT_EQ(kept, expected);
+      if constexpr (filch::detail::has_subranges) {
+        auto own = v;
+        auto const removed = filch::remove<S>(token, own, 3);
+        EXPECT_TRUE(removed && removed->end() == own.end());
+        EXPECT_EQ(removed->size(), static_cast<std::size_t>(std::count(v.begin(), v.end(), 3)));
+      }
     }
     source.request_stop();
     ints out(n);

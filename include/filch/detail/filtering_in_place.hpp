@@ -1,6 +1,7 @@
 // Filters in place: each piece moves its elements to its front, and fronts of neighbours become one.
 #pragma once
 
+#include <filch/detail/arguments.hpp>
 #include <filch/detail/filtering.hpp>
 #include <filch/detail/raw_buffer.hpp>
 
@@ -14,6 +15,15 @@ std::ranges::borrowed_subrange_t<Range> behind_front(std::remove_reference_t<Ran
   auto const first = std::ranges::begin(range);
   auto const end = detail::iterator_after(first, detail::length_of(range));
   return {filter(first, end), end};
+}
+
+/// The result of a filter in place with a stop token: the elements behind `end` for a range, `end` for iterators.
+template <class First, class... Rest, class Iterator> auto behind(input<Iterator> const& in, Iterator const& end) {
+  if constexpr (begins_with_range<First, Rest...>) {
+    return std::ranges::borrowed_subrange_t<First>(end, in.end());
+  } else {
+    return end;
+  }
 }
 
 /// Are elements objects in memory, and no tuples of references, and can std::rotate use the iterator?
