@@ -51,7 +51,7 @@ Value reduce(Range&& range, Value init, Op op = {}) {
   detail::never_stopped never;
   return detail::reduce<Sched>(never, detail::input_of(range), std::move(init), op);
 }
-/// The sum of the elements of [first, last), and of a value of their type made of nothing.
+/// The sum of the elements of [first, last), and of a value-initialised one.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
 std::iter_value_t<Iterator> reduce(Iterator first, Sentinel last) {
   return filch::reduce<Sched>(std::move(first), std::move(last), std::iter_value_t<Iterator>{});
