@@ -9,10 +9,15 @@
 namespace filch::inline FILCH_ABI {
 
 /// The sizes of a grid of indices, the slowest dimension first: `extents{rows, columns}`, `extents{planes, rows,
-/// columns}`. Sizes are integers; those of several types get their common one.
+/// columns}`. Sizes are integers; those of several types get their common one. A negative one is 0.
 template <detail::loop_index Index, std::size_t Dimensions> struct extents {
   static_assert(Dimensions == 2 || Dimensions == 3);
-  Index sizes[Dimensions];
+  Index sizes[Dimensions]{};
+
+  constexpr extents() noexcept = default;
+  template <detail::loop_index... Sizes>
+    requires(sizeof...(Sizes) == Dimensions)
+  constexpr extents(Sizes... n) noexcept : sizes{(n > Sizes{0} ? static_cast<Index>(n) : Index{0})...} {}
 };
 template <detail::loop_index Index, detail::loop_index... More>
 extents(Index, More...) -> extents<std::common_type_t<Index, More...>, 1 + sizeof...(More)>;

@@ -186,6 +186,20 @@ TYPED_TEST(loops, run_grids_with_one_long_side) {
   grids();
 }
 
+TYPED_TEST(loops, run_grids_whose_sizes_are_of_several_types) {
+  std::vector<int> visits(70 * 130);
+  auto const visit = [&](std::size_t r, std::size_t c) { ++visits.at(r * 130 + c); };
+  int const rows = static_cast<int>(visits.size() / 130);
+  std::size_t const columns = 130;
+  filch::for_index<TypeParam>(filch::extents{rows, columns}, visit);
+  filch::for_index<TypeParam>(filch::extents{columns - 129, static_cast<short>(rows), columns},
+                              [&](std::size_t p, std::size_t r, std::size_t c) { visit(p + r, c); });
+  filch::for_index<TypeParam>(filch::extents<std::size_t, 2>{rows, 130}, visit);
+  filch::for_index<TypeParam>(filch::extents{-rows, columns}, visit);    // none
+  filch::for_index<TypeParam>(filch::extents<std::size_t, 2>{}, visit);  // none
+  EXPECT_EQ(visits, std::vector<int>(visits.size(), 3));
+}
+
 TYPED_TEST(loops, give_the_body_of_a_grid_indices_of_its_own) {
   std::vector<int> visits(70 * 130);
   auto const visit = [&](int r, int c) { ++visits.at(static_cast<std::size_t>(r * 130 + c)); };
