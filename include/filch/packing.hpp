@@ -57,9 +57,9 @@ class unpacker {
 };
 
 /// How a Type travels: `pack(packer&, Type const&)` and `Type unpack(unpacker&)`, both static. Exists for trivially
-/// copyable types other than pointers, for strings, and for vectors, pairs and tuples of packable types. Specialise
-/// it for other types. A pointer inside a trivially copyable type is not detected, and means nothing in another
-/// process.
+/// copyable types other than pointers and views, for strings, and for vectors, pairs and tuples of packable types.
+/// Specialise it for other types. A pointer inside a trivially copyable type is not detected, and means nothing in
+/// another process.
 ///
 /// May throw and fork. Arguments are packed and unpacked, and results unpacked, by any thread of the rank, in a
 /// filch::stay: joins run in order. The rank answers no other rank meanwhile. So packing must not enter a pool, or
@@ -74,7 +74,8 @@ concept packable = requires(packer& p, unpacker& u, Type const& value) {
 };
 
 template <class Type>
-  requires(std::is_trivially_copyable_v<Type> && !std::is_pointer_v<Type> && !std::is_member_pointer_v<Type>)
+  requires(std::is_trivially_copyable_v<Type> && !std::is_pointer_v<Type> && !std::is_member_pointer_v<Type> &&
+           !std::ranges::enable_view<Type>)  // a std::string_view or std::span is a pointer, too
 struct packing<Type> {
   static constexpr bool k_is_bytes = true;  // not so in a specialisation by the user
   static void pack(packer& p, Type const& value) { p.put_bytes(std::addressof(value), sizeof value); }

@@ -126,6 +126,22 @@ template <std::size_t Size> long travels(filch::rank& here) {
   return older.get().number * 100 + newer.get().number;
 }
 
+template <class... Type> inline constexpr bool are_packable = (filch::packable<Type> && ...);
+template <class... Type> inline constexpr bool is_one_packable = (filch::packable<Type> || ...);
+
+struct own_view : std::ranges::view_base {
+  int const* first;
+};
+static_assert(std::is_trivially_copyable_v<own_view>);
+
+TEST(cluster_values, are_no_views_or_pointers_of_memory_that_does_not_travel) {
+  using pair = std::pair<int, std::string>;
+  EXPECT_TRUE((are_packable<int, std::string, pair, std::tuple<pair, char>, std::array<double, 3>,
+                            std::vector<std::string>, std::optional<int>>));
+  EXPECT_FALSE((is_one_packable<int*, int pair::*, std::string_view, std::span<int>, std::span<int, 3>, own_view,
+                                std::vector<std::string_view>, std::pair<int, std::string_view>>));
+}
+
 TEST(cluster_values, may_be_moved_only) {
   on_ranks<filch::serial>(2, 1, 1, [](auto& c) {
     EXPECT_EQ((c.template fold<&travels<1>>(std::plus<>())), 809);
