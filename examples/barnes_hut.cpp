@@ -87,7 +87,7 @@ static void add_galaxy(std::vector<body>& bodies, std::size_t n, vec middle, vec
 }
 
 int main(int argc, char** argv) {
-  std::size_t const n = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 6'000;
+  auto const n = static_cast<std::size_t>(argc > 1 ? std::clamp(std::atol(argv[1]), 2L, 1'000'000L) : 6'000);
   int const steps = argc > 2 ? std::atoi(argv[2]) : 40;
   std::string const file = argc > 3 ? argv[3] : "barnes_hut.png";
   std::vector<body> bodies;

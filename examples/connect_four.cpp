@@ -84,12 +84,12 @@ static int value_of(board b, int depth, int alpha, int beta, std::stop_token con
 
 int main(int argc, char** argv) {
   std::string const moves = argc > 1 ? argv[1] : "435241";
-  int const depth = argc > 2 ? std::atoi(argv[2]) : 15;
+  int const depth = argc > 2 ? std::max(1, std::atoi(argv[2])) : 15;
   board b;
   for (char const c : moves) {
     bool const is_move = c >= '1' && c <= '7' && b.can_play(c - '1');
     if (is_move) b = b.after(c - '1');
-    if (!is_move || b.is_lost()) {
+    if (!is_move || b.is_lost() || std::popcount(b.all) == 42) {
       std::fprintf(stderr, "example-connect_four: the game is over, or there is no move %c\n", c);
       return 1;
     }

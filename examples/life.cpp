@@ -70,11 +70,12 @@ static bool read_pattern(std::string const& file, torus& field) {
 
 int main(int argc, char** argv) {
   int const generations = argc > 2 ? std::atoi(argv[2]) : 1103;
-  std::size_t const side = argc > 3 ? std::strtoul(argv[3], nullptr, 10) / 64 * 64 : 1024;
+  std::size_t const asked = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1024;
+  std::size_t const side = asked > 65'536 ? 0 : asked / 64 * 64;
   std::string const file = argc > 4 ? argv[4] : "life.png";
   torus now{side}, next{side}, ever{side};
   if (argc < 2 || side == 0 || !read_pattern(argv[1], now)) {
-    std::fputs("usage: example-life pattern.rle [generations [side, from 64 [file.png]]]\n", stderr);
+    std::fputs("usage: example-life pattern.rle [generations [side, from 64 to 65536 [file.png]]]\n", stderr);
     return 1;
   }
 

@@ -93,8 +93,8 @@ static vec light(box const& world, ray r, random_numbers& random) {
 }
 
 int main(int argc, char** argv) {
-  std::size_t const width = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 240;
-  std::size_t const paths = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 16;
+  auto const width = static_cast<std::size_t>(argc > 1 ? std::clamp(std::atol(argv[1]), 2L, 20'000L) : 240);
+  auto const paths = static_cast<std::size_t>(argc > 2 ? std::clamp(std::atol(argv[2]), 1L, 1'000'000L) : 16);
   std::string const file = argc > 3 ? argv[3] : "path_tracer.png";
   image picture{width, width * 3 / 4};
   std::vector<ball> balls;
