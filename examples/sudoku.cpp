@@ -16,9 +16,13 @@
 
 class grid {
  public:
+  bool is_valid = true;  // no digit is twice in a row, a column or a box
+
   explicit grid(std::string const& line) {
     for (std::size_t cell = 0; cell < 81; ++cell) {
-      if (line[cell] >= '1' && line[cell] <= '9') set(cell, 1u << (line[cell] - '1'));
+      unsigned const digit = line[cell] >= '1' && line[cell] <= '9' ? 1u << (line[cell] - '1') : 0;
+      is_valid = is_valid && (digits(cell) & digit) == digit;
+      if (digit != 0) set(cell, digit);
     }
   }
   /// The first empty cell; 81 if there is none.
@@ -90,7 +94,7 @@ int main(int argc, char** argv) {
     if (line.size() < 81) continue;
     ++puzzles;
     search s;
-    s.fill(grid(line), 0);
+    if (grid const puzzle(line); puzzle.is_valid) s.fill(puzzle, 0);
     if (!s.solution) continue;
     ++solved;
     s.solution->print();
