@@ -15,6 +15,7 @@ struct channel : detail::race_scheduler<channel, 1> {
   using pool = detail::race_pool<1, channel_options, channel_stats>;
   template <class Fn> static void detach(Fn&& f) {
     using closure = std::decay_t<Fn>;
+    static_assert(std::is_invocable_v<closure>, "filch::channel::detach: a task is called without arguments");
     detail::owned<closure> task(new closure(std::forward<Fn>(f)));
     detail::race_detach(&frame::run<closure>, task.release());
   }
@@ -107,6 +108,8 @@ struct channel {
   /// f is moved or copied away. It must not throw: the process ends if it does. Costs an allocation; throws
   /// std::bad_alloc if that fails.
   template <class Fn> static void detach(Fn&& f) {
+    static_assert(std::is_invocable_v<std::decay_t<Fn>>,
+                  "filch::channel::detach: a task is called without arguments");
     using closure = detail::channel_closure<std::decay_t<Fn>>;
     detail::owned<closure> task(new closure(std::forward<Fn>(f)));
     detail::channel_worker& w = *detail::channel_self;

@@ -25,7 +25,11 @@ template <scheduler Sched> class spawner {
   /// Cost: some nanoseconds. An allocation for a callable of more than 44 bytes, or one whose move may throw; under
   /// some schedulers for every callable. Memory is bounded however many tasks are spawned: if a few thousand wait, or
   /// there is no room for more, f runs in place, and thieves get some of the waiting tasks.
-  template <class Fn> void spawn(Fn&& f) { frame_.spawn(std::forward<Fn>(f)); }
+  template <class Fn> void spawn(Fn&& f) {
+    // No constraint: a task that spawns its own type need not have its result's type yet.
+    static_assert(std::is_invocable_v<std::decay_t<Fn>>, "filch::spawner::spawn: a task is called without arguments");
+    frame_.spawn(std::forward<Fn>(f));
+  }
 
   /// Returns when all spawned tasks have ended. Throws the exception of the earliest spawned task that threw. More
   /// tasks may be spawned afterwards.
@@ -104,6 +108,7 @@ template <scheduler Sched, class Token> class stoppable_spawner {
 
   /// `spawner::spawn`, unless a stop was requested before the call, or before f begins: then f is destroyed.
   template <class Fn> void spawn(Fn&& f) {
+    static_assert(std::is_invocable_v<std::decay_t<Fn>>, "filch::spawner::spawn: a task is called without arguments");
     if (stop_.is_requested()) return;
     spawner_.spawn(detail::stoppable_task<std::decay_t<Fn>, Token>{std::addressof(stop_), std::forward<Fn>(f)});
   }

@@ -138,6 +138,7 @@ template <scheduler Sched = default_scheduler> class task_group {
   /// then. Cost: some 50 nanoseconds in all, and a wake-up if a worker sleeps.
   template <class Fn> void run(Fn&& f) {
     using closure = std::decay_t<Fn>;
+    static_assert(std::is_invocable_v<closure>, "filch::task_group::run: a task is called without arguments");
     detail::group_task* const t = core_.take_place();
     if (t == nullptr) return run_at_once(std::forward<Fn>(f));
     try {

@@ -304,6 +304,15 @@ histogram(v, w, [](double) { return 1; })|filch::histogram: the bins must be of 
 reduce_by_key(v, [](double) { return 1; }, [](double) { return key(); })|filch: op must take two values of value_of's type
 remove_duplicates(keys)|filch::remove_duplicates: the elements need std::hash and ==
 END
+  local task
+  for task in 'filch::scope([](auto& s) { s.spawn(f); })' 'filch::scope(std::stop_token(), [](auto& s) { s.spawn(f); })' \
+    'filch::task_group<>().run(f)' 'filch::channel::detach(f)'; do
+    what="the first error of $task with a parameter too many"
+    printf '%s\n' '#include <filch/filch.hpp>' '#include <filch/channel.hpp>' '#include <filch/task_group.hpp>' \
+      '#include <stop_token>' "void f(int) { $task; }" >"$work/task.cpp"
+    { g++ -std=c++20 -I"$prefix/include" -fsyntax-only "$work/task.cpp" 2>&1 || true; } |
+      grep -m 1 error: | grep -q ': a task is called without arguments'
+  done
 }
 
 # Each of these takes longer to compile than a fork.

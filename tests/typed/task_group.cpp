@@ -48,6 +48,27 @@ TYPED_TEST(task_group, runs_tasks_that_are_added_at_any_depth) {
   });
 }
 
+/// The type of its result is not known where it is added.
+template <class S> struct adds_its_own_kind {
+  filch::task_group<S>& group;
+  std::atomic<int>& runs;
+  int depth;
+  auto operator()() const {
+    ++runs;
+    for (int i = 0; i < depth; ++i) group.run(adds_its_own_kind{group, runs, i});
+  }
+};
+
+TYPED_TEST(task_group, runs_tasks_that_add_their_own_kind) {
+  on_one_and_two_workers<TypeParam>([] {
+    std::atomic<int> runs{0};
+    filch::task_group<TypeParam> group;
+    group.run(adds_its_own_kind<TypeParam>{group, runs, 6});
+    EXPECT_TRUE(group.wait());
+    EXPECT_EQ(runs, 64);
+  });
+}
+
 TYPED_TEST(task_group, its_end_waits) {
   outside_and_in_pools<TypeParam>([] {
     std::atomic<int> count{0};

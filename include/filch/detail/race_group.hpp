@@ -218,6 +218,8 @@ template <scheduler Sched = default_scheduler> class task_group {
   ~task_group() { wait_for_all(); }
 
   template <class Fn> void run(Fn&& f) {
+    static_assert(std::is_invocable_v<std::decay_t<Fn>>,
+                  "filch::task_group::run: a task is called without arguments");
     group_.add(std::make_shared<detail::race_run<std::decay_t<Fn>>>(std::forward<Fn>(f)), false);
   }
   template <class Fn>
