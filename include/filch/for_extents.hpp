@@ -16,7 +16,8 @@ template <detail::loop_index Index, std::size_t Dimensions> struct extents {
 
   constexpr extents() noexcept = default;
   template <detail::loop_index... Sizes>
-    requires(sizeof...(Sizes) == Dimensions)
+    requires(sizeof...(Sizes) == Dimensions &&
+             (std::is_same_v<Index, std::common_type_t<Sizes...>> || ((sizeof(Sizes) <= sizeof(Index)) && ...)))
   constexpr extents(Sizes... n) noexcept : sizes{(n > Sizes{0} ? static_cast<Index>(n) : Index{0})...} {}
 };
 template <detail::loop_index Index, detail::loop_index... More>
