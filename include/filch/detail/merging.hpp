@@ -3,9 +3,9 @@
 #pragma once
 
 #include <filch/detail/converting.hpp>
-#include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/ordering.hpp>
 #include <filch/detail/raw_buffer.hpp>
+#include <filch/detail/shifting.hpp>
 
 #include <algorithm>
 #include <cstring>

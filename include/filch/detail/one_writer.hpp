@@ -4,7 +4,6 @@
 #include <filch/detail/standard.hpp>
 #include <filch/serial.hpp>
 
-#include <iterator>
 #include <tuple>
 #include <type_traits>
 

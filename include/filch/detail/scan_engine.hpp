@@ -16,7 +16,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
