@@ -121,7 +121,7 @@ class rank {
   /// Answers other ranks, once in 32 microseconds at most, or in 8 while they send requests. For tasks longer than a
   /// millisecond. Ends all ranks if there is no memory for a message. Costs a read of the clock, rarely microseconds.
   void poll() {
-    if (here_.poll_is_late()) here_.poll(here_.tasks.size());
+    if (here_.poll_is_late()) here_.poll_in_task();
   }
 
   /// The bound as this rank knows it: the greatest value, or for some time an older one. Throws std::invalid_argument

@@ -24,6 +24,11 @@ bool endpoint::take_inbox(task_deque& mine) {
   return !mine.empty();
 }
 
+void endpoint::put_back(task_deque& mine) {
+  std::lock_guard const lock(mutex_);
+  requests_.leave_in_inbox(mine, mine.size());
+}
+
 void endpoint::send_result(int home, cluster_future* future, std::optional<std::string> const& failure,
                            message const& result) {
   std::lock_guard const lock(mutex_);

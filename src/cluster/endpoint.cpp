@@ -40,7 +40,14 @@ void endpoint::check() const noexcept {
 look_result endpoint::poll(task_deque& mine, std::size_t spare, bool may_request) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return look_result::idle;
-  look(mine, spare, may_request, look_weight::working);
+  look(mine, spare, may_request, look_weight::working, arrivals::come);
+  return requests_.take_was_requested() ? look_result::requested : look_result::idle;
+}
+
+look_result endpoint::poll_in_task(task_deque& mine, std::size_t spare) {
+  std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (!lock) return look_result::idle;
+  look(mine, spare, true, look_weight::working, arrivals::stay);
   return requests_.take_was_requested() ? look_result::requested : look_result::idle;
 }
 
@@ -48,15 +55,16 @@ look_result endpoint::poll_waiting(task_deque& mine, bool may_request, bool may_
   std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return look_result::idle;
   if (may_take) hints_.worker_waits.write(false);
-  look_result const found = look(mine, 0, may_request, look_weight::waiting);
+  look_result const found = look(mine, 0, may_request, look_weight::waiting, arrivals::come);
   if (may_take) hints_.worker_waits.write(mine.empty());
   return found;
 }
 
-look_result endpoint::look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight) {
+look_result endpoint::look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight,
+                           arrivals where) {
   begin_look();
   bounds_.send_improved();
-  return requests_.look(mine, spare, may_request, weight);
+  return requests_.look(mine, spare, may_request, weight, where);
 }
 
 void endpoint::begin_look() {
@@ -71,7 +79,7 @@ endpoint::help_outcome endpoint::help(task_deque& mine, std::unique_ptr<partial>
   if (run == 0) run = termination_.run();
   if (!termination_.main_loop_works() || run != termination_.run()) return help_outcome::leave;
   if (root_part_ && !part) part = root_part_->another();
-  look_result const found = look(mine, 0, true, look_weight::waiting);
+  look_result const found = look(mine, 0, true, look_weight::waiting, arrivals::come);
   if (!mine.empty()) {
     termination_.helper_begins();
     return help_outcome::work;

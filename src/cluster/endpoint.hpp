@@ -35,9 +35,13 @@ class FILCH_API endpoint final : public endpoint_interface {
   /// A working rank worker looks, unless another one does. `spare`: how many of its tasks may go. Returns idle or
   /// requested.
   look_result poll(task_deque& mine, std::size_t spare, bool may_request = true);
+  /// The same in the middle of a task: nothing comes into the deque.
+  look_result poll_in_task(task_deque& mine, std::size_t spare);
   /// A rank worker without tasks looks, while it waits. `may_take`: it would take tasks of the rank's other workers.
   /// Returns idle or refused.
   look_result poll_waiting(task_deque& mine, bool may_request, bool may_take);
+  /// Its tasks are for any rank worker, as if they had just arrived.
+  void put_back(task_deque& mine);
   /// Withdraws the `may_take` of the last poll_waiting(). A worker that still waits says so again.
   void waits_no_more() noexcept { hints_.worker_waits.write(false); }
   void send_result(int home, cluster_future* future, std::optional<std::string> const& failure,
@@ -108,7 +112,7 @@ class FILCH_API endpoint final : public endpoint_interface {
 
   // under mutex_
   void begin_look();
-  look_result look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight);
+  look_result look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight, arrivals where);
   received receive();
   void dispatch(std::span<std::byte const> bytes);
   void take_tick();

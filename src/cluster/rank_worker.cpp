@@ -22,10 +22,10 @@ constexpr unsigned k_thieving_waits = 64;
 
 }  // namespace
 
-void rank_worker::poll(std::size_t spare) {
+template <class Look> void rank_worker::timed_poll(Look look) {
   using clock = std::chrono::steady_clock;
   auto const begin = clock::now();
-  look_result const found = complete(endpoint_).poll(tasks, spare);
+  look_result const found = look();
   auto const now = clock::now();
   gap_.looked(now - begin, found == look_result::requested);
   // The next block has as many tasks as would have lasted the gap, at most twice as many as the last one.
@@ -37,6 +37,17 @@ void rank_worker::poll(std::size_t spare) {
   until_look_ = std::min(block_, k_chunk_most);
   behind_it_ = block_ - until_look_;
   last_poll_ = now;
+}
+
+void rank_worker::poll(std::size_t spare) {
+  timed_poll([&] {
+    endpoint& here = complete(endpoint_);
+    return waits_ == 0 ? here.poll(tasks, spare) : here.poll_in_task(tasks, spare);
+  });
+}
+
+void rank_worker::poll_in_task() {
+  timed_poll([this] { return complete(endpoint_).poll_in_task(tasks, tasks.size()); });
 }
 
 bool rank_worker::block_is_over() noexcept {
@@ -88,7 +99,8 @@ void rank_worker::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
   exceptions_aside const of_the_waiting_task;
   ++waits_;
-  bool would_take = false;  // said so to the rank's other workers
+  bool would_take = false;   // said so to the rank's other workers
+  bool has_arrived = false;  // some tasks, at a look of this wait
   auto const waits_no_more = [&] {
     if (std::exchange(would_take, false)) complete(endpoint_).waits_no_more();
   };
@@ -104,10 +116,12 @@ void rank_worker::wait_for(cluster_future& future) {
       would_take = may_steal;
       auto const found = complete(endpoint_).poll_waiting(tasks, may_steal && pause.may_request(), may_steal);
       if (found == look_result::refused) pause.refused();
+      has_arrived = has_arrived || !tasks.empty();
       if (tasks.empty()) pause.wait();
     }
   }
   waits_no_more();
+  if (has_arrived && !tasks.empty()) complete(endpoint_).put_back(tasks);
   --waits_;
 }
 

@@ -37,11 +37,19 @@ void requests::close() noexcept {
 
 // Looks
 
-look_result requests::look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight) {
+look_result requests::look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight,
+                           arrivals where) {
   bool const refused = take_was_refused();
-  std::size_t const came = mine.size() < 2 ? move_inbox(mine) : 0;
-  std::size_t const left = serve(mine, spare, hints_.workers.read());
-  if (hints_.worker_waits.read() && inbox_.empty()) leave_in_inbox(mine, (left + came + 1) / 2);
+  std::size_t const came = where == arrivals::come && mine.size() < 2 ? move_inbox(mine) : 0;
+  bool const from_inbox = spare == 0 && !inbox_.empty();
+  if (from_inbox) {
+    spare = inbox_.size();
+    static_cast<void>(serve(inbox_, spare, hints_.workers.read()));
+    hints_.has_arrived.write(!inbox_.empty());
+  } else {
+    std::size_t const left = serve(mine, spare, hints_.workers.read());
+    if (hints_.worker_waits.read() && inbox_.empty()) leave_in_inbox(mine, (left + came + 1) / 2);
+  }
   bool const drained = seems_drained(spare, weight);
   if (drained && may_request && !refused && mine.size() < 2) send_request();
   return refused ? look_result::refused : look_result::idle;

@@ -22,14 +22,19 @@ enum class look_result {
 /// follow each other at once.
 enum class look_weight : unsigned { waiting = 1, working = 16 };
 
+/// Where a look leaves tasks that arrived.
+enum class arrivals {
+  come,  // in its deque, if that has fewer than two
+  stay,  // in the inbox, also for other ranks if the deque has none to spare
+};
+
 class FILCH_API requests {
  public:
   requests(messenger& m, results& r, heartbeats& h, endpoint_hints& hints) noexcept;
 
-  /// One look of a rank worker, once messages have been received. Moves tasks that arrived to a deque with fewer than
-  /// two, serves requests with at most `spare` of its tasks, and sends a request if the rank seems drained. Returns
-  /// idle or refused.
-  look_result look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight);
+  /// One look of a rank worker, once messages have been received. Serves requests with at most `spare` of its tasks,
+  /// and sends a request if the rank seems drained. Returns idle or refused.
+  look_result look(task_deque& mine, std::size_t spare, bool may_request, look_weight weight, arrivals where);
   /// Sends a request, if none is under way.
   void send_request();
   /// Answers requests with at most `spare` tasks, and forwards those that have waited for `looks` looks. Returns how
@@ -38,6 +43,8 @@ class FILCH_API requests {
   void forward_all();
   /// Returns how many tasks there were.
   std::size_t move_inbox(task_deque& mine);
+  /// Moves the oldest `count` to the inbox.
+  void leave_in_inbox(task_deque& mine, std::size_t count);
 
   /// Has another rank's request come since the last call?
   bool take_was_requested() noexcept { return std::exchange(was_requested_, false); }
@@ -66,7 +73,6 @@ class FILCH_API requests {
   };
 
   bool seems_drained(std::size_t spare, look_weight weight) noexcept;
-  void leave_in_inbox(task_deque& mine, std::size_t count);
   std::size_t answer(steal_request const& request, task_deque& mine, std::size_t most);
   std::size_t pack_tasks(packer& p, std::vector<task_header>& headers, task_deque& mine, std::size_t most);
   void forward(steal_request request);

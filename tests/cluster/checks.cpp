@@ -100,7 +100,8 @@ void leave_a_task(parts& x) {
   filch::detail::rank_worker worker(owner, nullptr);
   for (int i = 0; i < 2; ++i) worker.spawn<&nothing>(nullptr);
   x.hints.worker_waits.write(true);
-  static_cast<void>(x.requests.look(worker.tasks, 1, false, filch::detail::look_weight::working));
+  static_cast<void>(
+      x.requests.look(worker.tasks, 1, false, filch::detail::look_weight::working, filch::detail::arrivals::come));
   EXPECT_EQ(worker.tasks.size(), 1u);
 }
 

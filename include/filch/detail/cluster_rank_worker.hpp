@@ -123,12 +123,15 @@ class rank_worker {
   }
   /// `spare`: the number of tasks that may go to other ranks.
   FILCH_API void poll(std::size_t spare);
+  /// All tasks may go. Takes none: the code may be in a stolen side of a join, where this worker may run other code
+  /// on top of the join, and the deque waits for that one.
+  FILCH_API void poll_in_task();
 
   /// Calls a task's function and passes its result or exception on.
   template <class Result, class Call> void finish(cluster_future* future, int home, Call call);
   /// Runs tasks until the future is ready: those of the deque, then those of halves that no worker has begun, then
-  /// those that arrive. These tasks do not see the waiting task's exceptions. A half that has begun is not waited
-  /// for: it may wait for the task below on this stack.
+  /// those that arrive. Of these, others may have what is left at the end. The tasks do not see the waiting task's
+  /// exceptions. A half that has begun is not waited for: it may wait for the task below on this stack.
   FILCH_API void wait_for(cluster_future& future);
   /// Adds its part of the fold to the rank's. An exception there fails the run, as a task's does.
   FILCH_API void merge();
@@ -143,6 +146,8 @@ class rank_worker {
   FILCH_API bool block_is_over() noexcept;
   template <class Sched> void step(typename Sched::frame& frame);
   template <class Sched> void split(typename Sched::frame& frame);
+  /// One poll, by look(), which the length of the next block follows.
+  template <class Look> void timed_poll(Look look);
   /// Waits until tasks arrive, or none will soon. Returns whether they did.
   FILCH_API bool gets_work();
   /// Moves the newest half that no worker has begun back into the empty deque. Returns whether there was one.
