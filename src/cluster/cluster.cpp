@@ -121,7 +121,7 @@ struct cluster_base::parts {
 
 cluster_base::cluster_base(std::unique_ptr<any_transport> carrier, cluster_options const& options) {
   if (auto const* const kind = ambiguous_kind()) {
-    throw setup_error("filch: two spawned functions have one name: " + std::string(kind->name) + "; rename one");
+    throw setup_error("filch: " + text_of_ambiguity(*kind));
   }
   parts_ = std::make_unique<parts>(std::move(carrier), options);
   // The cluster's number is the sum of one number of each rank: the same on all, and not that of another cluster.

@@ -170,8 +170,14 @@ std::size_t requests::answer(steal_request const& request, task_deque& mine, std
 
 std::size_t requests::pack_tasks(packer& p, std::vector<task_header>& headers, task_deque& mine, std::size_t most) {
   std::size_t count = 0;
+  task_kind const* known = nullptr;
   for (; count < most && p.size() < k_bytes_an_answer; ++count) {
     cluster_task& t = mine.take_oldest();
+    if (t.kind != known) {
+      known = t.kind;
+      // A library loaded since the cluster was made may have a second one.
+      if (is_ambiguous(*known)) messenger_.end_all(text_of_ambiguity(*known));
+    }
     std::size_t const before = p.size();
     try {
       t.kind->pack(p, t);
@@ -186,6 +192,15 @@ std::size_t requests::pack_tasks(packer& p, std::vector<task_header>& headers, t
   return count;
 }
 
+/// Null: the rank does not know which function a task of this kind is, so all ranks end.
+task_kind const* requests::known_kind(std::uint64_t id) {
+  task_kind const* const kind = find_kind(id);
+  if (kind && !is_ambiguous(*kind)) return kind;
+  messenger_.end_all(kind ? text_of_ambiguity(*kind)
+                          : "a task of a function that this rank does not have: do all ranks run the same program?");
+  return nullptr;
+}
+
 void requests::take_tasks(std::span<std::byte const> bytes) {
   messenger_.count_received_basic();
   under_way_ = false;
@@ -193,12 +208,10 @@ void requests::take_tasks(std::span<std::byte const> bytes) {
   unpacker headers(bytes.subspan(get<std::size_t>(arguments)));
   auto const all = get<std::vector<task_header>>(headers);
   call_packing([&] {
+    task_kind const* kind = nullptr;
     for (task_header const& header : all) {
-      task_kind const* const kind = find_kind(header.kind);
-      if (!kind) {
-        messenger_.end_all("a task of a function that this rank does not have: do all ranks run the same program?");
-        return;
-      }
+      if (!kind || kind->id != header.kind) kind = known_kind(header.kind);
+      if (!kind) return;
       unpacker of_this(arguments.get_bytes(header.size));
       unpack_task(of_this, header, *kind);
       heartbeats_.send_due();

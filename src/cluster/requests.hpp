@@ -75,6 +75,7 @@ class FILCH_API requests {
   bool seems_drained(std::size_t spare, look_weight weight) noexcept;
   std::size_t answer(steal_request const& request, task_deque& mine, std::size_t most);
   std::size_t pack_tasks(packer& p, std::vector<task_header>& headers, task_deque& mine, std::size_t most);
+  task_kind const* known_kind(std::uint64_t id);
   void forward(steal_request request);
   void unpack_task(unpacker& arguments, task_header const& header, task_kind const& kind);
   std::int32_t random_stride() noexcept;

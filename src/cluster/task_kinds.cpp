@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
 #include <unordered_map>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -44,12 +45,22 @@ task_kind const* find_kind(std::uint64_t id) noexcept {
   return found == kinds().by_id.end() ? nullptr : found->second;
 }
 
+bool is_ambiguous(task_kind const& kind) noexcept {
+  std::shared_lock const lock(kinds().mutex);
+  return kinds().by_id.count(kind.id) > 1;
+}
+
 task_kind const* ambiguous_kind() noexcept {
   std::shared_lock const lock(kinds().mutex);
   for (auto const& [id, kind] : kinds().by_id) {
     if (kinds().by_id.count(id) > 1) return kind;
   }
   return nullptr;
+}
+
+std::string text_of_ambiguity(task_kind const& kind) {
+  return "two spawned functions have one name: " + std::string(kind.name) +
+         "; rename one, or, for one inline function in two libraries, give it default visibility";
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -213,8 +213,8 @@ class FILCH_API helper_thread {
   std::unique_ptr<parts> parts_;
 };
 
-/// The kind of Fn's tasks.
-template <auto Fn> struct spawned {
+/// The kind of Fn's tasks. Libraries with hidden symbols share it if Fn itself is visible in all of them.
+template <auto Fn> struct FILCH_API spawned {
   using Result = typename task_signature<decltype(Fn)>::result;
 
   static void run(rank_worker& here, cluster_task& t);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <typeinfo>
 
@@ -45,10 +46,14 @@ struct FILCH_API task_kind {
   drop_function const drop;
 };
 
-/// The kind with this id; null: there is none.
+/// A kind with this id; null: there is none.
 FILCH_API task_kind const* find_kind(std::uint64_t id) noexcept;
-/// A kind whose name another one has too, so that messages can't tell them apart; null: there is none.
+/// Has another kind its name too, so that messages can't tell them apart?
+FILCH_API bool is_ambiguous(task_kind const& kind) noexcept;
+/// An ambiguous kind; null: there is none.
 FILCH_API task_kind const* ambiguous_kind() noexcept;
+/// The error's text.
+FILCH_API std::string text_of_ambiguity(task_kind const& kind);
 
 /// A function and its arguments. The arguments lie in the task if they are trivially copyable and fit, else on the
 /// heap. So a task is moved by copying its bytes.
