@@ -94,10 +94,10 @@ template <class Type, class Op> struct fold_of {
     std::unique_ptr<partial> another() const override { return std::make_unique<part>(whole_); }
     void add(Type&& value) override { fold_of::add(seen_, std::move(value), whole_.op); }
     void merge() override {
-      // op may fork and continue on another thread, so it is called without the lock. The next round finds what other
-      // workers merged meanwhile.
+      // op may fork and continue on another thread, so it is called without the lock, and values are neither moved
+      // nor copied under it. The next round finds what other workers merged meanwhile.
       while (seen_) {
-        std::optional<Type> other;
+        std::unique_ptr<Type> other;
         {
           std::lock_guard<std::mutex> const lock(whole_.mutex);
           other.swap(whole_.sum);
@@ -109,12 +109,12 @@ template <class Type, class Op> struct fold_of {
 
    private:
     fold_of& whole_;
-    std::optional<Type> seen_;
+    std::unique_ptr<Type> seen_;
   };
 
-  static void add(std::optional<Type>& sum, Type&& value, Op const& op) {
+  static void add(std::unique_ptr<Type>& sum, Type&& value, Op const& op) {
     if (!sum) {
-      sum.emplace(std::move(value));
+      sum = std::make_unique<Type>(std::move(value));
       return;
     }
     try {
@@ -126,8 +126,8 @@ template <class Type, class Op> struct fold_of {
   }
 
   Op const& op;
-  std::mutex mutex{};  // never held across a fork
-  std::optional<Type> sum{};
+  std::mutex mutex{};  // never held across a fork, so not in code of Type or Op
+  std::unique_ptr<Type> sum{};
 };
 
 }  // namespace detail

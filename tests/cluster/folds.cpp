@@ -65,7 +65,44 @@ TEST(cluster_fold, of_rank_workers_calls_op_under_no_lock) {
   };
   two.merge();
   other.join();
-  EXPECT_EQ(whole.sum, 7);
+  EXPECT_EQ(*whole.sum, 7);
+}
+
+/// A value whose copy may fork, and that has no move.
+struct copied {
+  explicit copied(long n) : number(n) {}
+  copied(copied const& other) : number(other.number) {
+    if (auto const f = std::exchange(in_copy, nullptr)) f();
+  }
+  copied& operator=(copied const&) = default;
+  ~copied() = default;
+  long number;
+  static inline std::function<void()> in_copy;
+};
+
+TEST(cluster_fold, of_rank_workers_copies_values_under_no_lock) {
+  auto const op = [](copied const& a, copied const& b) { return copied(a.number + b.number); };
+  filch::detail::fold_of<copied, decltype(op)> whole{op};
+  decltype(whole)::part one(whole);
+  decltype(whole)::part two(whole);
+  decltype(whole)::part four(whole);
+  one.add(copied(1));
+  two.add(copied(2));
+  four.add(copied(4));
+  one.merge();
+  gate merged;
+  std::thread other;
+  copied::in_copy = [&] {
+    other = std::thread([&] {
+      four.merge();
+      merged.open();
+    });
+    EXPECT_TRUE(merged.pass()) << "another rank worker waits for this copy";
+  };
+  two.merge();
+  if (auto const f = std::exchange(copied::in_copy, nullptr)) f();  // nothing was copied
+  other.join();
+  EXPECT_EQ(whole.sum->number, 7);
 }
 
 TYPED_TEST(cluster_folds, may_have_an_op_that_forks) {
