@@ -98,6 +98,10 @@ bool rank_worker::take_back() {
 void rank_worker::wait_for(cluster_future& future) {
   if (future.ready.load(std::memory_order_acquire)) return;  // edge cluster-1
   exceptions_aside const of_the_waiting_task;
+  or_lose_tasks([&] { work_until_ready(future); });
+}
+
+void rank_worker::work_until_ready(cluster_future& future) {
   ++waits_;
   bool would_take = false;   // said so to the rank's other workers
   bool has_arrived = false;  // some tasks, at a look of this wait

@@ -164,5 +164,28 @@ TEST(cluster_losses, lost_tasks_of_the_main_loop_are_reported) {
   EXPECT_EQ(net.last_words(), "a task is lost: std::bad_alloc");
 }
 
+long one(filch::rank&) { return 1; }
+/// The wait would split `one` off, and can't.
+long catches_what_a_wait_throws(filch::rank& here) {
+  here.spawn<&one>();
+  try {
+    return here.async<&one>().get();
+  } catch (...) {
+    return 1;
+  }
+}
+
+TEST(cluster_losses, lost_tasks_of_a_wait_are_reported) {
+  network net(1, 1);
+  port here(net, 0);
+  try {
+    filch::cluster<brittle> c(here, {.workers = 1});
+    c.fold<&catches_what_a_wait_throws>(std::plus<>());
+  } catch (std::bad_alloc const&) {
+    ADD_FAILURE() << "no step but that of the wait has a task to split off";
+  }
+  EXPECT_EQ(net.last_words(), "a task is lost: std::bad_alloc");
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -98,8 +98,8 @@ class rank_worker {
     or_lose_tasks([this] { work_off<Sched>(); });
     merge();
   }
-  /// Calls work(), outside of tasks. An exception there, for want of memory, takes tasks along. The run would not
-  /// end, and a wait for one of their futures would not either. So it ends all ranks.
+  /// Calls work(), outside of tasks or on top of a wait. An exception there, for want of memory, takes tasks along.
+  /// The run would not end, and a wait for one of their futures would not either. So it ends all ranks.
   template <class Work> void or_lose_tasks(Work work) {
     try {
       work();
@@ -146,6 +146,7 @@ class rank_worker {
   FILCH_API bool block_is_over() noexcept;
   template <class Sched> void step(typename Sched::frame& frame);
   template <class Sched> void split(typename Sched::frame& frame);
+  void work_until_ready(cluster_future& future);
   /// One poll, by look(), which the length of the next block follows.
   template <class Look> void timed_poll(Look look);
   /// Waits until tasks arrive, or none will soon. Returns whether they did.
