@@ -65,6 +65,8 @@ class FILCH_API cluster_base {
   struct parts;
   std::optional<message> reduce(reduction_part part, fold_values const& fold,
                                 std::chrono::steady_clock::time_point until);
+  /// Folds the parts that are here, if all are, and sends the sum on.
+  bool hands_on(fold_values const& fold);
   void wait_for_farewell();
   std::unique_ptr<parts> parts_;
 };

@@ -196,12 +196,21 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
       if (all->what != reduction_part::holds::failure) return std::move(all->bytes);
       throw task_error::from({reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()});
     }
-    if (auto here = parts_->endpoint_.parts_to_fold(); !here.empty()) {
-      parts_->endpoint_.hand_on(folded(std::move(here), fold));
-      continue;
-    }
+    if (hands_on(fold)) continue;
     if (std::chrono::steady_clock::now() >= until) return std::nullopt;
     pause.wait();
+  }
+}
+
+bool cluster_base::hands_on(fold_values const& fold) {
+  try {
+    auto here = parts_->endpoint_.parts_to_fold();
+    if (here.empty()) return false;
+    parts_->endpoint_.hand_on(folded(std::move(here), fold));
+    return true;
+  } catch (...) {  // no memory
+    parts_->endpoint_.end_over_loss("a part of a reduction");
+    throw;
   }
 }
 
