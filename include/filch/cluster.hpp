@@ -89,6 +89,15 @@ template <class Type> Type unpacked(message const& m) {
   return packing<Type>::unpack(u);
 }
 
+/// The result of a reduction, on each rank. An exception is this rank's own: the others may have the result.
+template <class Type> Type unpacked_result(message const& m) {
+  try {
+    return unpacked<Type>(m);
+  } catch (...) {
+    throw task_error::from(text_of_current_exception());
+  }
+}
+
 /// A rank's part of a fold. Its rank workers add their parts to it.
 template <class Type, class Op> struct fold_of {
   struct part final : partial_of<Type> {
@@ -195,7 +204,7 @@ template <scheduler Sched = default_scheduler> class cluster {
 
   /// As run. Returns the fold with op of the results of Fn and of all tasks without a future, which have one type.
   /// Tasks that return void add nothing. The order is not defined. Several workers call op at once, and it may fork.
-  /// An exception of op leaves on every rank, as task_error.
+  /// An exception of op leaves on every rank, as task_error; one of unpacking the result on that rank.
   template <auto Fn, class Op, class... Args> auto fold(Op op, Args&&... arguments) {
     using Type = typename detail::spawned<Fn>::Result;
     static_assert(!std::is_void_v<Type>,
@@ -205,14 +214,14 @@ template <scheduler Sched = default_scheduler> class cluster {
     work<Fn>(std::make_unique<typename detail::fold_of<Type, Op>::part>(whole), std::forward<Args>(arguments)...);
     auto const all =
         base_.finish(whole.sum ? detail::packed_part(*whole.sum) : detail::reduction_part(), over<Type>(op));
-    return detail::unpacked<Type>(all);
+    return detail::unpacked_result<Type>(all);
   }
 
   /// Folds the ranks' values with op, in no defined order. For use between runs. If op throws on one rank, throws
-  /// task_error on all ranks, with its text. Costs one reduction.
+  /// task_error on all ranks, with its text; if unpacking the result throws, on that rank. Costs one reduction.
   template <class Op, packable Type> Type reduce(Op op, Type const& value) {
     detail::cluster_base::call const now(base_);
-    return detail::unpacked<Type>(base_.reduce(detail::packed_part(value), over<Type>(op)));
+    return detail::unpacked_result<Type>(base_.reduce(detail::packed_part(value), over<Type>(op)));
   }
 
   /// Makes a bound that starts at `first`. For use between runs. Throws setup_error at the 65th. Costs a reduction.

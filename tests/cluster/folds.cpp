@@ -175,6 +175,20 @@ TYPED_TEST(cluster_folds, throw_on_all_ranks_if_packing_throws) {
   }
 }
 
+TYPED_TEST(cluster_folds, throw_where_the_result_cannot_be_unpacked) {
+  using when = brittle::when;
+  // The sum of all, but no less, breaks.
+  auto const op = [](brittle const& a, brittle const& b) {
+    long const sum = a.number + b.number;
+    return brittle(sum, sum == 3 ? when::unpacked : when::never);
+  };
+  on_ranks<TypeParam>(3, 1, 5, [&](auto& c) {
+    EXPECT_THROW(c.reduce(op, brittle(1, when::never)), filch::task_error);
+    EXPECT_THROW((c.template fold<&gives>(op, static_cast<int>(when::unpacked))), filch::task_error);
+    EXPECT_EQ(c.reduce(std::plus<>(), 1), 3);
+  });
+}
+
 digits five(filch::rank&) { return {"5"}; }
 template <class S> digits zero_with_fives(filch::rank& here) {
   for (int i = 0; i < 20; ++i) here.spawn<&five>();
