@@ -7,7 +7,6 @@
 #include <filch/pool_options.hpp>
 #include <filch/rank.hpp>
 
-#include <chrono>
 #include <memory>
 #include <mutex>
 
@@ -26,6 +25,8 @@ struct cluster_options {
 };
 
 namespace detail {
+
+class patient_wait;
 
 /// A rank's endpoint and its watchdog, for code that is compiled once.
 class FILCH_API cluster_base {
@@ -63,8 +64,8 @@ class FILCH_API cluster_base {
 
  private:
   struct parts;
-  std::optional<message> reduce(reduction_part part, fold_values const& fold,
-                                std::chrono::steady_clock::time_point until);
+  /// Nothing: the wait is over.
+  std::optional<message> reduce(reduction_part part, fold_values const& fold, patient_wait& wait);
   /// Folds the parts that are here, if all are, and sends the sum on.
   bool hands_on(fold_values const& fold);
   void wait_for_farewell();

@@ -1,6 +1,7 @@
 // A cluster: how it begins and ends, its watchdog, and the folds of reductions. Called by filch/cluster.hpp.
 // Protocol: protocol.md, "Reduction" and "The end".
 #include "cluster/endpoint.hpp"
+#include "cluster/patient_wait.hpp"
 #include "cluster/ticker.hpp"
 #include "runtime/settings.hpp"
 
@@ -135,13 +136,9 @@ cluster_base::~cluster_base() {
   bool const is_thrown = std::uncaught_exceptions() > parts_->exceptions;
   parts_->endpoint_.begin_closing(is_thrown);
   auto const nothing = packed_part(std::int64_t{0});
-  if (is_thrown && parts_->patience > 0) {
-    // An exception leaves this rank. The other ranks come here too, or wait for this one in the program.
-    auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(parts_->patience);
-    if (!reduce(nothing, add, until)) parts_->endpoint_.end_all("an exception leaves this rank, and not the others");
-  } else {
-    reduce(nothing, add);
-  }
+  // Where an exception leaves this rank, the other ranks come here too, or wait for this one in the program.
+  patient_wait wait(std::chrono::seconds(is_thrown ? parts_->patience : 0));
+  if (!reduce(nothing, add, wait)) parts_->endpoint_.end_all("an exception leaves this rank, and not the others");
   while (unpacked<std::int64_t>(reduce(packed_part(parts_->endpoint_.under_way()), add)) != 0) {
   }
   parts_->watchdog.stop();
@@ -150,17 +147,10 @@ cluster_base::~cluster_base() {
 }
 
 void cluster_base::wait_for_farewell() {
-  // No watchdog is left, and all ranks came this far. Long steps of the clock do not count: they are found where all
-  // ranks were stopped and continue.
-  using namespace std::chrono_literals;
-  using clock = std::chrono::steady_clock;
-  clock::duration waited{0};
-  clock::time_point last = clock::now();
+  // No watchdog is left, and all ranks came this far.
+  patient_wait wait{std::chrono::seconds(parts_->patience)};
   for (idle_pause pause; !parts_->endpoint_.has_farewell(); pause.wait()) {
-    clock::time_point const now = clock::now();
-    waited += std::min<clock::duration>(now - last, 100ms);
-    last = now;
-    if (parts_->patience == 0 || waited < std::chrono::seconds(parts_->patience)) continue;
+    if (!wait.is_over()) continue;
     parts_->endpoint_.miss_farewell();
     return;
   }
@@ -184,11 +174,11 @@ cluster_base::call::~call() {
 endpoint_interface& cluster_base::own_endpoint() noexcept { return parts_->endpoint_; }
 
 message cluster_base::reduce(reduction_part part, fold_values const& fold) {
-  return *reduce(std::move(part), fold, std::chrono::steady_clock::time_point::max());
+  patient_wait for_ever{std::chrono::seconds(0)};
+  return *reduce(std::move(part), fold, for_ever);
 }
 
-std::optional<message> cluster_base::reduce(reduction_part part, fold_values const& fold,
-                                            std::chrono::steady_clock::time_point until) {
+std::optional<message> cluster_base::reduce(reduction_part part, fold_values const& fold, patient_wait& wait) {
   parts_->endpoint_.contribute(std::move(part));
   idle_pause pause;
   for (;;) {
@@ -197,7 +187,7 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
       throw task_error::from({reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()});
     }
     if (hands_on(fold)) continue;
-    if (std::chrono::steady_clock::now() >= until) return std::nullopt;
+    if (wait.is_over()) return std::nullopt;
     pause.wait();
   }
 }

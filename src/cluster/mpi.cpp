@@ -1,5 +1,6 @@
 // The transport over MPI. Only the calls that begin and end MPI wait for other ranks. Called by endpoints. Protocol:
 // protocol.md, "Transport".
+#include "cluster/patient_wait.hpp"
 #include "cluster/process.hpp"
 
 #include <pthread.h>
@@ -156,15 +157,13 @@ void mpi_transport::parts::meet() {
     MPI_Ibarrier(all, &barrier);
   }
   bool const is_thrown = std::uncaught_exceptions() > exceptions;
-  auto const until = std::chrono::steady_clock::now() + k_patience;
+  detail::patient_wait wait(is_thrown ? k_patience : std::chrono::seconds(0));
   for (detail::idle_pause pause;; pause.wait()) {
     std::lock_guard const lock(one_at_a_time);
     int is_done = 0;
     MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
     if (is_done) return;
-    if (is_thrown && std::chrono::steady_clock::now() >= until) {
-      end_all("an exception leaves this rank, and not the others");
-    }
+    if (wait.is_over()) end_all("an exception leaves this rank, and not the others");
   }
 }
 
