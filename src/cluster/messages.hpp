@@ -11,7 +11,7 @@ namespace filch::inline FILCH_ABI::detail {
 /// Those before `up` are counted: none may be under way when a cluster ends.
 enum class message_kind : std::uint8_t {
   request,    // thief, hops, stride
-  tasks,      // place of the headers, arguments, task headers
+  tasks,      // place of the headers, whether it ends the request, arguments, task headers
   result,     // future, whether it failed, text, value
   bound,      // number, value
   probe,      // a wave's way down the tree

@@ -184,7 +184,7 @@ unsigned mpi_transport::workers() const noexcept { return parts_->workers; }
 
 void mpi_transport::send(int to, message m) {
   if (m.size() > std::numeric_limits<int>::max()) {
-    end_all("a message of " + std::to_string(m.size()) + " bytes, where MPI takes 2 GiB at most");
+    end_all("a message of " + std::to_string(m.size()) + " bytes, where MPI takes less than 2 GiB");
     return;
   }
   std::lock_guard const lock(one_at_a_time);

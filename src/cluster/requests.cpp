@@ -5,7 +5,6 @@
 #include "cluster/users_code.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -16,13 +15,23 @@ constexpr std::size_t k_tasks_an_answer = 1024;
 // have limits of their own.
 constexpr std::size_t k_bytes_an_answer = std::size_t{4} << 20;
 
+/// The head of a message `tasks`, which send_tasks() fills in.
+packer begun_tasks() {
+  packer p;
+  packing<message_kind>::pack(p, message_kind::tasks);
+  packing<std::size_t>::pack(p, 0);
+  packing<bool>::pack(p, true);
+  return p;
+}
+
 }  // namespace
 
-requests::requests(messenger& m, results& r, heartbeats& h, endpoint_hints& hints) noexcept
+requests::requests(messenger& m, results& r, heartbeats& h, endpoint_hints& hints, std::size_t longest) noexcept
     : messenger_(m),
       results_(r),
       heartbeats_(h),
       hints_(hints),
+      longest_(longest),
       random_(0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(m.rank() + 1)) {}
 
 void requests::begin_run() noexcept {
@@ -150,22 +159,37 @@ void requests::forward_all() {
 
 /// Returns how many tasks have left `mine`: one at least.
 std::size_t requests::answer(steal_request const& request, task_deque& mine, std::size_t most) {
-  packer p;
-  packing<message_kind>::pack(p, message_kind::tasks);
-  packing<std::size_t>::pack(p, 0);
+  packer p = begun_tasks();
   std::vector<task_header> headers;
   std::size_t count = 0;
   call_packing([&] { count = pack_tasks(p, headers, mine, most); });
+  ++messenger_.stats.answers;
+  hints_.wanted.write(false);
+  if (p.size() > longest_ && headers.size() > 1) {
+    // The last task made it so long: none is added to a long answer.
+    message const all = p.take();
+    task_header const last = headers.back();
+    headers.pop_back();
+    std::size_t const before = all.size() - last.size;
+    p.put_bytes(all.data(), before);
+    send_tasks(request.thief, std::move(p), headers, false);
+    p = begun_tasks();
+    p.put_bytes(all.data() + before, last.size);
+    headers = {last};
+  }
+  send_tasks(request.thief, std::move(p), headers, true);
+  return count;
+}
+
+void requests::send_tasks(int thief, packer p, std::vector<task_header> const& headers, bool ends_request) {
   std::size_t const place = p.size();
   packing<std::vector<task_header>>::pack(p, headers);
   message m = p.take();
-  std::memcpy(m.data() + sizeof(message_kind), &place, sizeof place);
-  ++messenger_.stats.answers;
+  message const head = message_of(message_kind::tasks, place, ends_request);
+  std::copy(head.begin(), head.end(), m.begin());
   messenger_.stats.tasks_given += headers.size();
   messenger_.stats.bytes_of_tasks += m.size();
-  hints_.wanted.write(false);
-  messenger_.send_basic(request.thief, std::move(m));
-  return count;
+  messenger_.send_basic(thief, std::move(m));
 }
 
 std::size_t requests::pack_tasks(packer& p, std::vector<task_header>& headers, task_deque& mine, std::size_t most) {
@@ -203,9 +227,9 @@ task_kind const* requests::known_kind(std::uint64_t id) {
 
 void requests::take_tasks(std::span<std::byte const> bytes) {
   messenger_.count_received_basic();
-  under_way_ = false;
   unpacker arguments(bytes.subspan(sizeof(message_kind)));
   unpacker headers(bytes.subspan(get<std::size_t>(arguments)));
+  if (get<bool>(arguments)) under_way_ = false;
   auto const all = get<std::vector<task_header>>(headers);
   call_packing([&] {
     task_kind const* kind = nullptr;

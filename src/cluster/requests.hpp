@@ -30,7 +30,12 @@ enum class arrivals {
 
 class FILCH_API requests {
  public:
-  requests(messenger& m, results& r, heartbeats& h, endpoint_hints& hints) noexcept;
+  /// Less than MPI's limit by far, so that tasks which fit one by one go one by one.
+  static constexpr std::size_t k_longest_answer = std::size_t{1} << 30;
+
+  /// `longest`: bytes of an answer with several tasks, about.
+  requests(messenger& m, results& r, heartbeats& h, endpoint_hints& hints,
+           std::size_t longest = k_longest_answer) noexcept;
 
   /// One look of a rank worker, once messages have been received. Serves requests with at most `spare` of its tasks,
   /// and sends a request if the rank seems drained. Returns idle or refused.
@@ -74,6 +79,7 @@ class FILCH_API requests {
 
   bool seems_drained(std::size_t spare, look_weight weight) noexcept;
   std::size_t answer(steal_request const& request, task_deque& mine, std::size_t most);
+  void send_tasks(int thief, packer p, std::vector<task_header> const& headers, bool ends_request);
   std::size_t pack_tasks(packer& p, std::vector<task_header>& headers, task_deque& mine, std::size_t most);
   task_kind const* known_kind(std::uint64_t id);
   void forward(steal_request request);
@@ -85,6 +91,7 @@ class FILCH_API requests {
   results& results_;
   heartbeats& heartbeats_;
   endpoint_hints& hints_;
+  std::size_t const longest_;
   task_deque inbox_;                 // tasks that arrived, or that a worker left for one that waits
   std::vector<steal_request> list_;  // requests of other ranks
   unsigned looks_in_vain_ = 0;       // sum of weights since a look had tasks to spare
