@@ -14,8 +14,8 @@ namespace filch::inline FILCH_ABI {
 class FILCH_API mpi_transport {
  public:
   /// Initialises MPI if the program has not. Throws setup_error if the program initialised MPI with less than
-  /// MPI_THREAD_SERIALIZED, or MPI has ended. Without mpirun there is one rank. Collective. With less than
-  /// MPI_THREAD_MULTIPLE, no cluster of another transport may exist.
+  /// MPI_THREAD_SERIALIZED, MPI offers less, or it has ended. Without mpirun there is one rank. Collective. With less
+  /// than MPI_THREAD_MULTIPLE, no cluster of another transport may exist.
   mpi_transport();
   mpi_transport(mpi_transport const&) = delete;
   mpi_transport& operator=(mpi_transport const&) = delete;
@@ -36,8 +36,8 @@ class FILCH_API mpi_transport {
   /// Prints a line on stderr and calls MPI_Abort.
   void end_all(std::string_view text);
 
-  /// The number of processors in the process's affinity mask, divided by the number of ranks on this host with the
-  /// same mask; at least 1.
+  /// The number of processors in the process's affinity mask, or its container's quota, divided by the number of
+  /// ranks on this host with the same mask; at least 1. For a rank alone with its mask 0: as in pool_options.
   unsigned workers() const noexcept;
 
  private:

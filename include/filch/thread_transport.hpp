@@ -76,8 +76,9 @@ class FILCH_API thread_transport {
   /// Prints a line on stderr and calls std::abort, so that a debugger shows where each rank is.
   [[noreturn]] void end_all(std::string_view text);
 
-  /// The process's number of processors, divided by the number of ranks; at least 1.
-  unsigned workers() const noexcept;
+  /// The process's number of processors, divided by the number of ranks; at least 1. For a lone rank 0: as in
+  /// pool_options. Throws std::bad_alloc.
+  unsigned workers() const;
 
  private:
   thread_network::mailbox& mine() noexcept { return network_.boxes_[static_cast<std::size_t>(rank_)]; }

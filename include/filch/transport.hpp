@@ -30,7 +30,7 @@ using message = std::vector<std::byte>;
 /// without it serves one cluster. A transport that wraps another one forwards this call, too.
 ///
 /// Optional: `t.workers()`, the number of workers of this rank's pool where neither cluster_options nor
-/// FILCH_NUM_THREADS gives it. Without it, the default of pool_options.
+/// FILCH_NUM_THREADS gives it. Without it, or where it is 0, the default of pool_options.
 ///
 /// Calls come from any thread, one at a time, and must not fork.
 template <class Type>

@@ -2,6 +2,7 @@
 // protocol.md, "Transport".
 #include "cluster/patient_wait.hpp"
 #include "cluster/process.hpp"
+#include "runtime/fnv1a.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <filch/detail/cluster_rank_worker.hpp>
@@ -72,17 +74,17 @@ void enter_mpi() {
 
 /// Processors of this process, divided among the ranks of this host that may use the same ones.
 unsigned own_processors(MPI_Comm all) {
-  cpu_set_t const mine = detail::affinity();
+  std::vector<int> const processors = os::allowed_processors();
+  std::uint64_t const mine = runtime::fnv1a(
+      {reinterpret_cast<char const*>(processors.data()), processors.size() * sizeof(processors.front())});
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   int ranks = 0;
   MPI_Comm_size(host, &ranks);
-  std::vector<cpu_set_t> masks(static_cast<std::size_t>(ranks));
+  std::vector<std::uint64_t> masks(static_cast<std::size_t>(ranks));
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, masks.data(), sizeof mine, MPI_BYTE, host);
   MPI_Comm_free(&host);
-  auto const sharing =
-      std::count_if(masks.begin(), masks.end(), [&](cpu_set_t const& m) { return CPU_EQUAL(&m, &mine); });
-  return static_cast<unsigned>(std::max<std::ptrdiff_t>(1, CPU_COUNT(&mine) / sharing));
+  return detail::workers_of_each(processors, static_cast<std::size_t>(std::count(masks.begin(), masks.end(), mine)));
 }
 
 /// Ends all ranks of the communicator.

@@ -58,9 +58,8 @@ void thread_transport::end_all(std::string_view text) {
   std::abort();
 }
 
-unsigned thread_transport::workers() const noexcept {
-  cpu_set_t const mine = detail::affinity();
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&mine) / ranks()));
+unsigned thread_transport::workers() const {
+  return detail::workers_of_each(os::allowed_processors(), static_cast<std::size_t>(ranks()));
 }
 
 }  // namespace filch::inline FILCH_ABI
