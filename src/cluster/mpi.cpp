@@ -66,7 +66,9 @@ void enter_mpi() {
   }
   if (level < MPI_THREAD_SERIALIZED) {
     if (!is_initialised) MPI_Finalize();
-    throw setup_error("filch: the program initialised MPI below MPI_THREAD_SERIALIZED: use MPI_Init_thread");
+    throw setup_error(is_initialised
+                          ? "filch: the program initialised MPI below MPI_THREAD_SERIALIZED: use MPI_Init_thread"
+                          : "filch: this MPI has no MPI_THREAD_SERIALIZED");
   }
   began_mpi = began_mpi || !is_initialised;
   ++transports;

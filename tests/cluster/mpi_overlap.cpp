@@ -4,9 +4,12 @@
 //   mpi_overlap unreachable
 //     A message without a receiver ends the program with a line of ours, though the program lets MPI continue after
 //     errors.
+//   mpi_overlap unthreaded
+//     Exit code 0 if a transport says that it is MPI which offers too little.
 #include "network.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <filch/mpi_transport.hpp>
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -28,8 +31,17 @@ struct call {
 
 }  // namespace
 
+namespace {
+bool has_no_threads = false;  // MPI offers less than MPI_THREAD_SERIALIZED
+}  // namespace
+
 // In front of MPI's own, as its profiling interface says.
 extern "C" {
+int MPI_Init_thread(int* count, char*** arguments, int wanted, int* provided) {
+  int const result = PMPI_Init_thread(count, arguments, wanted, provided);
+  if (has_no_threads) *provided = MPI_THREAD_FUNNELED;
+  return result;
+}
 int MPI_Isend(void const* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   call const c;
   return PMPI_Isend(from, count, type, to, tag, comm, request);
@@ -66,6 +78,17 @@ int send_to_nobody() {
   return 0;
 }
 
+int begin_without_threads() {
+  has_no_threads = true;
+  try {
+    filch::mpi_transport const mpi;
+    return 1;
+  } catch (filch::setup_error const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return std::strstr(e.what(), "this MPI has no MPI_THREAD_SERIALIZED") ? 0 : 1;
+  }
+}
+
 int main_of() {
   auto first = std::make_unique<filch::mpi_transport>();
   auto& one = *first;
@@ -82,4 +105,8 @@ int main_of() {
 }  // namespace
 }  // namespace filch_test
 
-int main(int argc, char**) { return argc > 1 ? filch_test::send_to_nobody() : filch_test::main_of(); }
+int main(int argc, char** argv) {
+  if (argc == 1) return filch_test::main_of();
+  bool const is_unthreaded = std::strcmp(argv[1], "unthreaded") == 0;
+  return is_unthreaded ? filch_test::begin_without_threads() : filch_test::send_to_nobody();
+}
