@@ -1,4 +1,4 @@
-// All ranks are stopped for a while, and continue: the clock has advanced, but nobody was silent.
+// All ranks are stopped for a while, and continue: the clock has advanced, but no rank was silent.
 #include "eventually.hpp"
 
 #include <gtest/gtest.h>
