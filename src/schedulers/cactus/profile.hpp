@@ -25,7 +25,9 @@ class cactus_profile final : public runtime::profile::measured_worker {
 
   /// `run(i)` runs the scope's task i. The tickets of all of them lie from `first` to the head.
   template <class Run> void sync(cactus_member& w, index first, Run const& run) noexcept {
-    record_->sync_begins();
+    // A scope behind the last place with a record is a part of what runs around it.
+    bool const is_recorded = has_record(first);
+    if (is_recorded) record_->sync_begins();
     for (index i = first; i != w.index_of_head(); ++i) {
       if (has_record(i)) {
         record_->task_begins(open(i));
@@ -33,6 +35,7 @@ class cactus_profile final : public runtime::profile::measured_worker {
       }
       run(i - first);
     }
+    if (!is_recorded) return;
     record_->sync_ends(open(first), end_of_open_tasks());
     go_on(w, runtime::profile::segment::after_sync);
   }
