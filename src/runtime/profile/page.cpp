@@ -92,7 +92,9 @@ void write_flame(json& to, summary const& s, fork_tree const& tree) {
 void write_prediction(json& to, fork_tree const& tree) {
   to.name("predicted");
   to.open('[');
-  for (unsigned workers = 1; !tree.joins.empty() && workers <= 256; workers *= 2) {
+  // Of a run that has not ended nothing can be said.
+  bool const is_known = !tree.joins.empty() && !tree.runs.empty();
+  for (unsigned workers = 1; is_known && workers <= 256; workers *= 2) {
     to.open('[');
     to.number(std::uint64_t{workers});
     to.number(predicted_speedup(tree, workers));

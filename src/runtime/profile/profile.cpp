@@ -27,7 +27,7 @@ steal_rule rule_of_steals = steal_rule::leapfrog;
 }  // namespace
 
 bool is_asked_for() {
-  char const* const value = std::getenv("FILCH_PROFILE");
+  char const* const value = secure_getenv("FILCH_PROFILE");  // it names a file to write, and runs a program
   if (!value || std::string_view(value) == "0") return false;
   if (*value == '\0') refuse("FILCH_PROFILE", value, "1, or the name of a file");
   static std::once_flag once;
