@@ -20,6 +20,7 @@ struct settings {
   bool interrupts;              // may workers be interrupted by signals?
   std::size_t available;        // processors that the affinity mask and the container's quota leave
   std::vector<int> processors;  // the processors that this process may use, in the order in which workers take them
+  bool is_the_programs = true;  // else no table shows the pool
 };
 
 /// Throws setup_error, one line that names the setting.

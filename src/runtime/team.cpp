@@ -93,7 +93,7 @@ void team::start() {
     threads_.reserve(workers_to_start - 1);
     for (unsigned i = 1; i < workers_to_start && start_thread(i); ++i) {
     }
-    register_team(*this, settings_.stats);
+    if (settings_.is_the_programs) register_team(*this, settings_.stats);
   } catch (...) {
     // The scheduler's part goes next: no thread may call its hooks any more.
     end_threads();

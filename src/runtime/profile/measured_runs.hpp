@@ -112,7 +112,7 @@ template <class Scheduler, class RunOnTwo> cycles measured_steal(settings s, Run
   constexpr cycles k_pause = 150'000;  // a thief pauses after a short task
   if (s.available < 2) return 0;
   s.workers = 2;
-  s.profile = false;
+  s.profile = s.trace = s.is_the_programs = false;
   std::vector<cycles> took;
   run_on_two(
       std::move(s),
