@@ -92,7 +92,11 @@ class teller {
 }  // namespace
 
 story::story(recorder const& of, std::uint64_t first_flow) : name_(of.name()), first_flow_(first_flow) {
-  for (unsigned i = 0; i < name_.places; ++i) dropped_ += of.of(i).read(i, events_);
+  for (unsigned i = 0; i < name_.places; ++i) {
+    std::uint64_t const dropped = of.of(i).read(i, events_);
+    dropped_ += dropped;
+    most_dropped_ = std::max(most_dropped_, dropped);
+  }
   std::sort(events_.begin(), events_.end(), [](event const& a, event const& b) {
     return std::tie(a.time, a.place, a.number) < std::tie(b.time, b.place, b.number);
   });

@@ -6,6 +6,7 @@
 #include "runtime/trace/page.hpp"
 #include "runtime/trace/perfetto.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -72,10 +73,12 @@ void write_at_exit() {
   std::vector<story> stories;
   std::uint64_t flow = 0;
   std::uint64_t dropped = 0;
+  std::uint64_t most_dropped = 0;
   for (auto const& each : s.pools) {
     stories.emplace_back(*each, flow);
     flow += stories.back().events().size();
     dropped += stories.back().dropped();
+    most_dropped = std::max(most_dropped, stories.back().most_dropped());
   }
   time_scale const scale = scale_until_now(s.begin);
   code_names const names(stories);
@@ -87,18 +90,17 @@ void write_at_exit() {
   if (!write_file(name, stories, names, scale)) {
     std::fprintf(stderr, "filch: FILCH_TRACE=%s: can't write to this file\n", name.c_str());
   }
-  if (dropped != 0) {
-    std::fprintf(
-        stderr,
-        "filch: FILCH_TRACE: the oldest %llu events were dropped; FILCH_TRACE_EVENTS=%zu or more keeps them\n",
-        static_cast<unsigned long long>(dropped), 2 * s.events);
-  }
+  if (dropped == 0) return;
+  std::fprintf(stderr, "filch: FILCH_TRACE: the oldest %llu events were dropped; FILCH_TRACE_EVENTS=%llu%s\n",
+               static_cast<unsigned long long>(dropped),
+               static_cast<unsigned long long>(std::min<std::uint64_t>(s.events + most_dropped, k_most_events)),
+               s.events + most_dropped <= k_most_events ? " or more keeps them" : " keeps more");
 }
 
 }  // namespace
 
 bool is_asked_for() {
-  char const* const value = std::getenv("FILCH_TRACE");
+  char const* const value = secure_getenv("FILCH_TRACE");  // it names a file to write, and runs a program
   if (!value || std::string_view(value) == "0") return false;
   if (*value == '\0') refuse("FILCH_TRACE", value, "the name of a file, or - for a summary");
   char const* const events = std::getenv("FILCH_TRACE_EVENTS");
