@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -35,19 +36,33 @@ std::string output_of(std::vector<std::string> arguments) {
   bool const runs = posix_spawnp(&child, pointers[0], &files, nullptr, pointers.data(), environ) == 0;
   posix_spawn_file_actions_destroy(&files);
   close(ends[1]);
+  // Handlers of the program may interrupt.
+  auto const again = [](auto call) {
+    auto result = call();
+    while (result < 0 && errno == EINTR) result = call();
+    return result;
+  };
   std::string all;
   char part[4096];
-  for (ssize_t n = 0; runs && (n = read(ends[0], part, sizeof(part))) > 0;)
+  for (ssize_t n = 0; runs && (n = again([&] { return read(ends[0], part, sizeof(part)); })) > 0;)
     all.append(part, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
-  if (runs) waitpid(child, &status, 0);
+  if (runs) again([&] { return waitpid(child, &status, 0); });
   return all;
+}
+
+/// The file as addr2line can open it: what the process was started from may have another name by now, or none.
+std::string name_for_others(std::string const& path) {
+  char own[4096];
+  auto const length = readlink("/proc/self/exe", own, sizeof(own));
+  if (length <= 0 || path != std::string_view(own, static_cast<std::size_t>(length))) return path;
+  return "/proc/" + std::to_string(getpid()) + "/exe";
 }
 
 /// By one process.
 void add_frames(object_file const& of, std::span<std::uintptr_t const> at, known_frames& known) {
-  std::vector<std::string> arguments{"addr2line", "-a", "-C", "-f", "-i", "-e", of.path};
+  std::vector<std::string> arguments{"addr2line", "-a", "-C", "-f", "-i", "-e", name_for_others(of.path)};
   for (std::uintptr_t const each : at) {
     char text[32];
     std::snprintf(text, sizeof(text), "0x%" PRIxPTR, each - of.bias);
