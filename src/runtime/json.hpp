@@ -1,7 +1,7 @@
 // Figures as JSON, for the pages.
 #pragma once
 
-#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -46,10 +46,8 @@ class json {
   void number(double x) {
     before();
     char digits[40];
-    std::snprintf(digits, sizeof(digits), "%.9g", x);
-    // In a program's locale the point may be a comma.
-    std::replace(digits, digits + sizeof(digits), ',', '.');
-    text += digits;
+    auto const end = std::to_chars(digits, digits + sizeof(digits), x, std::chars_format::general, 9);
+    text.append(digits, end.ptr);
   }
   void number(std::uint64_t x) {
     before();

@@ -7,8 +7,11 @@
 #include "runtime/profile/summary.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,12 +67,11 @@ void print_lines(std::FILE* to, summary const& t) {
   }
 }
 
-/// In a program's locale the point may be a comma.
+/// With a point, whatever the program's locale has.
 void print_value(std::FILE* to, int digits, double x) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.*f", digits, x);
-  std::replace(text, text + sizeof(text), ',', '.');
-  std::fprintf(to, ",%s", text);
+  char text[400];
+  auto const end = std::to_chars(text, text + sizeof(text), x, std::chars_format::fixed, digits);
+  std::fprintf(to, ",%.*s", static_cast<int>(end.ptr - text), text);
 }
 /// A tag may have no character that ends a field, or begins one in quotes.
 void print_values_row(std::FILE* to, std::string tag, cycles work, cycles span, cycles burdened) {
@@ -104,16 +106,23 @@ void print_table(std::FILE* to, summary const& t) {
 
 /// False: not all of it was written.
 bool write_file(std::string const& name, summary const& t) {
-  std::FILE* const to = std::fopen(name.c_str(), "w");
-  if (!to) return false;
+  // A page takes some time. Until it is there, the file keeps what is in it.
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* const memory = open_memstream(&text, &bytes);
+  if (!memory) return false;
   if (name.ends_with(".csv")) {
-    print_values(to, t);
+    print_values(memory, t);
   } else if (name.ends_with(".html")) {
-    print_page(to, t);
+    print_page(memory, t);
   } else {
-    print_table(to, t);
+    print_table(memory, t);
   }
-  bool const is_written = std::ferror(to) == 0;
+  bool const is_whole = std::fclose(memory) == 0;
+  std::unique_ptr<char, decltype(&std::free)> const owner(text, std::free);
+  std::FILE* const to = is_whole ? std::fopen(name.c_str(), "w") : nullptr;
+  if (!to) return false;
+  bool const is_written = std::fwrite(text, 1, bytes, to) == bytes;
   return std::fclose(to) == 0 && is_written;
 }
 
