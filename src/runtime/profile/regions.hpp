@@ -4,6 +4,7 @@
 #include <filch/profile.hpp>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ class regions {
   using number = std::size_t;
   /// A call begins. Throws std::bad_alloc.
   number begins(std::string_view name) {
+    std::lock_guard const lock(mutex_);
     number i = 0;
     while (i != all_.size() && all_[i].name != name) ++i;
     if (i == all_.size()) all_.push_back({std::string(name), {}, 0, 0});
@@ -44,13 +46,19 @@ class regions {
     return i;
   }
   void ends(number i, part_figures const& took) noexcept {
+    std::lock_guard const lock(mutex_);
     region& r = all_[i];
     ++r.calls;
     if (--r.open == 0) add(r.sum, took);
   }
-  std::vector<region> const& all() const noexcept { return all_; }
+  /// Any thread.
+  std::vector<region> all() const {
+    std::lock_guard const lock(mutex_);
+    return all_;
+  }
 
  private:
+  mutable std::mutex mutex_;  // the report may be made while a thread outside all runs begins a call
   std::vector<region> all_;
 };
 
