@@ -247,6 +247,40 @@ TEST(profile, is_written_by_exit_in_a_task) {
   EXPECT_EQ(read(report.text())["forks"], 88) << report.text();
 }
 
+TEST(profile, predicts_nothing_of_a_run_that_has_not_ended) {
+  scratch_file const unused;
+  scratch_file const page{std::string(unused.path()) + ".html"};
+  auto const e = run_program(EDGE_PROGRAM, {"profiled-exit", "3"}, {{"FILCH_PROFILE", page.path()}});
+  expect_quiet_end(e, 3, "");
+  EXPECT_NE(page.text().find("\"predicted\":[]"), std::string::npos) << page.text().substr(0, 2000);
+}
+
+TEST(profile, bears_scopes_in_scopes_that_fill_the_stack) {
+  scratch_file report;
+  auto const e = run_program(EDGE_PROGRAM, {"profiled-nested-scopes"}, {{"FILCH_PROFILE", report.path()}});
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out,
+            FILCH_HAS_CACTUS ? "direct right\nchannel right\ncactus right\n" : "direct right\nchannel right\n");
+  EXPECT_GT(read(report.text())["forks"], 0) << report.text();
+}
+
+TEST(profile, says_how_many_places_it_leaves_out) {
+  auto const r = profiled("profiled-many-places");
+  EXPECT_EQ(r.own["sum"], 40 * 40);
+  EXPECT_NE(r.profile.text.find(" 10 places with less work"), std::string::npos) << r.profile.text;
+}
+
+TEST(profile, measures_a_steal_in_no_pool_of_the_programs) {
+  scratch_file report;
+  auto const e =
+      run_program(EDGE_PROGRAM, {"profiled-workers", "2"}, {{"FILCH_PROFILE", report.path()}, {"FILCH_STATS", "1"}});
+  EXPECT_EQ(e.exit_code, 0) << e;
+  std::size_t pools = 0;
+  for (auto at = e.err.find("filch: pool "); at != std::string::npos; at = e.err.find("filch: pool ", at + 1))
+    ++pools;
+  EXPECT_EQ(pools, 1u) << e;
+}
+
 TEST(profile, has_nothing_of_a_child_of_fork) {
   scratch_file report;
   auto const e = run_program(EDGE_PROGRAM, {"profiled-fork"}, {{"FILCH_PROFILE", report.path()}});

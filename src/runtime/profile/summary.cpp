@@ -69,7 +69,10 @@ std::vector<place_line> sorted(sums& s) {
   }
   std::sort(lines.begin(), lines.end(),
             [](place_line const& a, place_line const& b) { return a.of.work > b.of.work; });
-  if (lines.size() > k_most_lines) lines.resize(k_most_lines);
+  if (lines.size() > k_most_lines) {
+    s.all.left_out = lines.size() - k_most_lines;
+    lines.resize(k_most_lines);
+  }
   std::vector<place const*> places;
   for (auto const& each : lines) places.push_back(&each.of);
   auto const at = source_lines_of(places);
@@ -111,6 +114,7 @@ std::vector<std::pair<std::string, std::string>> notes_of(summary const& s) {
     add("in order", "%14.3f ms in %" PRIu64 " stays, whose forks run in order", ms(all.in_stays), all.stays);
   if (all.no_room) add("in order", "%14" PRIu64 " forks found no room for their task", all.no_room);
   if (s.missing) add("not counted", "%14u threads that are in a run still", s.missing);
+  if (s.left_out) add("not shown", "%14zu places with less work", s.left_out);
   if (s.has_others) add("not told apart", "%14s", "there are more places than a thread keeps apart");
   if (s.threads.size() < 2) return notes;
   for (auto const& each : s.threads) {

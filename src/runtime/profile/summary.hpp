@@ -25,9 +25,10 @@ struct summary {
   std::vector<record::figures> threads;  // that had runs
   std::vector<place_line> places;        // the ones with most work, in this order
   std::map<std::string, region> regions;
-  double outside_ms = 0;    // processor time outside of pools
-  unsigned missing = 0;     // threads in a run
-  bool has_others = false;  // there are more places than a thread keeps apart
+  double outside_ms = 0;     // processor time outside of pools
+  unsigned missing = 0;      // threads in a run
+  std::size_t left_out = 0;  // places that are not among these
+  bool has_others = false;   // there are more places than a thread keeps apart
 };
 
 /// Looks the places' source lines up.

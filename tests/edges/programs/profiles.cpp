@@ -293,6 +293,47 @@ scenario const of_full_array("profiled-full-array", [](int) {
   print("fib", f.fib);
 });
 
+/// Scopes in each other, with more tasks together than the stack has room for.
+template <class S> std::uint64_t nest(int depth, std::uint64_t& ran) {
+  constexpr std::uint64_t k_tasks = 4000;
+  if (depth == 0) return 0;
+  std::uint64_t below = 0;
+  filch::scope<S>([&](auto& s) {
+    for (std::uint64_t i = 0; i != k_tasks; ++i) s.spawn([&ran] { ++ran; });
+    below = nest<S>(depth - 1, ran);
+  });
+  return below + k_tasks;
+}
+template <class S> void of_nested_scopes(char const* name) {
+  typename S::pool pool({.workers = 1, .stack_size = std::size_t{64} << 10});
+  std::uint64_t ran = 0;
+  std::uint64_t const spawned = pool.run([&] { return nest<S>(5, ran); });
+  std::printf("%s %s\n", name, ran == spawned ? "right" : "wrong");
+}
+scenario const of_full_scopes("profiled-nested-scopes", [](int) {
+  of_nested_scopes<filch::direct>("direct");
+  of_nested_scopes<filch::channel>("channel");
+#if FILCH_HAS_CACTUS
+  of_nested_scopes<filch::cactus>("cactus");
+#endif
+});
+
+/// Joins at 40 places.
+template <int Place> void join_at(std::uint64_t& sum) {
+  auto const [a, b] = filch::join<filch::direct>([] { return Place; }, [] { return Place + 1; });
+  sum += static_cast<std::uint64_t>(a + b);
+}
+scenario const of_many_places("profiled-many-places", [](int) {
+  filch::direct::pool pool({.workers = 1});
+  std::uint64_t sum = 0;
+  pool.run([&] {
+    [&]<int... Place>(std::integer_sequence<int, Place...>) {
+      (join_at<Place>(sum), ...);
+    }(std::make_integer_sequence<int, 40>());
+  });
+  print("sum", sum);
+});
+
 scenario const of_workers("profiled-workers", [](int workers) {
   direct::pool pool({.workers = static_cast<unsigned>(workers)});
   print("workers", std::uint64_t{pool.workers()});
