@@ -92,7 +92,7 @@ void write_flame(json& to, summary const& s, fork_tree const& tree) {
 void write_prediction(json& to, fork_tree const& tree) {
   to.name("predicted");
   to.open('[');
-  // Of a run that has not ended nothing can be said.
+  // A run that has not ended has no work to predict from.
   bool const is_known = !tree.joins.empty() && !tree.runs.empty();
   for (unsigned workers = 1; is_known && workers <= 256; workers *= 2) {
     to.open('[');
