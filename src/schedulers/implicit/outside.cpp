@@ -19,6 +19,11 @@ namespace {
 /// The record of a frame outside all pools whose f is about to return.
 constinit thread_local implicit_record* outside_done __attribute__((tls_model("initial-exec"))) = nullptr;
 
+/// Where this thread's functions may return to. Asked once: it costs a system call. No static variable with a guard:
+/// a child of fork() would wait for the thread that held it.
+enum class return_to : unsigned char { is_unknown, anywhere, the_call_only };
+constinit thread_local return_to returns __attribute__((tls_model("initial-exec"))) = return_to::is_unknown;
+
 struct room_for_record {
   alignas(implicit_record) std::byte bytes[sizeof(implicit_record)];
 };
@@ -45,8 +50,9 @@ outside_caches* caches_of_thread() noexcept {
 }  // namespace
 
 implicit_offer* implicit_offer_to_pool() noexcept {
-  static bool const can_return_elsewhere = !runtime::has_shadow_stack();
-  if (!can_return_elsewhere) return nullptr;
+  if (returns == return_to::is_unknown)
+    returns = runtime::has_shadow_stack() ? return_to::the_call_only : return_to::anywhere;
+  if (returns == return_to::the_call_only) return nullptr;
   frame_registers here;
   filch_implicit_registers(&here);
   join_frame frame;
