@@ -11,8 +11,10 @@ namespace {
 namespace profiling = runtime::profile;
 
 bool is_on() {
+  // First: a child of fork() would wait for a thread that was at the line below.
+  if (runtime::fork_generation() != 0) return false;
   static bool const is_asked_for = profiling::is_asked_for();
-  return is_asked_for && runtime::fork_generation() == 0;
+  return is_asked_for;
 }
 
 /// Code between two hooks of the program's own is measured as that before them.
