@@ -22,6 +22,8 @@ struct loop_costs {
   }
 };
 
+/// Not exported: of several copies of Filch in one process, a loop needs both functions of the same one.
+void cancel() noexcept;
 /// Was cancel() called on this thread since the last call? A call that the compiler does not look into: the thread
 /// may be another one after the function of a loop.
 bool take_cancel() noexcept;
@@ -162,7 +164,7 @@ template <scheduler Sched> struct layer {
     return all > 1 || !Sched::wanted() ? all : 2;  // the pool around the caller may be another one
   }
 
-  static constexpr scheduler_calls k_calls{run_loop, run_scan, join, enter, workers};
+  static constexpr scheduler_calls k_calls{run_loop, run_scan, join, enter, workers, cancel};
 };
 
 }  // namespace filch::inline FILCH_ABI::std_par

@@ -309,7 +309,7 @@ TEST(std_par, a_cancelled_loop_ends_early) {
   std::atomic<long> calls{0};
   auto const body = [&](std::size_t, std::size_t) {
     calls.fetch_add(1, std::memory_order_relaxed);
-    filch::std_par::cancel();
+    filch::std_par::chosen_calls.cancel();
   };
   filch::std_par::run_range(filch::std_par::chosen_calls, std::size_t{0}, std::size_t{1} << 30, body);
   EXPECT_LT(calls, 64);

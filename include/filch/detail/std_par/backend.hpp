@@ -43,7 +43,7 @@ template <class Value> class __buffer {
   filch::std_par::buffer<Value> memory_;
 };
 
-inline void __cancel_execution() noexcept { filch::std_par::cancel(); }
+inline void __cancel_execution() noexcept { k_calls.cancel(); }
 
 FILCH_STD_PAR_TEMPLATE class Index,
     class Body > void __parallel_for(FILCH_STD_PAR_POLICY, Index first, Index last, Body body) {

@@ -57,10 +57,9 @@ struct scheduler_calls {
   void (*enter)(call);
   /// How many workers may take part. A hint.
   std::size_t (*workers)();
+  /// Ends the calling loop early: its positions that have not begun need not run. The last thing that `run` does.
+  void (*cancel)() noexcept;
 };
-
-/// Ends the calling loop early: its positions that have not begun need not run. The last thing that `run` does.
-__attribute__((visibility("default"))) void cancel() noexcept;
 
 }  // namespace std_par
 }  // namespace FILCH_ABI
