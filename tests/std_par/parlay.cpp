@@ -17,6 +17,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -208,6 +209,33 @@ TYPED_TEST(parlay_of, a_conservative_wait_runs_nothing_else) {
         EXPECT_EQ(*TypeParam::lone_waits(), 0u);
       });
     }
+  }
+}
+
+/// A loop that is not cut is conservative, too: its body forks.
+TYPED_TEST(parlay_of, a_conservative_loop_of_one_grain_waits_as_others_do) {
+  if (filch_test::has_no_thieves<TypeParam>()) GTEST_SKIP() << "nothing is stolen";
+  using calls = filch::detail::parlay_calls<TypeParam>;
+  typename TypeParam::pool pool({.workers = 2});
+  for (auto const& [n, granularity] : {std::pair(1, 0), std::pair(1, 100), std::pair(2, 100)}) {
+    auto body = [&](std::size_t) {
+      if constexpr (filch::detail::has_lone_waits<TypeParam>) {
+        EXPECT_NE(*TypeParam::lone_waits(), 0u);
+      } else {
+        std::atomic<bool> is_stolen = false;
+        auto waits = [&] {
+          EXPECT_FALSE(filch_test::eventually([&] { return is_stolen.load(); }, std::chrono::milliseconds(20)));
+        };
+        calls::par_do(waits, [&] { is_stolen = true; }, false);
+      }
+    };
+    pool.run([&, end = static_cast<std::size_t>(n), grain = static_cast<long>(granularity)] {
+      filch_test::wait_for_thief<TypeParam>();
+      calls::parallel_for(0, end, body, grain, true);
+      if constexpr (filch::detail::has_lone_waits<TypeParam>) {
+        EXPECT_EQ(*TypeParam::lone_waits(), 0u);
+      }
+    });
   }
 }
 

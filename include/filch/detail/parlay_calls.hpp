@@ -104,10 +104,10 @@ template <scheduler Sched> struct parlay_calls {
     if (end <= start) return;
     std::size_t const grain = granularity < 1 ? 1 : static_cast<std::size_t>(granularity);
     body_of<Fn, std::size_t&> const body{f};
-    if (end - start <= grain) {
-      in_order<Fn>(std::addressof(body), start, end);
-    } else if (is_conservative(conservative)) [[unlikely]] {
+    if (is_conservative(conservative)) [[unlikely]] {
       conservative_for({std::addressof(body), in_order<Fn>}, start, end, granularity);
+    } else if (end - start <= grain) {
+      in_order<Fn>(std::addressof(body), start, end);
     } else {
       parlay_piece piece{start,
                          end,
@@ -193,7 +193,10 @@ template <scheduler Sched> struct parlay_calls {
       constexpr std::size_t k_pieces_a_worker = 16;
       std::size_t const grain = granularity < 1 ? (end - start) / (k_pieces_a_worker * workers()) + 1
                                                 : static_cast<std::size_t>(granularity);
-      halves(body, start, end, grain);
+      detail::inside_pool<Sched>([&] {
+        lone_waits_here const here(Sched::lone_waits());  // a loop that is not cut waits alone, too
+        halves(body, start, end, grain);
+      });
     } else {
       filch::stay([&] { body(start, end); });
     }
