@@ -8,7 +8,10 @@
 #include <opencv2/core/version.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <memory>
+#include <new>
 
 namespace {
 
@@ -23,35 +26,87 @@ struct stripes {
   void merge(stripes&) const noexcept {}
 };
 
+/// Takes a flag, if no one else has it.
+class taken {
+ public:
+  explicit taken(std::atomic<bool>& flag) noexcept
+      : flag_(flag), has_it_(!flag.exchange(true, std::memory_order_acquire)) {}  // acquire: the last user's writes
+  taken(taken const&) = delete;
+  taken& operator=(taken const&) = delete;
+  ~taken() {
+    if (has_it_) flag_.store(false, std::memory_order_release);
+  }
+  explicit operator bool() const noexcept { return has_it_; }
+
+ private:
+  std::atomic<bool>& flag_;
+  bool const has_it_;
+};
+
 class backend final : public api {
  public:
+  /// OpenCV runs one loop at a time. Another one runs in order.
   void parallel_for(int tasks, FN_parallel_for_body_cb_t body, void* data) override {
     if (tasks <= 0) return;
-    pool().run([&] {
+    int const wanted = wanted_.load(std::memory_order_relaxed);
+    taken const use(is_used_);
+    if (wanted == 0 || wanted == 1 || !use) return body(0, tasks, data);
+    auto const n = static_cast<std::size_t>(tasks);
+    filch::pool& pool = pool_of(wanted);
+    pool.run([&] {
       stripes all{body, data};
-      filch::detail::run_pieces<filch::default_scheduler>(0, static_cast<std::size_t>(tasks), all);
+      filch::detail::run_pieces<filch::default_scheduler>(0, n, all);
     });
   }
   int getThreadNum() const override { return static_cast<int>(filch::current_worker().value_or(0)); }
-  int getNumThreads() const override { return static_cast<int>(pool().workers()); }
+  int getNumThreads() const override {
+    int const wanted = wanted_.load(std::memory_order_relaxed);
+    return wanted < 0 ? static_cast<int>(default_pool().workers()) : std::max(wanted, 1);
+  }
 
-  /// A pool of its own; the default pool if n is not positive. OpenCV calls it while no loop runs. Returns the number
-  /// before.
+  /// The next loop makes a pool of n workers, at most 1024. 0 and 1: loops run in order. A negative n: the default
+  /// pool. Returns the n before.
   int setNumThreads(int n) override {
-    int const before = getNumThreads();
-    own_.reset();
-    if (n > 0 && static_cast<unsigned>(n) != pool().workers()) {
-      filch::pool_options options;
-      options.workers = static_cast<unsigned>(n);
-      own_ = std::make_unique<filch::pool>(options);
-    }
+    n = std::clamp(n, k_default, k_most);
+    int const before = wanted_.exchange(n, std::memory_order_relaxed);
+    if (n == before) return before;
+    if (taken const use(is_used_); use && own_ && own_->workers() != static_cast<unsigned>(n)) own_.reset();
     return before;
   }
   char const* getName() const override { return "filch"; }
 
  private:
-  filch::pool& pool() const { return own_ ? *own_ : filch::default_scheduler::default_pool(); }
-  std::unique_ptr<filch::pool> own_;
+  static constexpr int k_default = -1;
+  static constexpr int k_most = 1024;
+
+  filch::pool& default_pool() const {
+    filch::pool& pool = filch::default_scheduler::default_pool();
+    default_workers_.store(static_cast<int>(pool.workers()), std::memory_order_relaxed);
+    return pool;
+  }
+  /// The default pool, too, if it is known to have so many workers, or the system refuses another one.
+  filch::pool& pool_of(int wanted) {
+    if (wanted < 0 || wanted == default_workers_.load(std::memory_order_relaxed)) {
+      own_.reset();
+      return default_pool();
+    }
+    if (own_ && own_->workers() == static_cast<unsigned>(wanted)) return *own_;
+    own_.reset();
+    try {
+      filch::pool_options options;
+      options.workers = static_cast<unsigned>(wanted);
+      own_ = std::make_unique<filch::pool>(options);
+    } catch (std::exception const&) {
+      wanted_.compare_exchange_strong(wanted, k_default, std::memory_order_relaxed);
+      return default_pool();
+    }
+    return *own_;
+  }
+
+  std::atomic<int> wanted_{k_default};
+  mutable std::atomic<int> default_workers_{0};  // 0: this plug-in has not used the default pool
+  std::atomic<bool> is_used_{false};
+  std::unique_ptr<filch::pool> own_;  // of the one that has the flag
 };
 
 // OpenCV's binary interface of plug-ins, version 0, of which its packages install no header.

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -20,7 +22,23 @@ namespace {
 
 TEST(opencv, the_plug_in_is_used) { EXPECT_STREQ(cv::currentParallelFramework(), "filch"); }
 
+/// Those of this process.
+int threads() { return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {})); }
+
+/// Before the default pool is made.
+TEST(opencv, no_thread_starts_for_loops_in_order) {
+  for (int const n : {0, 1}) {
+    cv::setNumThreads(n);
+    EXPECT_EQ(cv::getNumThreads(), 1);
+    EXPECT_EQ(threads(), 1);
+    std::thread::id const caller = std::this_thread::get_id();
+    cv::parallel_for_(cv::Range(0, 64), [&](cv::Range const&) { EXPECT_EQ(std::this_thread::get_id(), caller); });
+    EXPECT_EQ(threads(), 1);
+  }
+}
+
 TEST(opencv, its_loops_call_each_index_once) {
+  cv::setNumThreads(4);
   for (int const n : {1, 2, 63, 64, 65, 10000}) {
     for (double const stripes : {-1.0, 3.0, 100.0}) {
       std::vector<std::atomic<int>> seen(static_cast<std::size_t>(n));
@@ -52,6 +70,25 @@ TEST(opencv, two_threads_share_a_loop) {
     });
   }
   EXPECT_GE(threads.size(), 2u);
+}
+
+TEST(opencv, any_number_of_threads_may_be_set) {
+  cv::setNumThreads(2000);
+  EXPECT_EQ(cv::getNumThreads(), 1024);
+  cv::setNumThreads(3);
+  EXPECT_EQ(cv::getNumThreads(), 3);
+}
+
+TEST(opencv, the_same_number_again_keeps_the_threads) {
+  cv::setNumThreads(4);
+  std::set<int> ids[2];
+  for (auto& of_loop : ids) {
+    cv::parallel_for_(cv::Range(0, 64), [](cv::Range const&) {});
+    for (auto const& task : std::filesystem::directory_iterator("/proc/self/task"))
+      of_loop.insert(std::stoi(task.path().filename()));
+    cv::setNumThreads(4);
+  }
+  EXPECT_EQ(ids[0], ids[1]);
 }
 
 TEST(opencv, exceptions_leave_the_loop) {
