@@ -8,7 +8,9 @@
 #include <opencv2/core/version.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <exception>
 #include <memory>
 #include <new>
@@ -21,9 +23,11 @@ using api = cv::parallel::ParallelForAPI;
 struct stripes {
   api::FN_parallel_for_body_cb_t body;
   void* data;
+  filch::detail::loop_history* costs;
   void run(std::size_t first, std::size_t last) const { body(static_cast<int>(first), static_cast<int>(last), data); }
   stripes split(std::size_t, std::size_t) const { return *this; }
   void merge(stripes&) const noexcept {}
+  filch::detail::loop_history& history() const noexcept { return *costs; }
 };
 
 /// Takes a flag, if no one else has it.
@@ -54,7 +58,10 @@ class backend final : public api {
     auto const n = static_cast<std::size_t>(tasks);
     filch::pool& pool = pool_of(wanted);
     pool.run([&] {
-      stripes all{body, data};
+      // All loops of OpenCV have one body here. Few stripes may be long ones, whatever other loops cost.
+      filch::detail::loop_history fresh;
+      bool const is_few = n <= std::size_t{2} * pool.workers();
+      stripes all{body, data, is_few ? &fresh : &costs_[static_cast<std::size_t>(std::bit_width(n))]};
       filch::detail::run_pieces<filch::default_scheduler>(0, n, all);
     });
   }
@@ -106,7 +113,8 @@ class backend final : public api {
   std::atomic<int> wanted_{k_default};
   mutable std::atomic<int> default_workers_{0};  // 0: this plug-in has not used the default pool
   std::atomic<bool> is_used_{false};
-  std::unique_ptr<filch::pool> own_;  // of the one that has the flag
+  std::unique_ptr<filch::pool> own_;  // and costs_: of the one that has the flag
+  std::array<filch::detail::loop_history, 33> costs_;
 };
 
 // OpenCV's binary interface of plug-ins, version 0, of which its packages install no header.

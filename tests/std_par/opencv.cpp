@@ -79,6 +79,21 @@ TEST(opencv, any_number_of_threads_may_be_set) {
   EXPECT_EQ(cv::getNumThreads(), 3);
 }
 
+/// A loop that cost little says nothing of another one: the first stripe waits for the second.
+TEST(opencv, two_stripes_are_shared_after_cheap_loops) {
+  cv::setNumThreads(3);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 2000; ++i) cv::parallel_for_(cv::Range(0, 64), [](cv::Range const&) {});
+    std::atomic<int> begun{0};
+    cv::parallel_for_(cv::Range(0, 2), [&](cv::Range const&) {
+      ++begun;
+      auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+      while (begun < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      EXPECT_EQ(begun, 2);
+    });
+  }
+}
+
 TEST(opencv, the_same_number_again_keeps_the_threads) {
   cv::setNumThreads(4);
   std::set<int> ids[2];
