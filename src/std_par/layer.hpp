@@ -13,11 +13,17 @@
 namespace filch::inline FILCH_ABI::std_par {
 
 /// One history for each magnitude of a position's length: a place in a program may run short and long loops in turn.
+/// Also one for each magnitude of a small number of positions. The functions behind a std::function have one history,
+/// and a loop begins in order after cheap ones: that costs most where the first position is much of the loop.
 struct loop_costs {
   static constexpr std::size_t k_magnitudes = 17;
+  static constexpr std::size_t k_magnitudes_of_few = 8;
   std::array<detail::loop_history, k_magnitudes> of_magnitude;
+  std::array<detail::loop_history, k_magnitudes_of_few> of_few;
 
-  detail::loop_history& of(std::size_t tile) noexcept {
+  detail::loop_history& of(std::size_t positions, std::size_t tile) noexcept {
+    auto const magnitude = static_cast<std::size_t>(std::bit_width(positions));
+    if (tile <= 2 && magnitude < k_magnitudes_of_few) return of_few[magnitude];
     return of_magnitude[std::min(static_cast<std::size_t>(std::bit_width(tile)), k_magnitudes - 1)];
   }
 };
@@ -133,17 +139,17 @@ template <scheduler Sched> struct layer {
       functions.run(state, 0, 1);
       static_cast<void>(take_cancel());
     } else if (functions.split == nullptr) {
-      shared_piece piece{functions.run, state, &costs.of(tile)};
+      shared_piece piece{functions.run, state, &costs.of(positions, tile)};
       detail::run_pieces<Sched>(0, positions, piece);
     } else {
-      own_piece piece(functions, state, costs.of(tile));
+      own_piece piece(functions, state, costs.of(positions, tile));
       detail::run_pieces<Sched>(0, positions, piece);
     }
   }
 
   static void* run_scan(std::size_t positions, std::size_t tile, scan const& functions, void* work, void* value,
                         loop_costs& costs) {
-    erased_scan whole{functions, work, costs.of(tile)};
+    erased_scan whole{functions, work, costs.of(positions, tile)};
     detail::never_stopped never;
     detail::carrying_piece<Sched, detail::never_stopped, erased_scan> piece(whole, never, positions,
                                                                             erased_value(functions, value));

@@ -304,6 +304,24 @@ TEST(std_par, two_workers_share_a_loop) {
   EXPECT_EQ(met, std::string(std::getenv("FILCH_TEST_SCHEDULER")) != "serial");
 }
 
+/// All functions have one type. The first call of the last loop waits for the second.
+TEST(std_par, two_elements_are_shared_after_cheap_loops) {
+  if (std::string(std::getenv("FILCH_TEST_SCHEDULER")) == "serial") GTEST_SKIP() << "it has one worker";
+  auto const run = [](std::vector<int>& v, std::function<void(int&)> const& function) {
+    std::for_each(ex::par, v.begin(), v.end(), function);
+  };
+  std::vector<int> many(100);
+  std::vector<int> few(2);
+  for (int i = 0; i < 2000; ++i) run(many, [](int& x) { ++x; });
+  std::atomic<int> begun{0};
+  run(few, [&begun](int&) {
+    ++begun;
+    auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (begun < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_EQ(begun, 2);
+  });
+}
+
 /// 16384 tiles, of which at most 64 are run at once.
 TEST(std_par, a_cancelled_loop_ends_early) {
   std::atomic<long> calls{0};
