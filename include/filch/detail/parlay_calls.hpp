@@ -78,15 +78,11 @@ concept has_lone_waits = requires {
 template <scheduler Sched> struct parlay_calls {
   /// The places of the default pool: every thread that calls Parlay's functions has an index below it.
   static std::size_t num_workers() {
-    static std::size_t const all = Sched::default_pool().places();
-    return all;
+    return Sched::default_pool().places();  // no static: a child of fork() could wait for its guard for ever
   }
 
   /// How many threads work at once. For the number of blocks of an algorithm, not for arrays with a place a worker.
-  static std::size_t workers() {
-    static std::size_t const all = Sched::default_pool().workers();
-    return all;
-  }
+  static std::size_t workers() { return Sched::default_pool().workers(); }
 
   /// 0 outside all pools. Not the same before and after a fork if the scheduler moves code.
   static std::size_t worker_id() {
