@@ -44,8 +44,13 @@ struct call {
 
 /// The costs of the loops of one place in a program.
 struct loop_costs;
-/// New ones. Never freed.
-__attribute__((visibility("default"))) loop_costs& make_loop_costs() noexcept;
+/// Sets `costs`, which are null at first, to new ones, if no other thread does. Never freed.
+__attribute__((visibility("default"))) loop_costs& make_loop_costs(loop_costs*& costs) noexcept;
+/// No static object of them: a child of fork() could wait for its guard for ever.
+inline loop_costs& costs_of(loop_costs*& costs) noexcept {
+  loop_costs* const made = __atomic_load_n(&costs, __ATOMIC_ACQUIRE);  // acquire: what made them
+  return made != nullptr ? *made : make_loop_costs(costs);
+}
 
 /// The calls of one scheduler. All may be called on any thread. Outside its pools they enter the default pool.
 struct scheduler_calls {

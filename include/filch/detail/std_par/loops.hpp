@@ -67,12 +67,12 @@ template <class Index, class Body> struct range_loop {
 /// body(i, j) for neighbouring ranges [i, j), which together are [first, last).
 template <class Index, class Body>
 void run_range(scheduler_calls const& calls, Index first, Index last, Body const& body) {
-  static loop_costs& costs = std_par::make_loop_costs();
+  static loop_costs* costs = nullptr;
   tiling const tiles(calls, std_par::distance_of(first, last), 1, k_longest_tile);
   using body_loop = range_loop<Index, Body>;
   body_loop state{tiles, first, body};
   static constexpr loop k_functions{body_loop::run, nullptr, nullptr, nullptr};
-  calls.run_loop(tiles.count(), tiles.length(), k_functions, &state, costs);
+  calls.run_loop(tiles.count(), tiles.length(), k_functions, &state, std_par::costs_of(costs));
 }
 
 /// Memory for a value that may not be there.
@@ -138,13 +138,13 @@ template <class Index, class Value, class Unary, class Combine, class Brick> str
 template <class Index, class Value, class Unary, class Combine, class Brick>
 Value sum_range(scheduler_calls const& calls, Index first, Index last, Unary const& unary, Value&& initial,
                 Combine const& combine, Brick const& brick) {
-  static loop_costs& costs = std_par::make_loop_costs();
+  static loop_costs* costs = nullptr;
   using sums = sum_loop<Index, Value, Unary, Combine, Brick>;
   tiling const tiles(calls, std_par::distance_of(first, last), 2, k_longest_tile);
   sums state(tiles, first, unary, combine, brick);
   state.sum.make([&]() -> Value { return std::move(initial); });
   static constexpr loop k_functions{sums::run, sums::split, sums::merge, sums::destroy};
-  calls.run_loop(tiles.count(), tiles.length(), k_functions, &state, costs);
+  calls.run_loop(tiles.count(), tiles.length(), k_functions, &state, std_par::costs_of(costs));
   return std::move(state.sum.get());
 }
 

@@ -47,14 +47,14 @@ template <class Index, class Value, class Unary, class Combine, class Reduce, cl
 template <class Index, class Value, class Unary, class Combine, class Reduce, class Scan>
 Value scan_range(scheduler_calls const& calls, Index n, Unary& unary, Value&& initial, Combine& combine,
                  Reduce& reduce, Scan& do_scan) {
-  static loop_costs& costs = std_par::make_loop_costs();
+  static loop_costs* costs = nullptr;
   using work = value_scan<Index, Value, Unary, Combine, Reduce, Scan>;
   static constexpr scan k_functions{work::direct, work::begin_ahead, work::ahead,
                                     work::append, work::copy,        work::destroy};
   tiling const tiles(calls, std_par::distance_of(Index(0), n), 1, k_longest_scanned_tile);
   work whole{tiles, unary, combine, reduce, do_scan};
-  auto* const value = static_cast<Value*>(
-      calls.run_scan(tiles.count(), tiles.length(), k_functions, &whole, new Value(std::move(initial)), costs));
+  auto* const value = static_cast<Value*>(calls.run_scan(tiles.count(), tiles.length(), k_functions, &whole,
+                                                         new Value(std::move(initial)), std_par::costs_of(costs)));
   maybe<Value> result(std::move(*value));
   delete value;
   return std::move(result.get());
