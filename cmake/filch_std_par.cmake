@@ -12,6 +12,11 @@ function(filch_add_std_par)
   add_library(filch::std_par ALIAS filch_std_par)
   set_target_properties(filch_std_par PROPERTIES EXPORT_NAME std_par)
   target_link_libraries(filch_std_par INTERFACE $<LINK_ONLY:filch>)  # filch::filch asks for C++20
+  # Projects with the policies of CMake before 3.17 take no options from behind LINK_ONLY.
+  get_target_property(options filch INTERFACE_LINK_OPTIONS)
+  if(options)
+    target_link_options(filch_std_par INTERFACE ${options})
+  endif()
   target_include_directories(filch_std_par INTERFACE
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
     "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>"

@@ -205,6 +205,8 @@ echo 'int of_c(void) { int class = 0; return class; }' >"$work/std_par/of_c.c"
 cat >"$work/std_par/CMakeLists.txt" <<'CODE'
 cmake_minimum_required(VERSION 3.25)
 project(consumer C CXX)
+set(CMAKE_WARN_DEPRECATED OFF)
+cmake_policy(SET CMP0099 OLD)  # as in a project that was written for a CMake before 3.17
 find_package(filch REQUIRED COMPONENTS std_par highway_sort)
 set(CMAKE_CXX_STANDARD 17)
 add_executable(program main.cpp of_c.c)
@@ -216,6 +218,7 @@ std_par_found() {
   cmake -S "$work/std_par" -B "$work/std_par-built" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
     -DCMAKE_CXX_FLAGS=-fvisibility=hidden >/dev/null
   cmake --build "$work/std_par-built" >/dev/null
+  [ ! -e "$(dirname "$PKG_CONFIG_PATH")/libfilch.a" ] || grep -q 'z,nodelete' "$work/std_par-built/build.ninja"
   "$work/std_par-built/program"
 }
 # shellcheck disable=SC2046
