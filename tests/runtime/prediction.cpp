@@ -258,6 +258,28 @@ TEST(prediction, wakes_sleeping_thieves) {
   EXPECT_NEAR(predict(f, c, steal_rule::leapfrog, 2).ns, 1e7 + 1e6 + 30'000, 5);
 }
 
+TEST(prediction, of_a_scope_with_more_workers_than_it_feeds_does_not_collapse) {
+  // Thieves take one task after the other from the scope: some 20 of them run at a time, and most others sleep.
+  forest f;
+  f.runs_of(f.scope(1000, 50'000), 4);
+  steal_costs const c{.fork = 15,
+                      .probe = 50,
+                      .steal = 1000,
+                      .victim = 50,
+                      .joined = 500,
+                      .wakeup = 50'000,
+                      .searches = 20'000,
+                      .growth = 0.28};
+  for (steal_rule const rule : k_rules) {
+    auto const speed_up = [&](unsigned workers) {
+      prediction const p = predict(f, c, rule, workers);
+      return p.work_ns / p.ns;
+    };
+    EXPECT_GT(speed_up(128), 16);
+    EXPECT_GT(speed_up(256), 0.7 * speed_up(128));
+  }
+}
+
 TEST(prediction, of_many_workers_costs_more_where_costs_grow) {
   steal_costs c{.steal = 100, .growth = 0.3};
   EXPECT_EQ(c.crowded(100, 1), 100);

@@ -24,7 +24,7 @@ constexpr double k_never = std::numeric_limits<double>::infinity();
 class simulation {
  public:
   simulation(timed_tree const& tree, steal_costs const& costs, steal_rule rule, unsigned workers, std::uint64_t seed)
-      : tree_(tree), costs_(costs), rule_(rule), workers_(workers), random_(seed * 2 + 1) {}
+      : tree_(tree), costs_(costs), rule_(rule), workers_(workers), searches_(workers), random_(seed * 2 + 1) {}
 
   /// Adds the run's figures.
   void run(fork_tree::part const& task, prediction& sum) {
@@ -49,12 +49,20 @@ class simulation {
  private:
   using phase = timed_tree::phase;
   using spot = timed_tree::spot;
+  /// The worker's event `found` that is on its way.
+  struct search {
+    std::uint64_t event = 0;
+    double chance = 1;  // with which it was drawn
+    double offer_at = 0;
+    double found_at = 0;
+  };
 
   void handle(event const& e) {
     worker& w = workers_[e.who];
     if (e.what == event::kind::wakes) return awakes(w, e.at);
     if (e.version != w.version) return;
     if (e.what == event::kind::ends) return task_ends(e.who, e.at);
+    if (!w.is_sought || e.number != searches_[e.who].event) return;
     w.is_sought = false;
     is_found(e.who, e.at);
   }
@@ -146,6 +154,7 @@ class simulation {
   void leaps(unsigned me, double now) {
     unsigned const thief = workers_[me].waits.back()->thief;
     workers_[thief].leapers.push_back(me);
+    if (workers_[thief].is_sought) redraw(thief, now);
     is_sought(thief, now);
   }
   void waited_for(unsigned me, double now) {
@@ -198,6 +207,11 @@ class simulation {
   bool may_steal(worker const& w) const noexcept {
     return w.is == worker::state::searches || (w.is == worker::state::waits && rule_ != steal_rule::leapfrog);
   }
+  /// Of a look at the worker, among all looks of the same time.
+  double chance_of(worker const& w) const noexcept {
+    if (!w.leapers.empty()) return 1;
+    return static_cast<double>(awake_) / (workers() - 1);
+  }
   /// The worker's next offer gets its event, if a thief searches.
   void is_sought(unsigned who, double now) {
     worker& w = workers_[who];
@@ -207,11 +221,33 @@ class simulation {
     w.has_no_offer = offer >= k_never;
     if (w.has_no_offer) return;
     w.is_sought = true;
-    double const chance = static_cast<double>(w.leapers.size()) + static_cast<double>(awake_) / (workers() - 1);
-    push(now + offer + costs_.probe * looks(chance), event::kind::found, who);
+    searches_[who].offer_at = now + offer;
+    draw(who, now);
+  }
+  /// When a thief finds the offer. Replaces an event that is on its way.
+  void draw(unsigned who, double now) {
+    search& s = searches_[who];
+    double const chance = chance_of(workers_[who]);
+    double const begins = std::max(now, s.offer_at);
+    s.chance = chance > 0 ? chance : 1;
+    s.found_at = begins + costs_.probe * looks(chance);
+    if (s.found_at - begins > 1.5 * costs_.probe) fewest_awake_ = std::min(fewest_awake_, awake_);
+    push(s.found_at, event::kind::found, who);
+    s.event = number_;
+  }
+  /// The event may come sooner, if more thieves search than when it was drawn.
+  void redraw(unsigned who, double now) {
+    search const& s = searches_[who];
+    if (s.found_at - std::max(now, s.offer_at) <= 1.5 * costs_.probe) return;
+    if (chance_of(workers_[who]) > s.chance) draw(who, now);
   }
   void looks_around(double now) {
-    for (unsigned i = 0; i < workers(); ++i) is_sought(i, now);
+    bool const are_far_more = 2 * awake_ >= 3 * fewest_awake_;
+    if (are_far_more) fewest_awake_ = awake_;
+    for (unsigned i = 0; i < workers(); ++i) {
+      if (are_far_more && workers_[i].is_sought) redraw(i, now);
+      is_sought(i, now);
+    }
   }
   /// So many looks until one hits, each with this chance.
   double looks(double chance) {
@@ -222,6 +258,10 @@ class simulation {
   void is_found(unsigned victim, double now) {
     worker& w = workers_[victim];
     if (until_offer(w, now) > 0) return is_sought(victim, now);
+    // Far fewer thieves search than when the event was drawn, so some of its looks did not happen.
+    double const chance = chance_of(w);
+    double const drawn = searches_[victim].chance;
+    if (chance > 0 && 2 * chance <= drawn && fraction() * drawn >= chance) return is_sought(victim, now);
     if (std::optional<unsigned> const thief = finder(w, now)) return steal(*thief, victim, now);
   }
   /// A leaper looks more often than all others. Without one: any thief that is awake; else one is woken.
@@ -326,13 +366,15 @@ class simulation {
   steal_costs const& costs_;
   steal_rule const rule_;
   std::vector<worker> workers_;
+  std::vector<search> searches_;  // by worker
   std::priority_queue<event> events_;
   frame_store frames_;
   std::uint64_t random_;
   std::uint64_t number_ = 0;  // of events
   bool wakes_ = false;        // a thief is on its way
   bool is_over_ = false;
-  std::size_t awake_ = 0, asleep_ = 0;  // thieves
+  std::size_t awake_ = 0, asleep_ = 0;                               // thieves
+  std::size_t fewest_awake_ = std::numeric_limits<unsigned>::max();  // when an event was drawn
   double steals_ = 0;
   double own_ = 0, on_top_ = 0, searching_ = 0, waiting_ = 0;
 };
