@@ -209,6 +209,19 @@ TEST(fork_tree, folds_many_joins_in_a_row) {
   EXPECT_LE(t.nodes[t.runs[0].task.node].joins, node_table::k_most_in_a_row);
 }
 
+TEST(fork_tree, folds_joins_of_no_time) {
+  // As a coarse clock measures them.
+  program p;
+  for (unsigned i = 0; i < 10'000; ++i) {
+    p.join([&] { return p.code(0, 0); }, [&] { return p.code(0, 0); }, i % 256);
+  }
+  p.tree.run_ended();
+  fork_tree t;
+  std::vector<unsigned> const places(256, 0);
+  p.tree.add_to(t, 0, 2.0, places);
+  for (auto const& n : t.nodes) EXPECT_LE(n.joins, node_table::k_most_in_a_row);
+}
+
 TEST(fork_tree, folds_many_runs) {
   program p;
   figures all;

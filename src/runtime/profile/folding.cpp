@@ -176,7 +176,7 @@ void folding::add(joins_in_a_row const& j) {
       return;
     }
   }
-  if (row == node_table::k_most_in_a_row) halve_joins();
+  if (row >= node_table::k_most_in_a_row) halve_joins();
   joins_.push_back(j);
 }
 
@@ -186,7 +186,9 @@ void folding::halve_joins() {
   auto const row = joins_.begin() + static_cast<std::ptrdiff_t>(now_.first_join);
   auto const nodes = [](joins_in_a_row const& j) { return std::tuple(j.f.node, j.g.node, j.place); };
   auto const parallelism = [](joins_in_a_row const& j) {
-    return static_cast<double>(j.f.work + j.g.work) / static_cast<double>(std::max<cycles>(j.longer, 1));
+    // At least 1: a coarse clock, or noise, may have measured no work.
+    return std::max(1.0,
+                    static_cast<double>(j.f.work + j.g.work) / static_cast<double>(std::max<cycles>(j.longer, 1)));
   };
   joins_.erase(merge_equal(row, joins_.end(), nodes), joins_.end());
   if (joins_.size() - now_.first_join > node_table::k_most_in_a_row / 2)
