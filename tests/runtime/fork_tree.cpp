@@ -100,6 +100,10 @@ class program {
     tree.scope_ended(oldest);
     return {body.work, std::max(body.span, span), static_cast<double>(tasks)};
   }
+  figures nested_scopes(int scopes, int tasks) {
+    if (scopes == 0) return code(500, 0);
+    return join([&] { return scope(tasks, 100'000, 0.2, false); }, [&] { return nested_scopes(scopes - 1, tasks); });
+  }
   double any() { return unit_(random_); }
 
  private:
@@ -194,6 +198,23 @@ TEST(fork_tree, folds_scopes) {
 TEST(fork_tree, folds_a_scope_that_runs_tasks_early) {
   program p;
   expect_right_tree(p, p.scope(1'000'000, 3'000, 0.2, true));
+}
+
+TEST(fork_tree, folds_many_scopes) {
+  for (int const tasks : {1'000, 4'000}) {
+    for (bool const is_nested : {false, true}) {
+      SCOPED_TRACE(std::to_string(tasks) + (is_nested ? " tasks, nested" : " tasks, in a row"));
+      program p;
+      figures all;
+      if (is_nested) {
+        all = p.nested_scopes(10, tasks);
+      } else {
+        for (int i = 0; i < 100'000 / tasks; ++i) all.then(p.scope(tasks, 100'000, 0.2, false));
+      }
+      auto const t = expect_right_tree(p, all, 0.02, 0.02);
+      EXPECT_EQ(t.coarse, 0u);
+    }
+  }
 }
 
 TEST(fork_tree, folds_many_joins_in_a_row) {

@@ -114,7 +114,7 @@ void folding::scope_ended(fork oldest) {
 /// Forks of scopes: the rest of the body is f.
 void folding::close_above(std::size_t open) {
   while (open_.size() > open) {
-    ended_task const rest = end_task();
+    ended_task const rest = end_task(task_kind::rest_of_body);
     open_fork const ends = open_.back();
     open_.pop_back();
     now_ = ends.outer;
@@ -131,10 +131,10 @@ void folding::join(ended_task const& f, ended_task const& g, unsigned place) {
   add({before, {f.node, f.work}, {g.node, g.work}, longer, 1, place});
 }
 
-ended_task folding::end_task() {
+ended_task folding::end_task(task_kind kind) {
   ended_task t{fork_tree::k_leaf, now_.work + now_.own, now_.span + now_.own, now_.forks};
   if (now_.first_join == joins_.size()) return t;
-  t.node = nodes_.fold(t, std::span(joins_).subspan(now_.first_join), now_.own);
+  t.node = nodes_.fold(t, std::span(joins_).subspan(now_.first_join), now_.own, kind);
   joins_.resize(now_.first_join);
   return t;
 }

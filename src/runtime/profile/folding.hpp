@@ -60,7 +60,7 @@ class folding {
   static constexpr std::size_t k_early_tasks = 8192;
 
   void begin_task() noexcept;
-  ended_task end_task();
+  ended_task end_task(task_kind kind = task_kind::whole);
   void join(ended_task const& f, ended_task const& g, unsigned place);
   void close_above(std::size_t open);
   void add(joins_in_a_row const& j);

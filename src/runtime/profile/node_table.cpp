@@ -27,10 +27,11 @@ double part_in_span(ended_task const& t) noexcept {
 
 }  // namespace
 
-node_table::index node_table::fold(ended_task const& t, std::span<joins_in_a_row const> joins, cycles after) {
+node_table::index node_table::fold(ended_task const& t, std::span<joins_in_a_row const> joins, cycles after,
+                                   task_kind kind) {
   if (4 * entries_ >= 3 * table_.size()) [[unlikely]]
     grow();
-  std::uint64_t const key = key_of(t, joins);
+  std::uint64_t const key = key_of(t, joins, kind);
   entry& its = find(key);
   if (its.key == 0) {
     if (is_full()) {
@@ -44,17 +45,28 @@ node_table::index node_table::fold(ended_task const& t, std::span<joins_in_a_row
 }
 
 /// Tasks of one key are alike: about the same parallelism and number of forks, at the same place.
-std::uint64_t node_table::key_of(ended_task const& t, std::span<joins_in_a_row const> joins) const noexcept {
+std::uint64_t node_table::key_of(ended_task const& t, std::span<joins_in_a_row const> joins,
+                                 task_kind kind) const noexcept {
   constexpr cycles k_small = cycles{1} << 13;
   constexpr cycles k_large = cycles{1} << 22;
   constexpr unsigned k_bits[] = {5, 8, 10};  // differences of 3%, 0.4%, 0.1%
+  constexpr unsigned k_fewest_bits[] = {1, 7, 7};
+  constexpr unsigned k_bits_of_rest = 7;
+  constexpr unsigned k_is_rest = 15;  // no number of bits
   unsigned const size = (t.work >= k_small ? 1u : 0u) + (t.work >= k_large ? 1u : 0u);
-  unsigned const bits = k_bits[size] - std::min(k_bits[size] - 1, coarser_);
-  // Exact below 8,192 at first: each fork of a scope is in the one before, so their numbers differ by one.
-  unsigned const bits_of_forks = coarser_ == 0 ? 12 : 4 - std::min(4u, coarser_ / 2);
-  std::uint64_t key = leading_bits(part_in_span(t), bits) << 20 |
-                      leading_bits(static_cast<double>(t.forks), bits_of_forks) << 38 | std::uint64_t{size} << 58 |
-                      std::uint64_t{coarser_} << 60;
+  unsigned bits = std::max(k_bits[size] - std::min(k_bits[size], coarser_), k_fewest_bits[size]);
+  unsigned bits_of_forks = coarser_ == 0 ? 12 : 4 - std::min(4u, coarser_ / 2);
+  unsigned version = coarser_;
+  // A rest of a scope's body is in the one before, so their forks differ by one, and are exact below 32,768.
+  if (kind == task_kind::rest_of_body && coarser_ < k_coarsest) {
+    bits = std::min(bits, k_bits_of_rest);
+    bits_of_forks = 14;
+    version = k_is_rest;
+  }
+  std::uint64_t key =
+      leading_bits(part_in_span(t), bits) << 20 |
+      (leading_bits(static_cast<double>(t.forks), bits_of_forks) - (std::uint64_t{127} << bits_of_forks)) << 38 |
+      std::uint64_t{size} << 58 | std::uint64_t{version} << 60;
   // There are few of the coarsest keys, so the table hardly gets full.
   if (coarser_ < k_coarsest)
     key |= std::uint64_t{joins.back().place} << 4 | std::min<std::uint64_t>(joins.size(), 15);

@@ -22,6 +22,8 @@ struct ended_task {
   std::uint64_t forks = 0;
 };
 
+enum class task_kind : unsigned char { whole, rest_of_body };
+
 /// Joins in a row, summed up.
 struct joins_in_a_row {
   struct side {
@@ -44,7 +46,8 @@ class node_table {
   static constexpr std::size_t k_most_in_a_row = 64;  // entries of a task
 
   /// The node for the task t of these joins, and the code after them. There is a join.
-  index fold(ended_task const& t, std::span<joins_in_a_row const> joins, cycles after);
+  index fold(ended_task const& t, std::span<joins_in_a_row const> joins, cycles after,
+             task_kind kind = task_kind::whole);
   /// Its nodes, with times in cycles.
   fork_tree const& tree() const noexcept { return tree_; }
 
@@ -54,7 +57,7 @@ class node_table {
     index node = fork_tree::k_leaf;
   };
 
-  std::uint64_t key_of(ended_task const& t, std::span<joins_in_a_row const> joins) const noexcept;
+  std::uint64_t key_of(ended_task const& t, std::span<joins_in_a_row const> joins, task_kind kind) const noexcept;
   entry& find(std::uint64_t key) noexcept;  // its entry, or a free one
   void grow();
   bool is_full() const noexcept;
