@@ -217,6 +217,16 @@ TEST(fork_tree, folds_many_scopes) {
   }
 }
 
+TEST(fork_tree, says_where_scopes_are_too_long_for_its_memory) {
+  program p;
+  p.nested_scopes(10, 20'000);
+  p.tree.run_ended();
+  fork_tree t;
+  p.tree.add_to(t, 0, 2.0, std::vector<unsigned>(256, 0));
+  EXPECT_GT(t.coarse, 1'000u);
+  EXPECT_LE(t.nodes.size(), node_table::k_most_nodes);
+}
+
 TEST(fork_tree, folds_many_joins_in_a_row) {
   program p;
   figures all;

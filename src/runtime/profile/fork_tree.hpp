@@ -54,7 +54,7 @@ struct fork_tree {
   std::vector<run> runs;                   // by thread, in the order of time
   std::vector<std::uint32_t> join_places;  // of each join, in `places`; empty if nothing is known of them
   std::vector<void const*> places;         // place::task of each
-  std::uint64_t coarse = 0;                // tasks that are in a node unlike them, since the table was full
+  std::uint64_t coarse = 0;  // tasks in a node unlike them: the table was full, or it lacks a quarter of their forks
 
   double work_ns(part const& p) const noexcept { return nodes[p.node].work_ns * p.scale; }
   double span_ns(part const& p) const noexcept { return nodes[p.node].span_ns * p.scale; }

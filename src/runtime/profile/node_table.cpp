@@ -41,6 +41,8 @@ node_table::index node_table::fold(ended_task const& t, std::span<joins_in_a_row
     ++entries_;
     its = {key, make_node(t, joins, after)};
   }
+  // Keys that are coarse leave out rests between others.
+  if (4 * tree_.nodes[its.node].forks < 3 * t.forks) ++tree_.coarse;
   return last_ = its.node;
 }
 
