@@ -20,7 +20,6 @@ namespace {
 
 using namespace simulated;
 
-constexpr double k_never = std::numeric_limits<double>::infinity();
 class simulation {
  public:
   simulation(timed_tree const& tree, steal_costs const& costs, steal_rule rule, unsigned workers, std::uint64_t seed)
@@ -49,13 +48,6 @@ class simulation {
  private:
   using phase = timed_tree::phase;
   using spot = timed_tree::spot;
-  /// The worker's event `found` that is on its way.
-  struct search {
-    std::uint64_t event = 0;
-    double chance = 1;  // with which it was drawn
-    double offer_at = 0;
-    double found_at = 0;
-  };
 
   void handle(event const& e) {
     worker& w = workers_[e.who];
@@ -207,7 +199,7 @@ class simulation {
   bool may_steal(worker const& w) const noexcept {
     return w.is == worker::state::searches || (w.is == worker::state::waits && rule_ != steal_rule::leapfrog);
   }
-  /// Of a look at the worker, among all looks of the same time.
+  /// The chance that a look is one at this worker.
   double chance_of(worker const& w) const noexcept {
     if (!w.leapers.empty()) return 1;
     return static_cast<double>(awake_) / (workers() - 1);

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <vector>
 
 namespace filch::runtime::profile::simulated {
 
 inline constexpr unsigned k_none = ~0u;
+inline constexpr double k_never = std::numeric_limits<double>::infinity();
 
 enum class side : unsigned char { of_run, of_f, of_g };
 
@@ -48,6 +50,14 @@ struct worker {
   std::vector<frame*> waits;      // its joins, one on top of the other
   std::vector<unsigned> leapers;  // wait for it
   std::deque<task> ready;         // stolen with others, not begun
+};
+
+/// The event at which a worker's next offer is found.
+struct search {
+  std::uint64_t event = 0;
+  double chance = 1;  // with which it was drawn
+  double offer_at = 0;
+  double found_at = 0;
 };
 
 struct event {
