@@ -20,6 +20,9 @@ namespace sanitizers {
 [[gnu::weak]] void finish_switch(void* kept, void const** old_low,
                                  std::size_t* old_bytes) __asm__("__sanitizer_finish_switch_fiber");
 [[gnu::weak]] void unpoison(void const volatile* low, std::size_t bytes) __asm__("__asan_unpoison_memory_region");
+[[gnu::weak]] void* fake_stack() __asm__("__asan_get_current_fake_stack");
+[[gnu::weak]] void* in_fake_stack(void* fake, void* at, void** low,
+                                  void** high) __asm__("__asan_addr_is_in_fake_stack");
 [[gnu::weak]] void* tsan_current() __asm__("__tsan_get_current_fiber");
 [[gnu::weak]] void* tsan_create(unsigned flags) __asm__("__tsan_create_fiber");
 [[gnu::weak]] void tsan_destroy(void* fiber) __asm__("__tsan_destroy_fiber");
@@ -37,6 +40,16 @@ FILCH_INLINE void arrive_on_stack(void* kept, void const** old_low, std::size_t*
 /// fiber.
 FILCH_INLINE void forget_frames(void const* low, std::size_t bytes) noexcept {
   if (sanitizers::unpoison) sanitizers::unpoison(low, bytes);
+}
+
+/// AddressSanitizer keeps variables of functions on the heap. The stack pointer of the one that has this variable;
+/// null: none has.
+inline void const* stack_pointer_of_owner(void* variable) noexcept {
+  if (!sanitizers::in_fake_stack || !sanitizers::fake_stack) return nullptr;
+  auto* const at =
+      static_cast<char*>(sanitizers::in_fake_stack(sanitizers::fake_stack(), variable, nullptr, nullptr));
+  constexpr std::ptrdiff_t k_of_call = 16;  // return address and frame pointer, below which it was noted
+  return at ? at + k_of_call : nullptr;
 }
 
 /// Is the program built with ThreadSanitizer?

@@ -2,6 +2,7 @@
 // request (offer.cpp moves them to the stack's records), and sync() runs the rest. The fast path is in
 // detail/implicit/frame.hpp. See protocol.md, "Scopes".
 #include "runtime/pools.hpp"
+#include "runtime/sanitizer.hpp"
 #include "schedulers/implicit/checks.hpp"
 #include "schedulers/implicit/worker.hpp"
 
@@ -21,10 +22,11 @@ namespace filch::inline FILCH_ABI::detail {
   // on the heap say: it may have begun in a function that has returned, and has no place among the joins of its
   // caller.
   if (position_ < address(w.stack->memory().low()) || position_ >= high) return;
-  if (address(this) <= position_ || address(this) >= high) return;
+  // The scope lies above the stack pointer of its function, and below that of the function's caller.
+  void const* const elsewhere = runtime::stack_pointer_of_owner(this);
+  rank_ = address(elsewhere ? elsewhere : this);
+  if (rank_ <= position_ || rank_ >= high) return;
   stack_ = w.offers.own();
-  // Its address lies above the stack pointer of its function, and below that of the function's caller.
-  rank_ = address(this);
   sequence_ = stack_->scopes++;
 }
 
