@@ -27,9 +27,11 @@ inline cycles time_stamp() noexcept {
 /// machine.
 inline constexpr cycles k_longest_ahead = cycles{1} << 34;
 
+/// `now` in place of such a time.
+inline cycles unless_set_back(cycles then, cycles now) noexcept { return then - now > k_longest_ahead ? now : then; }
 inline cycles time_until(cycles then) noexcept {
-  cycles const left = then - time_stamp();
-  return left > k_longest_ahead ? 0 : std::max<cycles>(left, 0);
+  cycles const now = time_stamp();
+  return std::max(unless_set_back(then, now), now) - now;
 }
 
 /// A worker's account with its thieves: the time at which their costs are paid for, at k_part cycles of the worker's
@@ -67,17 +69,15 @@ class account {
   /// Thief: it has stolen from that worker. Work that passes from thief to thief keeps its account, and each steal is
   /// on it.
   void inherit(account const& victim, cycles now) noexcept {
-    cycles const its = victim.paid_at();
-    move_on(its - now > k_longest_ahead ? now : std::max(now - k_credit, its), k_steal);
+    move_on(std::max(now - k_credit, unless_set_back(victim.paid_at(), now)), k_steal);
   }
 
  private:
   void add(cycles cost) noexcept { paid_at_.fetch_add(k_part * cost, std::memory_order_relaxed); }
   void move_on(cycles not_before, cycles cost) noexcept {
     cycles was = paid_at();
-    for (;;) {
-      cycles const from = was - not_before > k_longest_ahead ? not_before : std::max(was, not_before);
-      if (paid_at_.compare_exchange_weak(was, from + k_part * cost, std::memory_order_relaxed)) return;
+    while (!paid_at_.compare_exchange_weak(
+        was, std::max(unless_set_back(was, not_before), not_before) + k_part * cost, std::memory_order_relaxed)) {
     }
   }
 
