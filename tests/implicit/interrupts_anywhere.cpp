@@ -267,44 +267,31 @@ TEST(interrupts_anywhere, offer_no_frame_whose_frame_pointer_assembly_uses) {
 }
 
 /// As in Clang's header, rbx holds another value around the instruction. The thread gets the library's signal there.
-[[gnu::noinline]] void interrupt_around_cpuid(long process, long thread) {
+/// On two pages: the instruction's second byte lies on the next one.
+template <bool OnTwoPages> [[gnu::noinline]] void interrupt_around_cpuid(long process, long thread) {
   long call = SYS_tgkill;
   long signal = SIGURG;
   std::uint64_t kept = 0x5a5a5a5a;
   asm volatile(
       "xchgq %%rbx, %1\n\t"
-      "syscall\n\t"
-      "cpuid\n\t"
-      "xchgq %%rbx, %1"
-      : "+a"(call), "+r"(kept), "+d"(signal)
-      : "D"(process), "S"(thread)
-      : "rcx", "r11", "memory", "cc");
-  throw from_f{};
-}
-
-/// The same where the instruction's second byte lies on the next page.
-[[gnu::noinline]] void interrupt_around_cpuid_on_two_pages(long process, long thread) {
-  long call = SYS_tgkill;
-  long signal = SIGURG;
-  std::uint64_t kept = 0x5a5a5a5a;
-  asm volatile(
-      "xchgq %%rbx, %1\n\t"
+      ".if %c5\n\t"
       "jmp 1f\n\t"
       ".p2align 12\n\t"
       ".skip 4093, 0x90\n"
-      "1:\t"
+      "1:\n\t"
+      ".endif\n\t"
       "syscall\n\t"
       "cpuid\n\t"
       "xchgq %%rbx, %1"
       : "+a"(call), "+r"(kept), "+d"(signal)
-      : "D"(process), "S"(thread)
+      : "D"(process), "S"(thread), "i"(int{OnTwoPages})
       : "rcx", "r11", "memory", "cc");
   throw from_f{};
 }
 
 /// g's captures are in registers that f preserves.
-template <auto Interrupt> [[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
-  filch::join<S>([=] { Interrupt(process, thread); }, [x, sum = &sum] { *sum += x; });
+template <bool OnTwoPages> [[gnu::noinline]] void join_around_cpuid(long x, long process, long thread, long& sum) {
+  filch::join<S>([=] { interrupt_around_cpuid<OnTwoPages>(process, thread); }, [x, sum = &sum] { *sum += x; });
 }
 
 TEST(interrupts_anywhere, do_not_take_results_of_cpuid_for_registers_of_a_frame) {
@@ -314,9 +301,8 @@ TEST(interrupts_anywhere, do_not_take_results_of_cpuid_for_registers_of_a_frame)
   for (long i = 1; i <= 3; ++i) {
     long const process = getpid();
     long const thread = syscall(SYS_gettid);
-    EXPECT_THROW(pool.run([&] { join_around_cpuid<interrupt_around_cpuid>(i, process, thread, sum); }), from_f);
-    EXPECT_THROW(pool.run([&] { join_around_cpuid<interrupt_around_cpuid_on_two_pages>(i, process, thread, sum); }),
-                 from_f);
+    EXPECT_THROW(pool.run([&] { join_around_cpuid<false>(i, process, thread, sum); }), from_f);
+    EXPECT_THROW(pool.run([&] { join_around_cpuid<true>(i, process, thread, sum); }), from_f);
   }
   EXPECT_EQ(sum, 12);
 }
