@@ -130,8 +130,9 @@ class rank_worker {
   /// Calls a task's function and passes its result or exception on.
   template <class Result, class Call> void finish(cluster_future* future, int home, Call call);
   /// Runs tasks until the future is ready: those of the deque, then those of halves that no worker has begun, then
-  /// those that arrive. Of these, others may have what is left at the end. The tasks do not see the waiting task's
-  /// exceptions. A half that has begun is not waited for: it may wait for the task below on this stack.
+  /// those that arrive. At the end the rank's other workers may take what is left of them. The tasks do not see the
+  /// waiting task's exceptions. A half that has begun is not waited for: it may wait for the task below on this
+  /// stack.
   FILCH_API void wait_for(cluster_future& future);
   /// Adds its part of the fold to the rank's. An exception there fails the run, as a task's does.
   FILCH_API void merge();

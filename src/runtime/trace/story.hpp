@@ -35,7 +35,7 @@ class story {
   pool_name const& name() const noexcept { return name_; }
   std::vector<event> const& events() const noexcept { return events_; }
   std::uint64_t dropped() const noexcept { return dropped_; }
-  /// The number of the place that dropped most.
+  /// Events that one place dropped, at most.
   std::uint64_t most_dropped() const noexcept { return most_dropped_; }
   /// Tells it from the begin.
   void tell(listener& to) const;
