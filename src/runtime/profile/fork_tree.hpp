@@ -49,7 +49,7 @@ struct fork_tree {
   /// A task that never forks: `after_ns` is 1, so its scale is its time in ns.
   static constexpr index k_leaf = 0;
 
-  std::vector<node> nodes{{0, 0, 1, 1, 1, 0}};
+  std::vector<node> nodes = std::vector(1, node{0, 0, 1, 1, 1, 0});
   std::vector<join> joins;
   std::vector<run> runs;                   // by thread, in the order of time
   std::vector<std::uint32_t> join_places;  // of each join, in `places`; empty if nothing is known of them
