@@ -52,13 +52,11 @@ TEST(callers, do_not_wait_behind_tasks_of_another_call) {
       // The thread's task waits for one that this caller has.
       stolen_join<S>{}([] {},
                        [&] {
-                         stolen_join<S>{}([] {},
-                                          [&] {
-                                            auto const before = pool.stats().sleeps;
-                                            EXPECT_TRUE(eventually([&] { return pool.stats().sleeps > before; }));
-                                            thread_waits.open();
-                                            EXPECT_TRUE(long_call_ends.pass());
-                                          });
+                         while_the_owner_sleeps<S>(pool, [&] {
+                           thread_waits.open();
+                           EXPECT_TRUE(long_call_ends.pass());
+                           return true;
+                         });
                        });
       short_call_ends.open();
     });

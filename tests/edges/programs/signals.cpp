@@ -257,13 +257,13 @@ scenario const at_once{"urgent-while-urgent-is-pending", [](int) {
                          S::pool pool({.workers = 2});
                          pool.run([&] {
                            be_stolen_from([&] {
+                             // Before the mask: a thief that sleeps after this has sent its interrupt.
+                             auto const before = pool.stats().sleeps;
                              sigset_t urgent;
                              sigemptyset(&urgent);
                              sigaddset(&urgent, SIGURG);
                              pthread_sigmask(SIG_BLOCK, &urgent, nullptr);
                              pthread_sigqueue(pthread_self(), SIGURG, {});
-                             // The thief has sent its interrupt when it sleeps.
-                             auto const before = pool.stats().sleeps;
                              while (pool.stats().sleeps == before) std::this_thread::yield();
                              pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
                            });

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -21,14 +22,22 @@ using clock = std::chrono::steady_clock;
 
 /// g runs on another worker, and ends once f's worker has nothing to do but wait: it sleeps, or left its fiber.
 template <class S> void join_and_wait(typename S::pool const& pool) {
-  join_stolen<S>([] {},
-                 [&pool] {
-                   auto const waits = [&pool] {
-                     filch::pool_stats const now = pool.stats();
-                     return now.sleeps + now.suspensions;
-                   };
-                   for (auto const before = waits(); waits() == before;) std::this_thread::yield();
-                 });
+  auto const waits = [&pool] {
+    filch::pool_stats const now = pool.stats();
+    return now.sleeps + now.suspensions;
+  };
+  std::uint64_t before = 0;
+  std::atomic<bool> counted_before{false};
+  join_stolen<S>(
+      [&] {
+        // The thief is in g: from here on only this worker can begin to wait. Counted by g, its wait could come
+        // first.
+        before = waits();
+        counted_before.store(true);
+      },
+      [&] {
+        while (!counted_before.load() || waits() == before) std::this_thread::yield();
+      });
 }
 
 template <class S> void print_steals(int steals) {
