@@ -71,7 +71,12 @@ inline take_number() {
   /* Whether the ticket that it took was public, not the scope's oldest. */
   i = (was_public -> 1 : 0);
 #else
-  i = (first < split -> 1 : 0);
+  /* head < split + pending */
+#ifdef MUTANT_FORGETS_THOSE_ELSEWHERE
+  i = (elsewhere == 0 && first < split -> 1 : 0);
+#else
+  i = (first < split + elsewhere -> 1 : 0);
+#endif
 #endif
   if
 #ifndef MUTANT_OWNER_COUNTS_PLAINLY
@@ -89,12 +94,16 @@ inline take_number() {
 
 proctype owner() {
   byte head, split, i, number, task, pushed, next = 1;
-  byte first;   /* where the scope's oldest ticket lies */
+  byte first;      /* where the oldest ticket of the scope lies that is not elsewhere */
+  byte elsewhere;  /* tickets that were stolen before the places started over, or the fiber changed workers */
   bool was_public;
 
   do
   :: next <= TASKS -> push_task()
-  :: head > first ->
+  :: atomic { DRAINED(OWNER) && head > first && mem[TAIL] >= head ->
+       elsewhere = elsewhere + head - first;
+       head = 0; first = 0; split = 0; mem[TAIL] = 0; mem[SPLIT] = 0 }
+  :: head + elsewhere > first ->
      /* sync: the newest ticket is taken back, or all were stolen */
      do
      :: head > first && head - 1 >= split -> head--; was_public = false; take_number()
@@ -105,8 +114,9 @@ proctype owner() {
            take_number()
         :: atomic { mem[TAIL] >= head -> skip };
 #ifndef MUTANT_DOES_NOT_MEET
-           atomic { DRAINED(OWNER) && mem[ARRIVED] == head - first -> mem[ARRIVED] = 0 };
+           atomic { DRAINED(OWNER) && mem[ARRIVED] == head - first + elsewhere -> mem[ARRIVED] = 0 };
 #endif
+           elsewhere = 0;
            break
         fi;
         /* The task may fork, and publish what lies below. */
@@ -114,7 +124,13 @@ proctype owner() {
         :: head > split -> publish()
         :: skip
         fi
-     :: head == first -> break
+     :: head == first && elsewhere > 0 ->
+#ifndef MUTANT_DOES_NOT_MEET
+        atomic { DRAINED(OWNER) && mem[ARRIVED] == elsewhere -> mem[ARRIVED] = 0 };
+#endif
+        elsewhere = 0;
+        break
+     :: head == first && elsewhere == 0 -> break
      od;
 #ifndef MUTANT_GOES_ON_COUNTING
      pushed = 0;
@@ -123,7 +139,7 @@ proctype owner() {
      pushed = 0;
 #endif
      atomic { first = head; was_public = false }
-  :: next > TASKS && head == first -> break
+  :: next > TASKS && head + elsewhere == first -> break
   od;
   atomic { assert(ran == (1 << next) - 2); finished = true }
 }

@@ -61,9 +61,10 @@ void cactus_frame::begin_anew() noexcept {
 
 /// Owner, which has just taken a ticket back.
 unsigned cactus_frame::next_number(cactus_member const& w) noexcept {
-  auto const index = static_cast<std::uint32_t>(w.head - w.base) - pending_;  // index of the oldest
-  // If it is private, none of the others was ever public.
-  return index < w.open.peek().end ? begun_.begin_next() : begun_.begin_next_alone();
+  // Tickets that were stolen may lie on another worker, or at places before the present ones. If all lie here, and
+  // the oldest is private, none was ever public.
+  bool const was_any_public = w.index_of_head() < w.open.peek().end + pending_;
+  return was_any_public ? begun_.begin_next() : begun_.begin_next_alone();
 }
 
 /// The taker of a ticket. As many tickets were taken as tasks have begun, so there is a task.
