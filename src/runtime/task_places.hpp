@@ -69,22 +69,11 @@ template <class Stack, class Member> class task_places {
   }
 
   /// The calling thread's place in this team, where it is further out on its stack; else null.
-  template <class Team> static Member* place_of_caller(Team const& team) noexcept {
-    for (worker* w = around_stays(Stack::self()); w != &outside;) {
-      if (is_screen(w)) {
-        w = around_stays(static_cast<screen*>(w)->outer);
-      } else {
-        auto* const m = static_cast<Member*>(w);
-        if (m->team == &team) return m;
-        w = around_stays(m->outer);
-      }
-    }
-    return nullptr;
-  }
+  template <class Team> static Member* place_of_caller(Team const& team) noexcept { return find(team).place; }
 
   /// pool.run: in place where the caller is a worker of this team already.
   template <class Team> static void enter(Team& team, void (*call)(void*), void* argument) {
-    Member* const here = place_of_caller(team);
+    auto const [here, stay] = find(team);
     if (!here) {
       team.enter(call, argument);
       return;
@@ -94,7 +83,7 @@ template <class Stack, class Member> class task_places {
     runtime::kept_thread const stays;
     // For workers further in, which look at nothing meanwhile.
     if (inner != here) serve_all_thieves();
-    worker* const during = is_staying(inner) ? inner : here;
+    worker* const during = stay ? stay : here;
     Stack::self() = during;
     call(argument);
     go_back(during, inner);
@@ -139,6 +128,31 @@ template <class Stack, class Member> class task_places {
     worker* outer;
     explicit screen(worker* o) noexcept : worker(nullptr), outer(o) {}
   };
+
+  /// A worker of the calling thread, and the stay, if any, in which its code goes on: also where runs of other pools
+  /// lie inside the stay.
+  struct found {
+    Member* place = nullptr;
+    worker* stay = nullptr;
+  };
+  template <class Team> static found find(Team const& team) noexcept {
+    worker* stay = nullptr;
+    for (worker* w = Stack::self(); w != &outside;) {
+      if (is_staying(w)) {
+        if (!stay) stay = w;
+        w = static_cast<staying*>(w)->outer;
+      } else if (is_screen(w)) {
+        stay = nullptr;
+        w = static_cast<screen*>(w)->outer;
+      } else {
+        auto* const m = static_cast<Member*>(w);
+        if (m->team == &team) return {m, stay};
+        stay = nullptr;
+        w = m->outer;
+      }
+    }
+    return {};
+  }
 
   /// A child that was forked meanwhile is outside all pools, and stays there.
   static void go_back(worker const* from, worker* to) noexcept {
