@@ -64,6 +64,28 @@ TEST(barrier, waits_for_tasks_on_their_way_to_a_thread_that_turns_to_a_group) {
   }
 }
 
+/// A thread that helps a group runs tasks of no call: nothing is waited for.
+TEST(barrier, in_a_task_that_a_thread_ran_for_a_group_returns) {
+  filch::channel::pool pool({.workers = 2});
+  std::atomic<int> by_threads{0};
+  for (std::size_t round = 0; round < scaled(50); ++round) {
+    pool.run([&] {
+      auto const me = filch::current_worker<S>();
+      filch::task_group<S> group;
+      gate taken;
+      group.run([&] {
+        taken.open();
+        S::detach([] {});
+        S::barrier();
+        by_threads += filch::current_worker<S>() != me;
+      });
+      static_cast<void>(taken.pass());
+      group.wait();
+    });
+  }
+  EXPECT_GT(by_threads, 0);
+}
+
 TEST(barrier, shows_what_all_tasks_wrote) {
   filch::channel::pool pool({.workers = 4});
   pool.run([] {
