@@ -270,6 +270,33 @@ TYPED_TEST(scope, ends_the_program_if_it_is_synced_inside_a_join) {
       "filch: a scope was synced by a fiber that does not own it");
 }
 
+/// The inner scope's stolen tasks lie above the outer one's.
+TYPED_TEST(scope, ends_the_program_if_it_is_synced_inside_another_scope) {
+  if (!steals<TypeParam> || has_no_thieves<TypeParam>()) GTEST_SKIP() << "no task is stolen";
+  if (is_emulated) GTEST_SKIP() << "the emulator can't start the program again";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        typename TypeParam::pool pool({.workers = 2});
+        pool.run([] {
+          std::array<gate, 2> begun;
+          auto const spawn_stolen = [](auto& s, gate& g) {
+            wait_for_thief<TypeParam>();
+            s.spawn([&g] { g.open(); });
+            EXPECT_TRUE(g.pass());
+          };
+          filch::scope<TypeParam>([&](auto& outer) {
+            spawn_stolen(outer, begun[0]);
+            filch::scope<TypeParam>([&](auto& inner) {
+              spawn_stolen(inner, begun[1]);
+              outer.sync();
+            });
+          });
+        });
+      },
+      "filch: a scope was synced by a fiber that does not own it");
+}
+
 TYPED_TEST(scope, syncs_in_its_body_after_joins_and_in_tasks_that_it_runs) {
   on_one_and_two_workers<TypeParam>([] {
     for (int round = 0; round < 100; ++round) {

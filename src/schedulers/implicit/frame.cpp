@@ -181,6 +181,9 @@ void implicit_frame::drain() noexcept {
       w.change.end();
       task.run(task);
     } else {
+      implicit_record const& newest = *stack_->newest();
+      // Offers of a scope inside this one, which has not ended.
+      if (newest.is_join() || newest.scope != this) runtime::not_the_scope_s_owner();
       unsigned const stolen = std::exchange(offered_, 0);
       w.change.end();
       counter_.begun_on = w.index;
