@@ -59,6 +59,42 @@ TEST(views, that_make_strings_are_copied_whole) {
   });
 }
 
+/// Its area is that of the derived type.
+struct shape {
+  virtual ~shape() = default;
+  virtual double area() const { return 0; }
+};
+struct square_shape : shape {
+  double side;
+  explicit square_shape(double x) : side(x) {}
+  double area() const override { return side * side; }
+};
+
+TEST(views, extremes_of_made_elements_compare_what_projections_refer_to) {
+  std::vector<std::unique_ptr<shape>> shapes;
+  for (double x : {2., 3., 1.}) shapes.push_back(std::make_unique<square_shape>(x));
+  // Comparators may take what is not const.
+  auto const is_less = [](shape& a, shape& b) { return a.area() < b.area(); };
+  auto const shape_at = [&](int i) -> shape& { return *shapes[static_cast<std::size_t>(i)]; };
+  auto const indices = v::iota(0, 3);
+  EXPECT_EQ(*filch::max_element<scheduler>(indices, is_less, shape_at), 1);
+  EXPECT_EQ(*filch::min_element<scheduler>(indices, is_less, shape_at), 2);
+  EXPECT_EQ(filch::max<scheduler>(indices, is_less, shape_at), 1);
+  EXPECT_EQ(filch::minmax<scheduler>(indices, is_less, shape_at).min, 2);
+}
+
+TEST(views, extremes_of_filters_take_elements_that_are_not_const) {
+  std::vector<int> all;
+  for (int i = 0; i < 1'000; ++i) all.push_back(i * 7'919 % 1'000);
+  auto some = all | v::filter([](int x) { return x % 2 == 1; });
+  auto const of = [](int& x) { return x; };
+  EXPECT_EQ(filch::max<scheduler>(some, {}, of), 999);
+  EXPECT_EQ(filch::min<scheduler>(some, {}, of), 1);
+  auto const both = filch::minmax<scheduler>(some, {}, of);
+  EXPECT_EQ(both.min, 1);
+  EXPECT_EQ(both.max, 999);
+}
+
 }  // namespace
 }  // namespace filch_test
 #endif

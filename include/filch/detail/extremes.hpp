@@ -29,13 +29,14 @@ FILCH_INLINE bool is_better(Comp& comp, Best&& best, Element&& x) {
 }
 
 /// Keeps the positions of the extremes Which... of its elements; also their values where the range makes its elements
-/// at each access, so that each is made once.
+/// at each access, so that each is made once. A reference to something else is compared as such: it may have a
+/// derived type.
 template <class Iterator, class Comp, class Proj, extreme... Which> struct extreme_piece {
   static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
   using key = std::invoke_result_t<Proj&, std::iter_reference_t<Iterator>>;
   using value = std::remove_cvref_t<key>;
-  static constexpr bool keeps_values =
-      !std::is_reference_v<std::iter_reference_t<Iterator>> && std::copy_constructible<value>;
+  static constexpr bool keeps_values = !std::is_reference_v<std::iter_reference_t<Iterator>> &&
+                                       !std::is_lvalue_reference_v<key> && std::copy_constructible<value>;
   elements<Iterator, Proj> in;
   body_of<Comp, key, key> comp;
   std::size_t best[sizeof...(Which)];
@@ -220,7 +221,7 @@ std::optional<std::ranges::range_value_t<Range>> find_sifted_extreme(Stop& stop,
                                                                      Proj& proj) {
   using value = std::ranges::range_value_t<Range>;
   auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const is_better = [&comp, &proj](auto const& best, auto const& x) {
+  auto const is_better = [&comp, &proj](auto& best, auto& x) {
     auto const less = [&comp](auto&& a, auto&& b) {
       return detail::call_with(comp, static_cast<decltype(a)>(a), static_cast<decltype(b)>(b));
     };
@@ -246,9 +247,8 @@ template <class Value> struct both_values {
 /// Adds an element, or the values of the piece above.
 template <class Value, class Less> struct keeping_both {
   Less less;
-  template <class Element>
-  FILCH_INLINE both_values<Value> operator()(both_values<Value> low, Element const& x) const {
-    if constexpr (std::same_as<Element, both_values<Value>>) {
+  template <class Element> FILCH_INLINE both_values<Value> operator()(both_values<Value> low, Element&& x) const {
+    if constexpr (std::same_as<std::remove_cvref_t<Element>, both_values<Value>>) {
       add(low, x.min, x.max);
     } else {
       add(low, x, x);
@@ -257,10 +257,9 @@ template <class Value, class Less> struct keeping_both {
   }
 
  private:
-  template <class Element>
-  FILCH_INLINE void add(both_values<Value>& low, Element const& lesser, Element const& greater) const {
-    if (detail::is_better<extreme::first_least>(less, std::as_const(low.min), lesser)) low.min = lesser;
-    if (detail::is_better<extreme::last_greatest>(less, std::as_const(low.max), greater)) low.max = greater;
+  template <class Element> FILCH_INLINE void add(both_values<Value>& low, Element& lesser, Element& greater) const {
+    if (detail::is_better<extreme::first_least>(less, low.min, lesser)) low.min = lesser;
+    if (detail::is_better<extreme::last_greatest>(less, low.max, greater)) low.max = greater;
   }
 };
 
@@ -272,7 +271,7 @@ std::optional<std::ranges::minmax_result<std::ranges::range_value_t<Range>>> fin
                                                                                                   Proj& proj) {
   using value = std::ranges::range_value_t<Range>;
   auto s = detail::sieve_of(static_cast<Range&&>(range));
-  auto const less = [&comp, &proj](auto const& a, auto const& b) {
+  auto const less = [&comp, &proj](auto& a, auto& b) {
     return static_cast<bool>(detail::call_with(comp, detail::call_with(proj, a), detail::call_with(proj, b)));
   };
   keeping_both<value, decltype(less)> better{less};
