@@ -331,6 +331,40 @@ TEST(unusual_types, comparators_take_elements_that_are_not_const) {
   EXPECT_EQ(v, in_order);
 }
 
+/// A class that can only be moved may be trivially copyable.
+struct handle {
+  int number = 0;
+  handle() = default;
+  explicit handle(int n) : number(n) {}
+  handle(handle&&) = default;
+  handle& operator=(handle&&) = default;
+};
+static_assert(std::is_trivially_copyable_v<handle>);
+
+TEST(unusual_types, small_ones_that_can_only_be_moved_are_sorted) {
+  auto const is_in_order = [](std::vector<handle> const& v) {
+    return std::is_sorted(v.begin(), v.end(), [](auto& a, auto& b) { return a.number < b.number; });
+  };
+  auto const shuffled = [] {
+    std::vector<handle> v;
+    for (int i = 0; i < 3'000; ++i) v.emplace_back(i * 7'919 % 3'000);
+    return v;
+  };
+  auto v = shuffled();
+  filch::sort<S>(v.begin(), v.end(), {}, &handle::number);
+  EXPECT_TRUE(is_in_order(v));
+  v = shuffled();
+  filch::stable_sort<S>(v, {}, &handle::number);
+  EXPECT_TRUE(is_in_order(v));
+  v = shuffled();
+  filch::nth_element<S>(v, v.begin() + 100, {}, &handle::number);
+  EXPECT_EQ(v[100].number, 100);
+  filch::partial_sort<S>(v, v.end(), {}, &handle::number);
+  EXPECT_TRUE(is_in_order(v));
+  filch::inplace_merge<S>(v, v.begin() + 700, {}, &handle::number);
+  EXPECT_TRUE(is_in_order(v));
+}
+
 TEST(unusual_types, forms_are_those_of_std) {
   std::vector<int> v{1, 2, 3};
   std::vector<int> w{1, 2, 4};

@@ -39,7 +39,8 @@ inline constexpr bool is_order_of_numbers =
 template <class Iterator>
 inline constexpr bool moves_always =
     points_to_values<Iterator> && std::is_trivially_copyable_v<std::iter_value_t<Iterator>> &&
-    sizeof(std::iter_value_t<Iterator>) <= 16;
+    std::is_copy_constructible_v<std::iter_value_t<Iterator>> &&
+    std::is_copy_assignable_v<std::iter_value_t<Iterator>> && sizeof(std::iter_value_t<Iterator>) <= 16;
 
 /// A small value that is compared with many elements: a copy, so that it is in a register. Otherwise a place. Not
 /// const: a comparator may take its arguments as elements of the range.
