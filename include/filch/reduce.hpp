@@ -115,18 +115,19 @@ std::optional<Value> reduce(Token const& token, Range&& range, Value init, Op op
   return filch::transform_reduce<Sched>(token, static_cast<Range&&>(range), std::move(init), std::move(op),
                                         std::identity{});
 }
-/// op over init and map(x, y) of the elements x and y of two ranges; without op and map the inner product.
+/// op over init and map(x, y) of the elements x and y of two ranges; without op and map the inner product. (That op
+/// takes two values tells it from the form of one range whose initial value is an iterator.)
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Iterator2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>> &&
+           std::invocable<Op&, Value, Value>
 Value transform_reduce(Iterator first, Sentinel last, Iterator2 first2, Value init, Op op = {}, Map map = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   return detail::transform_reduce<Sched>(never, in, detail::input<Iterator2>{first2, in.length}, std::move(init), op,
                                          map);
 }
-/// The same for the elements of two ranges. Stops at the end of the shorter one. (That op takes two values tells it
-/// from the form of one range whose initial value is a range.)
+/// The same for the elements of two ranges. Stops at the end of the shorter one.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
           class Value, class Op = std::plus<>, class Map = std::multiplies<>>
   requires std::invocable<Map&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Range2>> &&
@@ -163,7 +164,8 @@ std::optional<Value> transform_reduce(Token const& token, Range&& range, Range2&
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Iterator2, class Value,
           class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>> &&
+           std::invocable<Op&, Value, Value>
 std::optional<Value> transform_reduce(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Value init,
                                       Op op = {}, Map map = {}) {
   return detail::until_stopped(token, [&](auto& stop) {

@@ -124,7 +124,8 @@ std::optional<Value> reduce(Token const& token, reproducible_t, Range&& range, V
 /// The same for map(x, y) of the elements x, y of two pairs of iterators, the second one without its end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Iterator2, class Value, class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>> &&
+           std::invocable<Op&, Value, Value>
 Value transform_reduce(reproducible_t, Iterator first, Sentinel last, Iterator2 first2, Value init, Op op = {},
                        Map map = {}) {
   detail::never_stopped never;
@@ -157,7 +158,8 @@ auto transform_reduce(Token const& token, reproducible_t, Args&&... args) {
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Iterator2, class Value,
           class Op = std::plus<>, class Map = std::multiplies<>>
-  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>>
+  requires std::invocable<Map&, std::iter_reference_t<Iterator>, std::iter_reference_t<Iterator2>> &&
+           std::invocable<Op&, Value, Value>
 std::optional<Value> transform_reduce(Token const& token, reproducible_t, Iterator first, Sentinel last,
                                       Iterator2 first2, Value init, Op op = {}, Map map = {}) {
   return detail::until_stopped(token, [&](auto& stop) {

@@ -16,6 +16,16 @@ namespace {
 template <class S> class reductions : public ::testing::Test {};
 TYPED_TEST_SUITE(reductions, algorithm_schedulers, scheduler_names);
 
+TYPED_TEST(reductions, begin_with_values_that_are_iterators) {
+  std::vector<int> v{3, 9, 4};
+  auto const better = [](int* a, int* b) { return *b > *a ? b : a; };
+  auto const address = [](int& x) { return &x; };
+  EXPECT_EQ(*filch::transform_reduce<TypeParam>(v.begin(), v.end(), v.data(), better, address), 9);
+  stop_source const never;
+  EXPECT_EQ(**filch::transform_reduce<TypeParam>(never.get_token(), v.begin(), v.end(), v.data(), better, address),
+            9);
+}
+
 TYPED_TEST(reductions, sum_as_the_standards) {
   in_every_pool<TypeParam>([](std::size_t n) {
     auto const v = numbers(n);
