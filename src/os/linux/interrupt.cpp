@@ -3,6 +3,7 @@
 #include "os/linux/interrupt.hpp"
 
 #include "os/linux/earlier_handler.hpp"
+#include "os/linux/once.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <mutex>
 
 namespace filch::os {
 namespace {
@@ -36,8 +36,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 void on_interrupt(interrupt_handler* f) noexcept {
-  static std::once_flag once;
-  std::call_once(once, [f] {
+  static pthread_once_t flag = PTHREAD_ONCE_INIT;
+  once(flag, [f] {
     call = f;
     struct sigaction mine{};
     mine.sa_sigaction = on_signal;

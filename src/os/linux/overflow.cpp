@@ -3,6 +3,7 @@
 #include "os/linux/overflow.hpp"
 
 #include "os/linux/earlier_handler.hpp"
+#include "os/linux/once.hpp"
 #include "os/linux/thread_end.hpp"
 
 #include <pthread.h>
@@ -13,7 +14,6 @@
 #include <climits>
 #include <csignal>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -131,8 +131,8 @@ bool guarded_stack::report(void const* address) noexcept {
 }
 
 void install_overflow_handler() noexcept {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  static pthread_once_t flag = PTHREAD_ONCE_INIT;
+  once(flag, [] {
     struct sigaction mine{};
     mine.sa_sigaction = on_fault;
     mine.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -2,6 +2,7 @@
 // ../fibers.md, "Giving pages back".
 #include "runtime/fiber/stack_pool.hpp"
 
+#include "os/linux/once.hpp"
 #include "runtime/fiber/checks.hpp"
 #include "runtime/sanitizer.hpp"
 
@@ -19,8 +20,8 @@ bool has_shadow_stack() noexcept {
   constexpr int k_status = 0x5005;  // ARCH_SHSTK_STATUS
   unsigned long features = 0;
   if (syscall(SYS_arch_prctl, k_status, &features) != 0 || (features & 1) == 0) return false;
-  static std::once_flag said;
-  std::call_once(said, [] {
+  static pthread_once_t flag = PTHREAD_ONCE_INIT;
+  os::once(flag, [] {
     std::fputs(
         "filch: shadow stacks are on, and fibers can't change stacks: joins run in order; a scheduler that moves no "
         "code between threads runs in parallel\n",
