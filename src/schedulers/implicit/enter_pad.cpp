@@ -6,7 +6,11 @@
 #include "schedulers/implicit/record.hpp"
 
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 extern "C" {
 void filch_implicit_run_pad(filch::detail::implicit_state*, filch::detail::join_frame const*, _Unwind_Exception*);
@@ -18,19 +22,21 @@ FILCH_API constinit thread_local filch::detail::implicit_state* filch_implicit_o
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
+/// All of them: the functions of the C library leave out its own signals, as that of setuid in another thread.
 class signals_blocked {
  public:
-  signals_blocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
+  signals_blocked() noexcept { set(~std::uint64_t{0}, &before_); }
   signals_blocked(signals_blocked const&) = delete;
   signals_blocked& operator=(signals_blocked const&) = delete;
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~signals_blocked() { set(before_, nullptr); }
 
  private:
-  sigset_t before_;
+  /// The kernel's signal sets have 64 signals.
+  static void set(std::uint64_t mask, std::uint64_t* before) noexcept {
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, sizeof mask);
+  }
+
+  std::uint64_t before_ = 0;
 };
 
 /// The unwinder calls it at the end of the marker's handler. The marker belongs to the record.
