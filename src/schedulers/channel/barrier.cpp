@@ -32,7 +32,8 @@ void channel_team::detach(channel_member& w, channel_detached& t) noexcept {
 
 /// The caller waits until no task of its call is left, and runs its own meanwhile.
 void channel_team::barrier(channel_member& w) noexcept {
-  if (!w.root.is_of_call()) return;  // nobody waits for what such a task detaches
+  // No call waits for what such a task detaches.
+  if (!w.root.is_of_call()) return;
   runtime::exceptions_set_aside const from_what_runs_on_top;
   auto const is_over = [&] { return channels_.to(w.root.place()).is_over(w.root, w.is_counted ? 1 : 0); };
   note(w.index, runtime::trace::kind::waits);
