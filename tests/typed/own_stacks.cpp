@@ -174,6 +174,31 @@ TYPED_TEST(own_stacks, in_a_task_s_frame_may_join) {
   }
 }
 
+TYPED_TEST(own_stacks, keep_exceptions_of_a_scope_s_tasks_until_its_end) {
+  if (is_sanitized) GTEST_SKIP() << "sanitizers are not told of stacks like that";
+  mapped_stack const stack(256 * 1024);
+  typename TypeParam::pool pool({.workers = 2});
+  int caught = 0;
+  bool ran = false;
+  auto body = [&](coroutine& self) {
+    try {
+      filch::scope<TypeParam>([&](auto& s) {
+        s.spawn([] { throw 7; });
+        s.spawn([&] { ran = true; });
+      });
+    } catch (int e) {
+      caught = e;
+    }
+    self.yield();
+  };
+  pool.run([&] {
+    coroutine generator(stack.low(), 256 * 1024, body);
+    generator.resume();
+  });
+  EXPECT_EQ(caught, 7);
+  EXPECT_TRUE(ran);
+}
+
 TYPED_TEST(own_stacks, of_callers_may_join_through_the_default_pool) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers are not told of stacks like that";
   mapped_stack const stack(256 * 1024);

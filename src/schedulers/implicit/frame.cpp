@@ -15,6 +15,7 @@ namespace filch::inline FILCH_ABI::detail {
   worker_ = &fiber_self();
   if (worker_->kind != k_implicit_tag) return;
   auto& w = static_cast<implicit_member&>(*worker_);
+  stack_ = w.offers.own();
   auto const address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
   position_ = address(__builtin_frame_address(0));
   std::uint64_t const high = address(w.stack->memory().high());
@@ -24,9 +25,9 @@ namespace filch::inline FILCH_ABI::detail {
   if (position_ < address(w.stack->memory().low()) || position_ >= high) return;
   // The scope lies above the stack pointer of its function, and below that of the function's caller.
   void const* const elsewhere = runtime::stack_pointer_of_owner(this);
-  rank_ = address(elsewhere ? elsewhere : this);
-  if (rank_ <= position_ || rank_ >= high) return;
-  stack_ = w.offers.own();
+  std::uint64_t const rank = address(elsewhere ? elsewhere : this);
+  if (rank <= position_ || rank >= high) return;
+  rank_ = rank;
   sequence_ = stack_->scopes++;
 }
 
@@ -36,7 +37,7 @@ implicit_frame::where implicit_frame::place_for_next() noexcept {
   fiber_worker& w = fiber_self();
   if (w.kind != k_implicit_tag) return &w == worker_ ? where::here : where::foreign;
   if (static_cast<implicit_member&>(w).offers.own() != stack_) return where::foreign;
-  if (!may_follow_newest()) return where::here;
+  if (rank_ == 0 || !may_follow_newest()) return where::here;
   return waiting_ + offered_ < k_pending_most || make_room() ? where::for_others : where::here;
 }
 

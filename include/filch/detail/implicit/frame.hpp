@@ -69,9 +69,9 @@ class implicit_frame : public fiber_frame<implicit_frame> {
 
   join_counter counter_{};
   fiber_worker* worker_ = nullptr;   // the worker on which the frame began
-  implicit_stack* stack_ = nullptr;  // the stack that it lies on; null: outside implicit's pools
+  implicit_stack* stack_ = nullptr;  // that of its fiber; null: outside implicit's pools
   std::uint64_t position_ = 0;       // an address on that stack, below the frame of its function
-  std::uint64_t rank_ = 0;           // its age among join frames
+  std::uint64_t rank_ = 0;           // its age among join frames; 0: its tasks run where they are spawned
   std::uint64_t sequence_ = 0;       // its number in the order in which the stack's scopes began
   implicit_frame* older_ = nullptr;  // next older and newer in the stack's list of frames with waiting tasks
   implicit_frame* newer_ = nullptr;
