@@ -123,7 +123,9 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     } else if (is_stopped()) {
       return;
     } else if constexpr (!stage<Index>::is_serial) {
-      pass<Index + 1>(number, detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value))));
+      // A copy where the stage returns a reference.
+      item<Index + 1> result = detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value)));
+      pass<Index + 1>(number, std::move(result));
     } else {
       if (std::get<Index>(gates_).enter(number, value)) inside<Index>(number, std::move(value));
     }

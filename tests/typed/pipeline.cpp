@@ -35,6 +35,17 @@ class alone {
   std::atomic<int>& inside_;
 };
 
+TYPED_TEST(pipeline, copies_what_stages_refer_to) {
+  std::vector<std::string> const names{"a", "b", "c"};
+  std::vector<std::string> out;
+  std::size_t next = 0;
+  filch::pipeline<TypeParam>(
+      4, [&]() -> std::optional<std::size_t> { return next < names.size() ? std::optional(next++) : std::nullopt; },
+      [&](std::size_t i) -> std::string const& { return names[i]; },
+      filch::serial_in_order([&](std::string name) { out.push_back(std::move(name)); }));
+  EXPECT_EQ(out, names);
+}
+
 TYPED_TEST(pipeline, keeps_the_order_of_serial_stages) {
   outside_and_in_pools<TypeParam>([] {
     for (std::size_t most : {1u, 2u, 7u, 64u}) {
