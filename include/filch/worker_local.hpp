@@ -148,11 +148,19 @@ template <class Value> class worker_local {
   }
 
   FILCH_COLD Value& make_local() {
-    detail::owned<node> made(new node{make_->make()});
-    // make() may have joined and changed threads, or have called local() itself.
-    node*& place = place_of_caller();
-    if (!place) place = made.release();
-    return own(*place);
+    detail::owned<node> made;
+    for (;;) {
+      // make() and the destructor may join and change threads, and make() may call local() itself.
+      node*& place = place_of_caller();
+      if (place && !made.get()) return own(*place);
+      if (place) {
+        made.reset();
+      } else if (made.get()) {
+        place = made.release();
+      } else {
+        made.reset(new node{make_->make()});
+      }
+    }
   }
 
   template <class Fn> void for_each_node(Fn&& f) {
