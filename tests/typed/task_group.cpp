@@ -568,6 +568,28 @@ TYPED_TEST(task_group, works_in_children_of_fork) {
   });
 }
 
+TYPED_TEST(task_group, of_the_parent_throws_and_goes_on_in_a_child_of_fork) {
+  filch::task_group<TypeParam> group;
+  group.wait();
+  EXPECT_EQ(in_child([&] {
+              group.run([] { throw 3; });
+              int caught = 0;
+              try {
+                group.wait();
+              } catch (int e) {
+                caught = e;
+              }
+              bool ran = false;
+              group.run([&] { ran = true; });
+              bool const all_ran = group.wait();
+              group.cancel();
+              group.run([] {});
+              bool const was_cancelled = !group.wait();
+              return caught == 3 && ran && all_ran && was_cancelled ? 7 : 1;
+            }),
+            7);
+}
+
 /// A random program of groups, futures, joins and exceptions. Returns the number of tasks that it counted.
 template <class S>
 void random_tree(std::uint64_t seed, unsigned depth, filch::task_group<S>& outer, std::atomic<long>& count) {

@@ -86,6 +86,7 @@ class FILCH_API group_core final : task_source {
   group_task* pop() noexcept;
   bool run_one() noexcept;
   void sleep_until_something() noexcept;
+  bool takes_tasks_again() noexcept;
 
   std::unique_ptr<runtime::group_state> state_;
   unsigned (*const worker_index_)() noexcept;

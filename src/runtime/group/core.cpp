@@ -219,7 +219,11 @@ void wake_sleepers(future_word& word) noexcept { os::futex_wake_all(word.futex()
 
 void group_core::failed(std::exception_ptr e) noexcept {
   cancel();
-  if (!has_its_threads()) return;  // in a child of fork() the holder of the lock may not exist
+  if (!has_its_threads()) {
+    std::unique_lock const lock(state_->failing_in_child, std::try_to_lock);
+    if (lock && !state_->first_in_child) state_->first_in_child = std::move(e);
+    return;
+  }
   std::lock_guard const lock(state_->failing);
   if (!state_->first) state_->first = e;
   try {
@@ -237,10 +241,19 @@ bool group_core::is_cancelled() const noexcept {
 
 bool group_core::begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept {
   failures.clear();
-  if (!has_its_threads()) return false;
+  if (!has_its_threads()) {
+    std::unique_lock const lock(state_->failing_in_child, std::try_to_lock);
+    if (lock) first = std::exchange(state_->first_in_child, nullptr);
+    return takes_tasks_again();
+  }
   std::lock_guard const lock(state_->failing);
   failures.swap(state_->failures);
   first = std::exchange(state_->first, nullptr);
+  return takes_tasks_again();
+}
+
+/// Was a task left out since the last time?
+bool group_core::takes_tasks_again() noexcept {
   state_->is_cancelled.set(false);
   bool const has_dropped = state_->has_dropped.get();
   state_->has_dropped.set(false);

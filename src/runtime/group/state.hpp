@@ -82,6 +82,10 @@ struct group_state {
   std::mutex failing;
   std::vector<std::exception_ptr> failures;  // under failing
   std::exception_ptr first;                  // the same; there may be no memory for the others
+  // The same in a child of fork(), where a thread of the parent may hold `failing`. In a child of that child a thread
+  // may hold this one: it is only tried.
+  std::mutex failing_in_child;
+  std::exception_ptr first_in_child;  // under failing_in_child
 };
 
 }  // namespace filch::runtime
