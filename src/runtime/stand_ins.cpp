@@ -7,6 +7,7 @@
 #include "os/linux/overflow.hpp"
 #include "os/linux/processors.hpp"
 #include "runtime/checks.hpp"
+#include "runtime/pools.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -90,6 +91,7 @@ void team::stand_in(unsigned number) noexcept {
     places_.enter_as_stand_in(place);
     bool const has_place = has_memory(place);
     if (has_place) work_as(place, mine.leaves);
+    if (!alive()) child_can_t_go_on();  // its task forked, and another thread of the parent may have the lock
     leave_place(place);
     lock.lock();
     check_counts(s);

@@ -104,7 +104,8 @@ template <bool IsOfCall> void team::help_group(void* p) {
   auto& source = *static_cast<detail::task_source*>(p);
   task_sources& all = source.team_->sources_;
   source.help();
-  all.done(source, IsOfCall);
+  // A child that the task forked ends at the next search for tasks: another thread of its parent may have the lock.
+  if (source.team_->alive()) all.done(source, IsOfCall);
 }
 
 void team::group_has_more(std::uint16_t root, std::uint32_t call) noexcept {
