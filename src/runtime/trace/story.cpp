@@ -3,6 +3,7 @@
 #include "runtime/trace/story.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -15,8 +16,8 @@ namespace {
 struct place_state {
   state now = state::absent;
   state before_sleep = state::absent;
-  std::vector<address> open;  // tasks that run, each on top of the wait of the one before
-  address taken = 0;          // a task, before its fiber runs
+  std::vector<address> open;     // tasks that run, each on top of the wait of the one before
+  std::optional<address> taken;  // a task, before its fiber runs; 0: one of a group
 };
 
 class teller {
@@ -72,8 +73,8 @@ class teller {
 
   void runs(event const& e, place_state& p, address fiber) {
     p.open.clear();
-    if (p.taken != 0) {
-      code_of_[fiber] = std::exchange(p.taken, 0);
+    if (p.taken) {
+      code_of_[fiber] = *std::exchange(p.taken, std::nullopt);
       // The state has begun where the task was taken, or the caller entered.
       if (p.now == state::busy) return;
     }
