@@ -113,7 +113,9 @@ namespace {
 constinit thread_local blocked_workers* innermost = nullptr;
 }  // namespace
 
-blocked_workers::blocked_workers() noexcept : outer_(innermost) {
+// Neither is inlined into code that changes threads in between, where an optimiser of whole programs may keep the
+// variable's address.
+[[gnu::noinline]] blocked_workers::blocked_workers() noexcept : outer_(innermost) {
   innermost = this;
   for (auto const& each : runtime::all_hideables()) {
     runtime::team* const of = each.block();
@@ -123,7 +125,7 @@ blocked_workers::blocked_workers() noexcept : outer_(innermost) {
   }
 }
 
-blocked_workers::~blocked_workers() {
+[[gnu::noinline]] blocked_workers::~blocked_workers() {
   while (number_ > 0) static_cast<runtime::team*>(teams_[--number_])->end_blocking();
   innermost = outer_;
 }
