@@ -76,6 +76,7 @@ void fiber_stack_pool::enter(fiber_stack& s, std::uint64_t faults) noexcept {
 }
 
 bool fiber_stack_pool::trim(fiber_stack& s, std::uint64_t& faults) noexcept {
+  s.too_far_at_ = nullptr;  // its frames are gone
   return trim_if(s, faults, [] { return true; });
 }
 
