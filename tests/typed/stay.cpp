@@ -203,6 +203,7 @@ TYPED_TEST(stay, lets_a_run_of_another_pool_be_parallel) {
           inner.run([&] {
             auto const [a, b] = stolen_join<TypeParam>{}([] { return 1; }, [] { return 2; });
             EXPECT_EQ(a + b, 3);
+            EXPECT_EQ(outer.run([] { return forks_on<filch::serial>(this_thread(), 1); }), 8);
             // Back in the outer pool, where this thread stays.
             if (is_in_outer) {
               EXPECT_EQ(outer.run([] { return forks_on<TypeParam>(this_thread(), 1); }), 8);
