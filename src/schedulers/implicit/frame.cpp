@@ -10,6 +10,16 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+namespace {
+
+/// A newer offer is that of a join whose f this is, or of a scope inside this one, which has not ended.
+void check_newest_is_of(implicit_frame const& scope, implicit_stack& stack) noexcept {
+  implicit_record const& newest = *stack.newest();
+  if (newest.is_join() || newest.scope != &scope) runtime::not_the_scope_s_owner();
+}
+
+}  // namespace
+
 // Never inlined, not even by optimisers of whole programs: its own frame says where its caller's calls are.
 [[gnu::noinline]] void implicit_frame::begin() noexcept {
   worker_ = &fiber_self();
@@ -135,8 +145,7 @@ implicit_frame::waiting* implicit_frame::take_first(implicit_team& team, implici
 /// False: thieves have taken all meanwhile, and the list is empty.
 bool implicit_frame::take_offers_back(implicit_team& team, implicit_member& w) noexcept {
   while (offered_ != 0) {
-    implicit_record const* const newest = stack_->newest();
-    if (newest->is_join() || newest->scope != this) runtime::not_the_scope_s_owner();
+    check_newest_is_of(*this, *stack_);
     if (!team.take_back(w, *stack_)) break;
     auto& task = static_cast<waiting&>(*stack_->record(stack_->number_of_records()).task);
     --offered_;
@@ -182,9 +191,7 @@ void implicit_frame::drain() noexcept {
       w.change.end();
       task.run(task);
     } else {
-      implicit_record const& newest = *stack_->newest();
-      // Offers of a scope inside this one, which has not ended.
-      if (newest.is_join() || newest.scope != this) runtime::not_the_scope_s_owner();
+      check_newest_is_of(*this, *stack_);
       unsigned const stolen = std::exchange(offered_, 0);
       w.change.end();
       counter_.begun_on = w.index;
