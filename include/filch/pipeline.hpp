@@ -117,15 +117,18 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     return true;
   }
 
+  /// A copy where the stage returns a reference.
+  template <std::size_t Index> item<Index + 1> run_stage(item<Index>&& value) {
+    return detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value)));
+  }
+
   template <std::size_t Index> void pass(std::size_t number, item<Index>&& value) {
     if constexpr (Index == k_stages) {
       ends();
     } else if (is_stopped()) {
       return;
     } else if constexpr (!stage<Index>::is_serial) {
-      // A copy where the stage returns a reference.
-      item<Index + 1> result = detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value)));
-      pass<Index + 1>(number, std::move(result));
+      pass<Index + 1>(number, run_stage<Index>(std::move(value)));
     } else {
       if (std::get<Index>(gates_).enter(number, value)) inside<Index>(number, std::move(value));
     }
@@ -133,7 +136,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
 
   /// In a serial stage. The next item gets a task before this one goes on.
   template <std::size_t Index> void inside(std::size_t number, item<Index>&& value) {
-    item<Index + 1> result = detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value)));
+    item<Index + 1> result = run_stage<Index>(std::move(value));
     if (auto follows = std::get<Index>(gates_).leave()) {
       group_.run([this, its = std::move(*follows)]() mutable { inside<Index>(its.first, std::move(its.second)); });
     }
