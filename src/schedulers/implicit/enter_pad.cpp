@@ -5,12 +5,12 @@
 #include "schedulers/implicit/probes.hpp"
 #include "schedulers/implicit/record.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-
-#include <sys/syscall.h>
-#include <unistd.h>
 
 extern "C" {
 void filch_implicit_run_pad(filch::detail::implicit_state*, filch::detail::join_frame const*, _Unwind_Exception*);
