@@ -70,13 +70,10 @@ inline take_number() {
 #ifdef MUTANT_LOOKS_AT_TICKET
   /* Whether the ticket that it took was public, not the scope's oldest. */
   i = (was_public -> 1 : 0);
-#else
-  /* head < split + pending */
-#ifdef MUTANT_FORGETS_THOSE_ELSEWHERE
+#elif defined(MUTANT_FORGETS_THOSE_ELSEWHERE)
   i = (elsewhere == 0 && first < split -> 1 : 0);
 #else
-  i = (first < split + elsewhere -> 1 : 0);
-#endif
+  i = (first < split + elsewhere -> 1 : 0);  /* head < split + pending */
 #endif
   if
 #ifndef MUTANT_OWNER_COUNTS_PLAINLY
