@@ -1,6 +1,7 @@
 /* A worker that waits in a join runs only tasks that its thief offers, and sleeps. Total store order.
 
-   Checked: no sleeper misses a public task that it may run, no joiner its result; the count of sleepers is right.
+   Checked: no sleeper misses a public task that it may run, no joiner its result; the count of sleepers is right; the
+   joiner runs no task that was forked after its own had ended.
 
    There are three workers: a joiner, whose task the thief runs; the thief, which forks public tasks in that task and,
    after it, in tasks that it finds elsewhere; and an idle worker. */
@@ -41,6 +42,8 @@ bool busy[PROCS];
 bool downwards;      /* the order in which a waker looks at workers depends on their numbers */
 bool left;           /* the joiner has its result and is elsewhere */
 bool finished;       /* the thief has nothing more to offer */
+bool told;           /* the joiner's task has ended */
+bool late[SLOTS];    /* forked after that */
 
 #define MAY_RUN_IT(what) ((what) != AWAKE)
 #define NTH(n) (downwards -> PROCS - 1 - (n) : (n))
@@ -76,6 +79,23 @@ inline pass_on(me, n, found) {
   found = 0
 }
 
+/* The second half of the re-check: `found` stays b if the task may be run. */
+#ifdef MUTANT_RUNS_WHAT_IS_FORKED_LATER
+#define MAY_LEAPFROG(me, n, found, b) skip
+#else
+#define MAY_LEAPFROG(me, n, found, b) \
+  if \
+  :: me == JOINER -> \
+     LOAD(me, JOINED, n); \
+     if \
+     :: n == DONE -> found = SLOTS \
+     :: else \
+     fi; \
+     n = 0 \
+  :: else \
+  fi
+#endif
+
 /* One attempt; b is SLOTS afterwards if it came to nothing. */
 inline steal_and_run(me, b, found, n) {
   LOAD(me, BOT, b);
@@ -94,8 +114,13 @@ inline steal_and_run(me, b, found, n) {
   :: b < SLOTS ->
      LOAD(me, BOT, found);
      if
-     :: found != b -> STORE_BACK(me, STATE(b), TASK); b = SLOTS
+     :: found != b -> skip
+     :: else -> found = b; MAY_LEAPFROG(me, n, found, b)
+     fi;
+     if
+     :: found != b -> STORE_BACK(me, STATE(b), TASK); b = SLOTS; pass_on(me, n, found)
      :: else ->
+        assert(me != JOINER || !late[b]);
         STORE(me, STATE(b), STOLEN);
         STORE_SC(me, BOT, b + 1);
         pass_on(me, n, found);
@@ -161,12 +186,11 @@ proctype joiner() {
 
 proctype thief() {
   byte t, top, forked, s, n;
-  bool told;
 
   do
   :: top < SLOTS && forked < FORKS ->
      t = top;
-     atomic { top++; forked++ };
+     atomic { top++; forked++; late[t] = told };
      STORE_SC(THIEF, STATE(t), TASK);
      task_is_public(THIEF, n, s);
      if

@@ -26,6 +26,11 @@ void team::pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noe
     counters_[me].wakeups.bump();
     return true;
   }));
+  pass_on_groups(me);
+}
+
+inline void team::pass_on_groups(unsigned me) noexcept {
+  if (idle_.anybody() && sources_.any_with_tasks({k_any_root, 0}) && idle_.wake_one()) counters_[me].wakeups.bump();
 }
 
 inline bool team::task_is_public(unsigned worker, std::uint16_t root) noexcept {

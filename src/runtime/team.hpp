@@ -125,6 +125,8 @@ class team {
   virtual void ask_everybody(unsigned me) noexcept = 0;
   /// Is there a task that could be stolen?
   virtual bool sees_work(unsigned me) const noexcept = 0;
+  /// Worker `me` was woken, and leaves without a look: another one looks.
+  virtual void hand_on_wakeup(unsigned me) noexcept;
   virtual std::uint64_t forks_of(unsigned worker) const noexcept = 0;
   /// Worker `me` is about to take a task of a group, or pauses: has it nothing else to do, and will it get nothing?
   virtual bool is_free_for_call(unsigned) { return true; }
@@ -147,9 +149,12 @@ class team {
   /// Searches, runs tasks, and sleeps if there are none, until `stop`. The thread that sets `stop` then wakes `me`.
   void work_until(unsigned me, stop_flag const& stop);
 
-  /// Wakes one sleeper for the tasks of a worker i for which offers(i) holds; root_of(i) is their root.
+  /// Wakes one sleeper for the tasks of a worker i for which offers(i) holds; root_of(i) is their root. And one for
+  /// tasks of groups.
   template <class Offers, class RootOf>
   void pass_on(unsigned me, Offers const& offers, RootOf const& root_of) noexcept;
+  /// The same for the tasks of groups, for which worker `me` may have been woken before it took another task.
+  void pass_on_groups(unsigned me) noexcept;
   /// For schedulers whose callers sleep only in their joins.
   static std::uint16_t no_root(unsigned) noexcept { return k_any_root; }
 

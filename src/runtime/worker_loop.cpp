@@ -36,6 +36,7 @@ void team::thread_main(unsigned me) {
     }
   }
   work_as(me, stopping_);
+  if (!alive()) child_can_t_go_on();  // a task that the pool's end began may have forked
 }
 
 void team::work_as(unsigned me, stop_flag const& stop) {
@@ -119,8 +120,10 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   idle_.has_work(me);
   // The wake-up may have been for an offer: another worker looks for it. A caller's was for its own call, which is
   // done.
-  if (was_woken && !places_.is_callers(me) && idle_.anybody()) static_cast<void>(idle_.wake_one());
+  if (was_woken && !places_.is_callers(me) && idle_.anybody()) hand_on_wakeup(me);
 }
+
+void team::hand_on_wakeup(unsigned) noexcept { static_cast<void>(idle_.wake_one()); }
 
 void team::pause_between_looks(unsigned looks) const noexcept {
   // The victim itself may need this processor.

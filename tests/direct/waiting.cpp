@@ -1,9 +1,14 @@
 // A worker in a join whose task is stolen: it leapfrogs, sleeps, and is woken.
 #include "counted.hpp"
+#include "eventually.hpp"
+#include "scale.hpp"
 #include "stealing.hpp"
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace filch_test {
 namespace {
@@ -15,6 +20,30 @@ TEST(waiting, runs_the_forks_of_its_thief) {
   filch::direct::pool pool({.workers = 2});
   expect_owner_runs_what_thief_forks<S>(pool);
   EXPECT_GE(pool.stats().steals, 2u);
+}
+
+/// The call of the thread, on threads that call the pool; 0 on its own threads.
+thread_local int own_call = 0;
+
+void tree_of(int call, int depth, std::atomic<long>& foreign) {
+  if (own_call != 0 && own_call != call) foreign.fetch_add(1, std::memory_order_relaxed);
+  if (depth == 0) return work_for(std::chrono::microseconds(1));
+  filch::join<S>([&] { tree_of(call, depth - 1, foreign); }, [&] { tree_of(call, depth - 1, foreign); });
+}
+
+// The pool's thread takes a task of one call, ends it, and takes one of the other.
+TEST(waiting, runs_nothing_of_another_call) {
+  filch::direct::pool pool({.workers = 2});
+  std::atomic<long> foreign{0};
+  auto const caller = [&](int call) {
+    own_call = call;
+    for (std::size_t round = 0; round < scaled(6'000); ++round) pool.run([&] { tree_of(call, 6, foreign); });
+    own_call = 0;
+  };
+  std::thread other([&] { caller(2); });
+  caller(1);
+  other.join();
+  EXPECT_EQ(foreign, 0);
 }
 
 TEST(waiting, nests_as_deep_as_the_tasks_do) {

@@ -53,11 +53,12 @@ class direct_task_state {
   /// In publish(), before public_end passes the descriptor. edge direct-1: release, the closure.
   void publish() noexcept { store(direct_state::task, std::memory_order_release); }
   /// At the join of a public task: takes it, whatever its state is. Returns that state.
-  /// edge direct-1, direct-2: acquire, what a thief did that gave the task back, or finished it.
+  /// edge direct-1, direct-2, entry-5: acquire, what a thief did that gave the task back, stole or finished it.
   direct_state take_back() noexcept {
     return static_cast<direct_state>(word_.exchange(value(direct_state::empty), std::memory_order_acq_rel));
   }
-  /// While it waits for a thief. edge direct-1, direct-2: acquire, as take_back().
+  /// While it waits for a thief, and before it runs one of the thief's tasks.
+  /// edge direct-1, direct-2, entry-5: acquire, as take_back().
   direct_state peek() const noexcept { return load(std::memory_order_acquire); }
   /// Before it sleeps in a join: asks the thief for a wake-up.
   /// edge direct-6: release, the owner's announcement; pairs with finish(). The load is seq_cst, after the
@@ -103,8 +104,8 @@ class direct_task_state {
   /// edge direct-1: release, the task as it was. seq_cst for idle-1: it is a new offer, which a sleeper may have
   /// missed.
   void give_back() noexcept { store(direct_state::task, std::memory_order_seq_cst); }
-  /// After a claim whose re-check passed. relaxed: the owner reads the index from it, and waits for more than that.
-  void steal(unsigned thief) noexcept { store(stolen_by(thief), std::memory_order_relaxed); }
+  /// After a claim whose re-check passed. edge entry-5: release, the thief's place. The owner steals from it.
+  void steal(unsigned thief) noexcept { store(stolen_by(thief), std::memory_order_release); }
   /// The outcome lies in the payload. The task may be gone afterwards.
   /// edge direct-2: release, the outcome. edge direct-6: acquire, the announcement of an owner that sleeps.
   direct_finish finish(bool returned) noexcept {

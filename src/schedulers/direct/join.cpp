@@ -83,7 +83,7 @@ direct_state direct_team::wait_for_thief(direct_member& w, direct_task& t, unsig
       if (sleepers().anybody()) pass_on(w);
       return state;
     }
-    if (w.lone_waits == 0 && steal_from(*members_[thief], w) == steal_outcome::ran) {
+    if (w.lone_waits == 0 && steal_from(*members_[thief], w, &t) == steal_outcome::ran) {
       counted(w.index).leapfrogs.bump();
       looks = 0;
     } else if (++looks < (oversubscribed() ? k_looks_oversubscribed : k_looks_before_sleep)) {

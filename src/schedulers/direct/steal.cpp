@@ -9,7 +9,7 @@ namespace filch::inline FILCH_ABI::detail {
 bool direct_team::steal_and_run(unsigned index) {
   direct_member& me = *members_[index];
   if (all().any_in_use(me.random.next(), [&](unsigned victim) {
-        return victim != index && steal_from(*members_[victim], me) == steal_outcome::ran;
+        return victim != index && steal_from(*members_[victim], me, nullptr) == steal_outcome::ran;
       })) {
     return true;
   }
@@ -17,7 +17,9 @@ bool direct_team::steal_and_run(unsigned index) {
   return false;
 }
 
-steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) noexcept {
+/// `awaited`: the task for whose end this worker waits, if it does: what the victim forks after that end is not for
+/// it.
+steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me, direct_task const* awaited) noexcept {
   direct_task* const t = victim.bot.look();
   direct_claim const claim = t < victim.public_end.look() ? t->state.claim() : direct_claim::no_task;
   if (claim != direct_claim::claimed) {
@@ -28,9 +30,11 @@ steal_outcome direct_team::steal_from(direct_member& victim, direct_member& me) 
   check_worker(me, me.top);
   check_task(victim, *t);
   // The re-check: `bot` was read before the claim. If it points elsewhere now, this is a later task in the same place
-  // with unstolen ones below it, and the thief may not move `bot`.
-  if (!victim.bot.is_at(t)) {
+  // with unstolen ones below it, and the thief may not move `bot`. The awaited task's end precedes what its thief
+  // offers afterwards, so after the claim it is seen.
+  if (!victim.bot.is_at(t) || (awaited != nullptr && is_done(awaited->state.peek()))) {
     t->state.give_back();
+    if (sleepers().anybody()) pass_on(me);
     counted(me.index).backoffs.bump();
     return steal_outcome::backed_off;
   }
@@ -87,6 +91,12 @@ void direct_team::ask_everybody(unsigned me) noexcept {
   all().each_in_use([&](unsigned i) {
     if (i != me) members_[i]->split.request();
   });
+}
+
+/// The wake-up may have been for tasks that only a worker in a join takes, of those that still sleep.
+void direct_team::hand_on_wakeup(unsigned me) noexcept {
+  pass_on(*members_[me]);
+  team::hand_on_wakeup(me);
 }
 
 bool direct_team::sees_work(unsigned me) const noexcept {

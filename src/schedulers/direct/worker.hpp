@@ -76,6 +76,7 @@ class direct_team final : public runtime::team {
   bool steal_and_run(unsigned me) override;
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
+  void hand_on_wakeup(unsigned me) noexcept override;
   void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
   std::byte* unused_above(unsigned me) noexcept override;
@@ -91,7 +92,7 @@ class direct_team final : public runtime::team {
   direct_state wait_for_thief(direct_member& w, direct_task& t, unsigned thief) noexcept;
   void sleep_until_done(direct_member& w, direct_task& t, unsigned thief) noexcept;
   // Thief.
-  steal_outcome steal_from(direct_member& victim, direct_member& me) noexcept;
+  steal_outcome steal_from(direct_member& victim, direct_member& me, direct_task const* awaited) noexcept;
   bool offers_task(direct_member const& victim) const noexcept;
   void pass_on(direct_member const& me) noexcept;
 
