@@ -32,6 +32,7 @@ class places {
   bool is_callers(unsigned place) const noexcept {
     return place == 0 || (place > threads_ && place < threads_ + k_callers);
   }
+  bool is_stand_ins(unsigned place) const noexcept { return place >= stand_in(0); }
   /// The root of the tasks that the worker at that place may take.
   std::uint16_t root_limit(unsigned place) const noexcept {
     return is_callers(place) ? static_cast<std::uint16_t>(place) : k_any_root;

@@ -1,4 +1,6 @@
 // Detached tasks that a caller leaves, and barriers of several calls at once.
+#include <filch/blocking.hpp>
+
 #include "channel/another_call.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -91,6 +93,22 @@ TEST(detached_tasks, that_were_left_do_not_hold_up_the_next_call) {
     });
     next_is_over.open();
     EXPECT_TRUE(eventually([&] { return ran == 2; }));
+  }
+}
+
+TEST(detached_tasks, of_a_pool_s_only_worker_end_before_the_call_returns_on_a_stand_in_too) {
+  S::pool pool({.workers = 1});
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> ran{0};
+    pool.run([&] {
+      S::detach([&] {
+        work_for(std::chrono::milliseconds(2));
+        ++ran;
+      });
+      // A stand-in requests the task meanwhile, and gets it afterwards.
+      filch::blocking([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+    });
+    EXPECT_EQ(ran, 1);
   }
 }
 

@@ -30,12 +30,16 @@ void channel_team::detach(channel_member& w, channel_detached& t) noexcept {
   if (w.doorbell.is_requested()) serve(w);
 }
 
+/// Has no other worker a detached task of the call?
+bool channel_team::call_is_over(channel_member const& w) noexcept {
+  return channels_.to(w.root.place()).is_over(w.root, w.is_counted ? 1 : 0);
+}
+
 /// The caller waits until no task of its call is left, and runs its own meanwhile.
 void channel_team::barrier(channel_member& w) noexcept {
   // No call waits for what such a task detaches.
   if (!w.root.is_of_call()) return;
   runtime::exceptions_set_aside const from_what_runs_on_top;
-  auto const is_over = [&] { return channels_.to(w.root.place()).is_over(w.root, w.is_counted ? 1 : 0); };
   note(w.index, runtime::trace::kind::waits);
   for (unsigned searches = 0;;) {
     if (!alive()) runtime::child_can_t_go_on();
@@ -44,7 +48,7 @@ void channel_team::barrier(channel_member& w) noexcept {
       continue;
     }
     check(w);
-    if (is_over()) break;
+    if (call_is_over(w)) break;
     if (w.doorbell.is_requested()) serve(w);
     request_tasks(w, w.last_victim);
     if (++searches < searches_before_sleep()) {
@@ -55,7 +59,7 @@ void channel_team::barrier(channel_member& w) noexcept {
     sleepers().announce_for(w.index, w.index);
     request_from_all(w);
     // edge channel-5, channel-6: both looks after the announcement.
-    if (is_over() || !w.own->tasks.is_unanswered()) {
+    if (call_is_over(w) || !w.own->tasks.is_unanswered()) {
       sleepers().retract(w.index);
     } else {
       counted(w.index).sleeps.bump();
@@ -120,20 +124,23 @@ bool channel_team::take_left(channel_member& w) noexcept {
   return true;
 }
 
-/// At the end of a call, or of a thread. A caller leaves its detached tasks to the pool's threads; in a pool without
-/// threads it runs them. In a child of fork() they are the parent's, which runs them.
+/// At the end of a call, or of a thread. A caller leaves its detached tasks to the pool's threads. In a pool without
+/// threads it runs them, and waits for those that a stand-in has. A thread runs what is left at the pool's end, a
+/// stand-in, which leaves before that, its own. In a child of fork() they are the parent's, which runs them.
 void channel_team::leave_detached(channel_member& w) noexcept {
   if (!alive()) return;
-  if (all().is_callers(w.index) && has_threads()) {
+  bool const is_callers = all().is_callers(w.index);
+  if (is_callers && has_threads()) {
     if (w.detached.is_empty()) return;
     channels_.left().put(std::exchange(w.detached, {}));
     if (sleepers().wake_one()) counted(w.index).wakeups.bump();
     return;
   }
   runtime::exceptions_set_aside const callers;
-  while (run_detached(w) || take_left(w)) {
+  while (run_detached(w) || (!all().is_stand_ins(w.index) && take_left(w))) {
     if (!alive()) return;
   }
+  if (is_callers && !call_is_over(w)) barrier(w);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

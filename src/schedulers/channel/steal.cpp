@@ -161,6 +161,7 @@ bool channel_team::receive(channel_member& w) noexcept {
   w.received.detached = {};
   // It may have been woken for these.
   if (channels_.left().has_some() && sleepers().wake_one()) counted(w.index).wakeups.bump();
+  pass_on_groups(w.index);
   return !w.received.is_empty();
 }
 

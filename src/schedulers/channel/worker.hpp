@@ -174,6 +174,7 @@ class channel_team final : public runtime::team {
   // Detached tasks.
   bool run_detached(channel_member& w) noexcept;
   bool take_left(channel_member& w) noexcept;
+  bool call_is_over(channel_member const& w) noexcept;
   void leave_detached(channel_member& w) noexcept;
   void add_to_call(channel_member& w) noexcept;
   void subtract_from_call(channel_member& w) noexcept;
