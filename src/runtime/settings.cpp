@@ -108,6 +108,7 @@ std::size_t parse_size(std::string const& setting, std::string const& text) {
 }
 
 settings resolve(pool_options const& options) {
+  count_forks();  // first: what is asked for below holds locks that are not made new in a child
   settings s{};
   s.processors = os::allowed_processors();
   unsigned const quota = os::processor_quota();

@@ -75,6 +75,14 @@ TEST(a_child_of_fork, ends_with_a_line_when_it_returns_to_a_wait) {
   EXPECT_TRUE(e.says("child of fork()")) << e;
 }
 
+TEST(a_child_of_fork, ends_with_a_line_when_it_ends_a_thread_of_its_parents_pool) {
+  auto const e = run("fork-at-the-end-of-a-pool");
+  EXPECT_EQ(e.exit_code, 0) << e;
+  EXPECT_EQ(e.out, "child was killed by 6\n") << e;
+  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_TRUE(e.says("child of fork()")) << e;
+}
+
 TEST(a_child_of_fork, leaves_detached_tasks_to_its_parent) {
   expect_quiet_end(run("fork-beside-detached-and-return"), 0, "child exited with 5\nparent: 3\n");
 }

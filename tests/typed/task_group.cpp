@@ -590,6 +590,28 @@ TYPED_TEST(task_group, of_the_parent_throws_and_goes_on_in_a_child_of_fork) {
             7);
 }
 
+TYPED_TEST(task_group, that_failed_before_a_fork_throws_in_the_child) {
+  using pool_type = typename TypeParam::pool;
+  pool_type pool({.workers = 2});
+  pool.run([] {
+    filch::task_group<TypeParam> group;
+    group.run([] { throw 3; });
+    // Until the other worker has run it. A child in which it runs ends.
+    EXPECT_TRUE(eventually([&] {
+      return in_child([&] {
+               int caught = 0;
+               try {
+                 group.wait();
+               } catch (int e) {
+                 caught = e;
+               }
+               return caught == 3 && group.exceptions().size() == 1 && group.wait() ? 7 : 1;
+             }) == 7;
+    }));
+    EXPECT_THROW(group.wait(), int);
+  });
+}
+
 /// A random program of groups, futures, joins and exceptions. Returns the number of tasks that it counted.
 template <class S>
 void random_tree(std::uint64_t seed, unsigned depth, filch::task_group<S>& outer, std::atomic<long>& count) {

@@ -28,6 +28,14 @@ namespace {
 
 // A waiter spins for about as long as a wake-up would take, then sleeps.
 constexpr unsigned k_looks_before_sleep = 200;
+
+void append(std::vector<std::exception_ptr>& failures, std::exception_ptr e) noexcept {
+  try {
+    failures.push_back(std::move(e));
+  } catch (std::bad_alloc const&) {  // wait() throws the first one
+    drop_caught_exception();
+  }
+}
 // Tasks that run at once, each inside another one.
 constexpr int k_most_nested = 128;
 
@@ -226,11 +234,7 @@ void group_core::failed(std::exception_ptr e) noexcept {
   }
   std::lock_guard const lock(state_->failing);
   if (!state_->first) state_->first = e;
-  try {
-    state_->failures.push_back(std::move(e));
-  } catch (std::bad_alloc const&) {  // wait() throws the first one
-    drop_caught_exception();
-  }
+  append(state_->failures, std::move(e));
 }
 
 void group_core::cancel() noexcept { state_->is_cancelled.set(true); }
@@ -242,8 +246,17 @@ bool group_core::is_cancelled() const noexcept {
 bool group_core::begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept {
   failures.clear();
   if (!has_its_threads()) {
+    // Tasks that had failed before the fork count, unless a thread of the parent was adding one.
+    std::unique_lock const of_parent(state_->failing, std::try_to_lock);
+    if (of_parent) {
+      failures.swap(state_->failures);
+      first = std::exchange(state_->first, nullptr);
+    }
     std::unique_lock const lock(state_->failing_in_child, std::try_to_lock);
-    if (lock) first = std::exchange(state_->first_in_child, nullptr);
+    std::exception_ptr in_child;
+    if (lock) in_child = std::exchange(state_->first_in_child, nullptr);
+    if (in_child) append(failures, in_child);
+    if (!first) first = std::move(in_child);
     return takes_tasks_again();
   }
   std::lock_guard const lock(state_->failing);

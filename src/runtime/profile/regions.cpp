@@ -11,7 +11,8 @@ namespace {
 namespace profiling = runtime::profile;
 
 bool is_on() {
-  // First: a child of fork() would wait for a thread that was at the line below.
+  // First: a child of fork() would wait for a thread that was at the last line.
+  runtime::count_forks();
   if (runtime::fork_generation() != 0) return false;
   static bool const is_asked_for = profiling::is_asked_for();
   return is_asked_for;

@@ -159,6 +159,30 @@ scenario const detached{"fork-beside-detached-and-return", [](int) {
                           std::printf("parent: %d\n", ran);
                         }};
 
+// By a task that a pool's thread has begun before the pool's end, and that forks while the end waits for it.
+scenario const at_the_end{"fork-at-the-end-of-a-pool", [](int) {
+                            using filch::channel;
+                            std::atomic<bool> ends{false};
+                            filch_test::gate begun;
+                            pid_t child = -1;
+                            {
+                              channel::pool pool({.workers = 2});
+                              pool.run([&] {
+                                channel::detach([&] {
+                                  begun.open();
+                                  if (!filch_test::eventually([&] { return ends && is_asleep(getpid()); })) return;
+                                  child = fork_now();
+                                });
+                                static_cast<void>(filch_test::eventually([&] {
+                                  channel::poll();
+                                  return begun.is_open();
+                                }));
+                              });
+                              ends = true;
+                            }
+                            wait_for(child);
+                          }};
+
 scenario const generations{"fork-chain", [](int depth) {
                              auto const next = [](auto const& self, int left) -> bool {
                                if (fib(15) != 610) return false;
