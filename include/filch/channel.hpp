@@ -120,8 +120,8 @@ struct channel {
     }
   }
   /// The full task barrier: runs tasks until no task of this call of pool.run is left, detached or not. Tasks of
-  /// other callers are not waited for. Continues on the calling thread. Outside all pools, and in filch::stay, does
-  /// nothing.
+  /// other callers are not waited for. Continues on the calling thread. Outside all pools, in filch::stay, and in a
+  /// task that is of no call, does nothing.
   ///   * Call it in the function that was handed to pool.run, outside of joins, scopes and detached tasks.
   ///     Elsewhere it waits for tasks that wait for its caller.
   ///   * Do not call it in another pool's run inside that function: tasks would run on the stack of that pool.

@@ -33,8 +33,8 @@ template <scheduler Sched> class spawner {
 
   /// Returns when all spawned tasks have ended. Throws the exception of the earliest spawned task that threw. More
   /// tasks may be spawned afterwards.
-  /// Only the body may call it. Inside f of a join the join's g is the newest task, and the program may end with a
-  /// one-line message.
+  /// Only the body may call it, outside of joins and of other scopes. Inside f of a join the join's g is the newest
+  /// task, inside another scope that one's tasks are: there the program may end with a one-line message.
   /// Continues where `join` may. Cost where nothing was stolen: a few loads, and a call of each waiting task.
   void sync() { frame_.sync(); }
 

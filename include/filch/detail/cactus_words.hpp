@@ -38,8 +38,8 @@ class cactus_begun {
  public:
   /// Taker of a ticket. edge cactus-5: acquire, the task; release, the tasks known here, to later takers of tickets.
   unsigned begin_next() noexcept { return begun_.fetch_add(1, std::memory_order_acq_rel); }
-  /// Owner, while no ticket was ever public, so that no thief has one. relaxed: seen with the ticket that is public
-  /// next.
+  /// Owner, while every ticket that was ever public is taken back, so that no thief has one. relaxed: seen with the
+  /// ticket that is public next.
   unsigned begin_next_alone() noexcept {
     unsigned const number = begun_.load(std::memory_order_relaxed);
     begun_.store(number + 1, std::memory_order_relaxed);

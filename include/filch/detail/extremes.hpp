@@ -29,14 +29,15 @@ FILCH_INLINE bool is_better(Comp& comp, Best&& best, Element&& x) {
 }
 
 /// Keeps the positions of the extremes Which... of its elements; also their values where the range makes its elements
-/// at each access, so that each is made once. A reference to something else is compared as such: it may have a
-/// derived type.
+/// at each access, so that each is made once. But keys that a projection refers to are compared as references: they
+/// may have a derived type. Numbers have none.
 template <class Iterator, class Comp, class Proj, extreme... Which> struct extreme_piece {
   static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
   using key = std::invoke_result_t<Proj&, std::iter_reference_t<Iterator>>;
   using value = std::remove_cvref_t<key>;
   static constexpr bool keeps_values = !std::is_reference_v<std::iter_reference_t<Iterator>> &&
-                                       !std::is_lvalue_reference_v<key> && std::copy_constructible<value>;
+                                       (!std::is_lvalue_reference_v<key> || std::is_arithmetic_v<value>) &&
+                                       std::copy_constructible<value>;
   elements<Iterator, Proj> in;
   body_of<Comp, key, key> comp;
   std::size_t best[sizeof...(Which)];

@@ -9,8 +9,7 @@ namespace filch::os {
 class earlier_handler {
  public:
   /// Installs `mine` for the signal, and keeps the handler before. A signal that comes meanwhile reaches one of both.
-  /// Nothing is done where `mine` is installed already: std::call_once calls this again in a child that was forked
-  /// meanwhile.
+  /// Nothing is done where `mine` is installed already: a child that was forked meanwhile calls this again.
   void replace_by(int signal, struct sigaction const& mine) noexcept;
 
   enum class [[nodiscard]] outcome {
