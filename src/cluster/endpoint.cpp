@@ -47,7 +47,8 @@ look_result endpoint::poll(task_deque& mine, std::size_t spare, bool may_request
 look_result endpoint::poll_in_task(task_deque& mine, std::size_t spare) {
   std::unique_lock const lock(mutex_, std::try_to_lock);
   if (!lock) return look_result::idle;
-  look(mine, spare, true, look_weight::working, arrivals::stay);
+  // It takes no task, and so it requests none: two ranks in long tasks would send one task to and fro.
+  look(mine, spare, false, look_weight::working, arrivals::stay);
   return requests_.take_was_requested() ? look_result::requested : look_result::idle;
 }
 

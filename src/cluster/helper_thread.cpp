@@ -1,4 +1,4 @@
-// A rank's helper thread: in a run it calls idle workers of the pool to help the main loop, which may be in a long
+// A rank's helper thread: in a run it enters the pool to help the main loop, which may be in a long
 // task. Called by filch/cluster.hpp. Protocol: protocol.md, "Helpers".
 #include "cluster/endpoint.hpp"
 #include "cluster/ticker.hpp"

@@ -47,7 +47,8 @@ void rank_worker::poll(std::size_t spare) {
 }
 
 void rank_worker::poll_in_task() {
-  timed_poll([this] { return complete(endpoint_).poll_in_task(tasks, tasks.size()); });
+  // A task may catch the exception; what was lost stays lost.
+  or_lose_tasks([this] { timed_poll([this] { return complete(endpoint_).poll_in_task(tasks, tasks.size()); }); });
 }
 
 bool rank_worker::block_is_over() noexcept {

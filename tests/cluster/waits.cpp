@@ -1,6 +1,7 @@
 // Waits for futures, while halves that were split off run elsewhere.
 #include "eventually.hpp"
 #include "network.hpp"
+#include "scale.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
@@ -117,6 +118,58 @@ TYPED_TEST(cluster_waits, for_a_half_that_has_begun_may_be_in_the_body_of_a_scop
 }
 TYPED_TEST(cluster_waits, for_a_half_that_has_begun_may_be_in_a_stolen_side_of_a_join) {
   expect_one_hundred_and_eleven<TypeParam, &gets_in_a_stolen_g<TypeParam>>();
+}
+
+// A part of a task waits for an older child, whose join waits for a part of its own. Under `channel` the first part
+// could begin on top of that join.
+struct gates {
+  gate child_began;
+  gate g_of_child_began;
+  gate g_of_first_began;
+};
+gates* order = nullptr;
+
+/// Answers thieves until the gate is open, for so long at most. Is it?
+template <class S> bool join_until(gate const& g, std::chrono::milliseconds at_most = std::chrono::seconds(30)) {
+  return eventually(
+      [&] {
+        filch::join<S>([] {}, [] {});
+        return g.is_open();
+      },
+      at_most);
+}
+template <class S> long child(filch::rank&) {
+  order->child_began.open();
+  if (!steals<S>) return 1;
+  filch::join<S>([] { EXPECT_TRUE(join_until<S>(order->g_of_child_began)); },
+                 [] {
+                   order->g_of_child_began.open();
+                   EXPECT_TRUE(order->g_of_first_began.pass());
+                 });
+  return 1;
+}
+template <class S> long gets_in_a_part(filch::rank& here) {
+  auto f = here.async<&child<S>>();
+  if (!steals<S>) return f.get();
+  work_until<S>(here, [] { return order->child_began.is_open(); });
+  EXPECT_TRUE(order->g_of_child_began.pass());
+  long result = 0;
+  // A worker may take the second part meanwhile.
+  filch::join<S>([] { static_cast<void>(join_until<S>(order->g_of_first_began, k_a_while)); },
+                 [&] {
+                   order->g_of_first_began.open();
+                   result = f.get();
+                 });
+  return result;
+}
+
+TYPED_TEST(cluster_waits, in_a_part_of_a_task_may_be_for_a_child_in_a_join) {
+  for (std::size_t round = 0; round < scaled(20) && !this->HasFailure(); ++round) {
+    gates now;
+    order = &now;
+    on_ranks<TypeParam>(1, 3, 1,
+                        [](auto& c) { EXPECT_EQ((c.template fold<&gets_in_a_part<TypeParam>>(std::plus<>())), 1); });
+  }
 }
 
 long opens(filch::rank&, std::uintptr_t address) {

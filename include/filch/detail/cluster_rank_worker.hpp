@@ -5,6 +5,7 @@
 
 #include <filch/detail/cluster_endpoint.hpp>
 #include <filch/detail/cluster_pace.hpp>
+#include <filch/detail/lone_waits.hpp>
 
 #include <chrono>
 #include <functional>
@@ -198,7 +199,7 @@ template <class Sched> bool rank_worker::help(endpoint_interface& e) {
 }
 
 /// A thread of a rank with several workers. It sleeps most of the time. While the main loop has tasks, it calls
-/// `help`, which runs on a worker of the pool that has none.
+/// `help`, in which it is a worker of the pool, at a caller's place.
 class FILCH_API helper_thread {
  public:
   /// `help` returns whether there was any. Throws setup_error where the system refuses a thread.
@@ -284,7 +285,13 @@ template <class Sched> FILCH_INLINE void rank_worker::step(typename Sched::frame
     poll(tasks.size() - 1);
   if (Sched::wanted() && tasks.size() > 1) [[unlikely]]
     split<Sched>(frame);
-  run_newest();
+  if constexpr (requires { Sched::group_tasks(); }) {
+    // A part of this task that is stolen may wait for an older one. So it must not begin on top of that one's join.
+    lone_waits_here const alone(Sched::group_tasks());
+    run_newest();
+  } else {
+    run_newest();
+  }
 }
 
 template <class Sched> void rank_worker::split(typename Sched::frame& frame) {
