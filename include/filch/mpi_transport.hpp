@@ -25,6 +25,9 @@ class FILCH_API mpi_transport {
 
   /// See filch::transport.
   void begin_cluster() noexcept;
+  /// Waits until MPI has sent what it was given, for five seconds at most: some MPIs send only inside of calls, and
+  /// the next rank waits for this one's last message.
+  void end_cluster();
   /// See filch::transport.
   int rank() const noexcept;
   /// See filch::transport.

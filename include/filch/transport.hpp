@@ -54,6 +54,8 @@ class FILCH_API any_transport {
   /// The address of the transport that it stands for.
   virtual void const* address() const noexcept { return this; }
   virtual void begin_cluster() {}
+  /// All ranks have said that they leave. Waits until this rank's own messages are on their way.
+  virtual void end_cluster() {}
   virtual int rank() const noexcept = 0;
   virtual int ranks() const noexcept = 0;
   virtual void send(int to, message m) = 0;
@@ -67,6 +69,9 @@ template <transport Type> class transport_of final : public any_transport {
   void const* address() const noexcept override { return std::addressof(transport_); }
   void begin_cluster() override {
     if constexpr (requires { transport_.begin_cluster(); }) transport_.begin_cluster();
+  }
+  void end_cluster() override {
+    if constexpr (requires { transport_.end_cluster(); }) transport_.end_cluster();
   }
   int rank() const noexcept override { return transport_.rank(); }
   int ranks() const noexcept override { return transport_.ranks(); }

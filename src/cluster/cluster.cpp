@@ -87,6 +87,16 @@ unsigned drawn() noexcept {
   return static_cast<unsigned>(x >> 32);
 }
 
+/// A step of a reduction. Where it lacks memory, the other ranks would wait for its outcome.
+template <class Step> auto or_lose_part(endpoint& here, Step step) {
+  try {
+    return step();
+  } catch (...) {
+    here.end_over_loss("a part of a reduction");
+    throw;
+  }
+}
+
 }  // namespace
 
 reduction_part failed_part() { return failed_with(text_of_current_exception()); }
@@ -144,6 +154,7 @@ cluster_base::~cluster_base() {
   parts_->watchdog.stop();
   parts_->endpoint_.say_farewell();
   wait_for_farewell();
+  parts_->transport->end_cluster();
 }
 
 void cluster_base::wait_for_farewell() {
@@ -182,7 +193,7 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
   parts_->endpoint_.contribute(std::move(part));
   idle_pause pause;
   for (;;) {
-    if (auto all = parts_->endpoint_.reduce()) {
+    if (auto all = or_lose_part(parts_->endpoint_, [this] { return parts_->endpoint_.reduce(); })) {
       if (all->what != reduction_part::holds::failure) return std::move(all->bytes);
       throw task_error::from({reinterpret_cast<char const*>(all->bytes.data()), all->bytes.size()});
     }
@@ -193,15 +204,12 @@ std::optional<message> cluster_base::reduce(reduction_part part, fold_values con
 }
 
 bool cluster_base::hands_on(fold_values const& fold) {
-  try {
+  return or_lose_part(parts_->endpoint_, [&] {
     auto here = parts_->endpoint_.parts_to_fold();
     if (here.empty()) return false;
     parts_->endpoint_.hand_on(folded(std::move(here), fold));
     return true;
-  } catch (...) {  // no memory
-    parts_->endpoint_.end_over_loss("a part of a reduction");
-    throw;
-  }
+  });
 }
 
 message cluster_base::finish(reduction_part part, fold_values const& fold) {

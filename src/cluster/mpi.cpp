@@ -131,6 +131,9 @@ MPI_Comm own_communicator() {
 struct mpi_transport::parts {
   /// Waits until all ranks come here.
   void meet();
+  void forget_sent() {
+    while (!sends.empty() && sends.front().done()) sends.pop_front();
+  }
   void end_all(std::string_view text) const { end_all_of(all, text); }
 
   int const exceptions = std::uncaught_exceptions();
@@ -197,9 +200,18 @@ void mpi_transport::send(int to, message m) {
             &here.request);
 }
 
+void mpi_transport::end_cluster() {
+  detail::patient_wait wait(k_patience);
+  for (detail::idle_pause pause;; pause.wait()) {
+    std::lock_guard const lock(one_at_a_time);
+    parts_->forget_sent();
+    if (parts_->sends.empty() || wait.is_over()) return;
+  }
+}
+
 std::optional<message> mpi_transport::receive() {
   std::lock_guard const lock(one_at_a_time);
-  while (!parts_->sends.empty() && parts_->sends.front().done()) parts_->sends.pop_front();
+  parts_->forget_sent();
   int is_there = 0;
   MPI_Message found = MPI_MESSAGE_NULL;
   MPI_Status status;
