@@ -38,7 +38,8 @@ class FILCH_API blocked_workers {
 /// needed, and sleep between uses.
 ///
 /// Joins in f run in order on the calling thread, as in filch::stay. Under a scheduler whose victims send their
-/// tasks, a task that no thief had requested when f began waits until f ends. Outside all pools, and if the system
+/// tasks, a task that no thief had requested when f began waits until f ends. Under `implicit` the same holds in a
+/// stay. Outside all pools, and if the system
 /// refuses a thread, f just runs. Continues on the calling thread. Cost: some 20 microseconds if a thread is woken,
 /// so use it for longer waits.
 template <class Fn> decltype(auto) blocking(Fn&& f) {

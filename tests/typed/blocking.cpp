@@ -58,6 +58,26 @@ TYPED_TEST(blocking, has_a_stand_in_for_each_worker_that_waits) {
   }
 }
 
+TYPED_TEST(blocking, offers_in_a_stay_what_was_forked_before) {
+  if constexpr (std::is_same_v<TypeParam, filch::direct>
+#if FILCH_HAS_CACTUS
+                || std::is_same_v<TypeParam, filch::cactus>
+#endif
+  ) {
+    typename TypeParam::pool pool({.workers = 1});
+    gate begun;
+    pool.run([&] {
+      filch::join<TypeParam>(
+          [&] {
+            filch::stay([&] { filch::blocking([&] { EXPECT_TRUE(begun.pass()) << "the stand-in gets nothing"; }); });
+          },
+          [&] { begun.open(); });
+    });
+  } else {
+    GTEST_SKIP() << "a worker in a stay offers nothing";
+  }
+}
+
 TYPED_TEST(blocking, has_a_bound_of_stand_ins) {
   if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "it has no threads";

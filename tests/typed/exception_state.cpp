@@ -1,10 +1,14 @@
 // The C++ runtime's exception state around a join: the handled exception, and the number in flight.
+#include "eventually.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
+#include <atomic>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -170,6 +174,34 @@ template <class S> struct looks_when_destroyed {
   std::string* seen;
   ~looks_when_destroyed() { *seen = what_runs_on_top_of_a_wait_sees<S>(); }
 };
+
+TYPED_TEST(exception_state, of_a_caller_is_hidden_under_fibers_with_a_place_and_without) {
+#if FILCH_HAS_CACTUS
+  if constexpr (std::is_same_v<TypeParam, filch::cactus> || std::is_same_v<TypeParam, filch::implicit>) {
+    constexpr unsigned k_callers = 18;  // two more than there are places
+    typename TypeParam::pool pool({.workers = 1});
+    std::atomic<unsigned> inside{0};
+    std::vector<std::thread> callers;
+    for (unsigned i = 0; i < k_callers; ++i) {
+      callers.emplace_back([&] {
+        try {
+          throw 1;
+        } catch (int) {
+          pool.run([&] {
+            EXPECT_FALSE(std::current_exception());
+            ++inside;
+            EXPECT_TRUE(eventually([&] { return inside == k_callers; }));
+          });
+          EXPECT_TRUE(std::current_exception());
+        }
+      });
+    }
+    for (auto& t : callers) t.join();
+    return;
+  }
+#endif
+  GTEST_SKIP() << "it runs on the caller's thread as it is";
+}
 
 TYPED_TEST(exception_state, of_a_wait_is_hidden_from_a_task_on_top) {
   if constexpr (steals<TypeParam>) {

@@ -106,13 +106,14 @@ void give_signal_stack() noexcept {
 
 }  // namespace
 
-void guarded_stack::enter(unsigned worker) noexcept {
+// Neither is inlined into code that changes threads, where the address of `innermost` might be kept.
+[[gnu::noinline]] void guarded_stack::enter(unsigned worker) noexcept {
   worker_ = worker;
   outer_ = innermost;
   innermost = this;
 }
 
-void guarded_stack::leave() noexcept { innermost = outer_; }
+[[gnu::noinline]] void guarded_stack::leave() noexcept { innermost = outer_; }
 
 bool guarded_stack::report(void const* address) noexcept {
   for (auto const* s = innermost; s; s = s->outer_) {

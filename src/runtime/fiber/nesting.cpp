@@ -113,10 +113,10 @@ void end_stay(void* room) noexcept { std::destroy_at(std::launder(static_cast<de
 
 /// In a stay the worker around it waits.
 team* block() noexcept {
-  fiber_worker* w = &fiber_self();
-  if (fiber_member* const m = member_or_null(w)) m->team->offer_all(*m);
-  fiber_member* const m = member_around_stays(w);
-  return m && m->team->alive() ? m->team : nullptr;
+  fiber_member* const m = member_around_stays(&fiber_self());
+  if (!m) return nullptr;
+  m->team->offer_all(*m);
+  return m->team->alive() ? m->team : nullptr;
 }
 
 }  // namespace

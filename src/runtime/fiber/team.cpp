@@ -2,6 +2,7 @@
 // thief.cpp finds the tasks. Protocol: ../fibers.md.
 #include "runtime/fiber/team.hpp"
 
+#include "runtime/exceptions_in_flight.hpp"
 #include "runtime/fiber/checks.hpp"
 #include "runtime/fiber/nesting.hpp"
 #include "runtime/fork_generation.hpp"
@@ -201,6 +202,7 @@ bool fiber_team::has_used_own_stack(unsigned me) noexcept {
 
 void fiber_team::run_in_order(void (*call)(void*), void* argument) {
   detail::fiber_staying const here;
+  exceptions_set_aside const callers;  // as on a fiber
   call(argument);
 }
 

@@ -138,10 +138,10 @@ void implicit_team::serve_thieves(runtime::fiber_member& m) noexcept {
   if (w.stack && w.request().is_set()) publish_at_any_cost(w);
 }
 
-/// Each walk offers the oldest continuations that are left.
+/// Each walk offers the oldest continuations that are left. In a stay nothing can be offered.
 void implicit_team::offer_all(runtime::fiber_member& m) noexcept {
   auto& w = static_cast<implicit_member&>(m);
-  if (!w.stack || !alive()) return;
+  if (!w.stack || !alive() || &fiber_self() != &w) return;
   implicit_stack const& s = *w.offers.own();
   for (std::uint32_t before = 0;;) {
     before = s.number_of_records();
