@@ -129,7 +129,8 @@ template <scheduler Sched = default_scheduler> class task_group {
   }
   task_group(task_group const&) = delete;
   task_group& operator=(task_group const&) = delete;
-  /// Waits for its tasks, and drops their exceptions.
+  /// Waits for its tasks, and drops their exceptions. So exit() in a task of a static group waits for ever, and in a
+  /// child of fork() it ends the process with a line while tasks of the parent are open: call _exit() there.
   ~task_group() { wait_for_all(); }
 
   /// Adds a task. For tasks of the group, and before wait() is called: f() runs at some time before that returns,
