@@ -293,8 +293,8 @@ auto find_first_of(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, A
 }
 
 /// The first of the first `count` neighbours x of [first, last) for which pred(proj(x), value) is true; the end if
-/// there are none; first if count is 0 or less. Complexity: about n calls of pred on one worker, at most count more
-/// for each stretch of another one.
+/// there are none; first if count is 0 or less. Complexity: at most n calls of pred on one worker, and at most count
+/// more for each piece that is given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Pred = std::ranges::equal_to, class Proj = std::identity>
 Iterator search_n(Iterator first, Sentinel last, std::iter_difference_t<Iterator> count, Value const& value,

@@ -172,5 +172,38 @@ TEST(call_bounds, of_lexicographical_compare_are_two_for_a_pair) {
   });
 }
 
+TEST(call_bounds, of_search_n_are_one_for_an_element) {
+  typename S::pool pool({.workers = 1});
+  constexpr std::size_t k_n = 20'000;
+  for (std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{100}, std::size_t{3'000}, k_n - 10, k_n}) {
+    SCOPED_TRACE(count);
+    for (std::size_t period : {std::size_t{1}, count - 1, count, count + 1, 3 * count / 2, k_n}) {
+      // Ones, and a zero where a period ends.
+      std::vector<int> v(k_n, 1);
+      for (std::size_t i = period; period != 0 && i <= k_n; i += period) v[i - 1] = 0;
+      std::size_t calls = 0;
+      auto const equal = [&calls](int x, int y) { return ++calls, x == y; };
+      auto const length = static_cast<std::ptrdiff_t>(count);
+      auto const found = pool.run([&] { return filch::search_n<S>(v.begin(), v.end(), length, 1, equal) - v.begin(); });
+      EXPECT_EQ(found, std::search_n(v.begin(), v.end(), length, 1) - v.begin()) << period;
+      EXPECT_LE(calls, k_n) << period;
+    }
+  }
+}
+
+TEST(call_bounds, search_n_finds_the_lowest_of_long_repetitions) {
+  in_every_pool<S>([](std::size_t n) {
+    for (std::size_t count : {n / 2, n / 5, n / 17 + 1}) {
+      for (std::size_t zero : {count / 2, count, count + 1, n - n / 3}) {
+        std::vector<int> v(n, 1);
+        for (std::size_t i = zero; i < n; i += zero + 1) v[i] = 0;
+        auto const length = static_cast<std::ptrdiff_t>(count);
+        EXPECT_EQ(filch::search_n<S>(v.begin(), v.end(), length, 1) - v.begin(),
+                  std::search_n(v.begin(), v.end(), length, 1) - v.begin());
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -64,24 +64,29 @@ std::size_t find_first_of(Stop& stop, input<Iterator> const& in, input<Iterator2
 }
 
 /// Do `count` elements from a position on satisfy the test? They are read from the last one on: a miss rules out all
-/// positions up to it.
+/// positions up to it. A piece keeps what it knows from stretch to stretch, so it reads no element twice.
 template <class Iterator, class Test> struct repeated {
   using value = bool;
   Iterator begin;
   std::size_t count;
   Test test;
-  template <class Pred> std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
-    std::size_t known = first;  // the elements of [first, known) satisfy the test
-    while (first < last) {
-      std::size_t at = first + count;
-      while (at != known && static_cast<bool>(test(*detail::iterator_after(begin, at - 1)))) --at;
-      if (at == known) {
-        if (pred(true)) return first;
+  std::size_t lowest = 0;  // no position below it, of those that are left, satisfies
+  std::size_t known = 0;   // the elements of [lowest, known) satisfy the test
+  template <class Pred> std::size_t first_where(std::size_t first, std::size_t last, Pred pred) {
+    std::size_t from = std::max(first, lowest);
+    std::size_t passed = std::max(from, known);
+    while (from < last) {
+      std::size_t at = from + count;
+      while (at != passed && static_cast<bool>(test(*detail::iterator_after(begin, at - 1)))) --at;
+      if (at == passed) {
+        if (pred(true)) return from;
         return last;
       }
-      known = std::max(first + count, at);
-      first = at;
+      passed = from + count;
+      from = at;
     }
+    lowest = from;
+    known = passed;
     return last;
   }
 };
