@@ -46,8 +46,9 @@ template <class Iterator, class Equal, class Proj> struct first_of_equals {
   body_of<Equal, projected, projected> equal;
   body_of<Proj, std::iter_reference_t<Iterator>> proj;
 
-  FILCH_INLINE bool takes(Iterator const& i) const {
-    return i == begin || !static_cast<bool>(equal(proj(*(i - 1)), proj(*i)));
+  template <class Place> FILCH_INLINE bool takes(Place&& place) const {
+    Iterator const& i = detail::position_of_place(place);
+    return i == begin || !static_cast<bool>(equal(proj(*(i - 1)), proj(*place)));
   }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin, position); }
 };
@@ -55,8 +56,6 @@ template <class Sched, class Stop, class Iterator, class Out, class Equal = std:
           class Proj = std::identity>
 filter_ends unique_copy(Stop& stop, input<Iterator> const& in, input<Out> const& out, Equal&& equal = Equal{},
                         Proj&& proj = Proj{}) {
-  static_assert(std::is_reference_v<std::iter_reference_t<Iterator>>,
-                "filch::unique_copy: the elements must be in memory");
   auto const ends = detail::copy_selected<Sched>(
       stop, in.length,
       first_of_equals<Iterator, std::remove_reference_t<Equal>, std::remove_reference_t<Proj>>{
@@ -248,7 +247,7 @@ Out remove_copy_if(Iterator first, Sentinel last, Out out, Pred pred, Proj proj 
   detail::input<Out> const to{out, in.length};
   return to.at(detail::remove_copy_if<Sched>(never, in, to, pred, proj).out);
 }
-/// The same for ranges. The shorter one bounds it.
+/// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
           class Pred, class Proj = std::identity>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>
@@ -281,7 +280,7 @@ Out remove_copy(Iterator first, Sentinel last, Out out, Value const& value, Proj
   detail::input<Out> const to{out, in.length};
   return to.at(detail::remove_copy<Sched>(never, in, to, value, proj).out);
 }
-/// The same for ranges. The shorter one bounds it.
+/// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
           class Value, class Proj = std::identity>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>
@@ -305,7 +304,7 @@ auto remove_copy(Token const& token, Args&&... args) {
 }
 
 /// Copies the first of neighbours x, y, ... that equal(proj(x), proj(y)) takes. Returns the end of the output. As
-/// `copy_if`; equal is called for neighbours. It must be an equivalence.
+/// `copy_if`; equal is called for neighbours, so elements are read twice. It must be an equivalence.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out, class Equal = std::ranges::equal_to, class Proj = std::identity>
 Out unique_copy(Iterator first, Sentinel last, Out out, Equal equal = {}, Proj proj = {}) {
@@ -314,7 +313,7 @@ Out unique_copy(Iterator first, Sentinel last, Out out, Equal equal = {}, Proj p
   detail::input<Out> const to{out, in.length};
   return to.at(detail::unique_copy<Sched>(never, in, to, equal, proj).out);
 }
-/// The same for ranges. The shorter one bounds it.
+/// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
           class Equal = std::ranges::equal_to, class Proj = std::identity>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>

@@ -85,6 +85,10 @@ template <class S, class Range> void agrees_at_positions(Range&& range) {
   filch::adjacent_difference<S>(range, out);
   std::adjacent_difference(all.begin(), all.end(), expected.begin());
   EXPECT_EQ(out, expected);
+  auto const is_as_odd = [](auto x, auto y) { return x % 2 == y % 2; };
+  auto const end = filch::unique_copy<S>(range, out, is_as_odd).out - out.begin();
+  EXPECT_EQ(end, std::unique_copy(all.begin(), all.end(), expected.begin(), is_as_odd) - expected.begin());
+  EXPECT_TRUE(std::equal(out.begin(), out.begin() + end, expected.begin()));
   EXPECT_EQ(filch::find_if<S>(range, is_positive) - std::ranges::begin(range),
             std::find_if(all.begin(), all.end(), is_positive) - all.begin());
   EXPECT_EQ(filch::is_sorted<S>(range), std::is_sorted(all.begin(), all.end()));

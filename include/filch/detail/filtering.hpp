@@ -21,6 +21,7 @@ template <class Iterator> class made_element {
     if (!value_) value_.emplace(*i_);
     return *value_;
   }
+  Iterator const& position() const noexcept { return i_; }
 
  private:
   Iterator const& i_;
@@ -30,6 +31,11 @@ template <class Iterator> class made_element {
 template <class Iterator>
 using place_of =
     std::conditional_t<std::is_reference_v<std::iter_reference_t<Iterator>>, Iterator const&, made_element<Iterator>>;
+template <class Iterator> FILCH_INLINE Iterator const& position_of_place(Iterator const& i) noexcept { return i; }
+template <class Iterator>
+FILCH_INLINE Iterator const& position_of_place(made_element<Iterator> const& element) noexcept {
+  return element.position();
+}
 /// The element, for its last use.
 template <class Iterator> FILCH_INLINE decltype(auto) last_read(Iterator const& i) { return *i; }
 template <class Iterator> FILCH_INLINE auto&& last_read(made_element<Iterator>& element) {
