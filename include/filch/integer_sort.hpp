@@ -10,9 +10,9 @@ namespace detail {
 
 /// A key as an unsigned number of the same order.
 template <class Key> constexpr auto ordered_bits(Key key) noexcept {
-  static_assert(std::is_integral_v<Key>, "filch::integer_sort: the key must be an integer");
-  if constexpr (std::is_same_v<Key, bool>) {
-    return static_cast<unsigned char>(key);
+  static_assert(std::is_integral_v<Key> || bit_reference<Key>, "filch::integer_sort: the key must be an integer");
+  if constexpr (!std::is_integral_v<Key> || std::is_same_v<Key, bool>) {
+    return static_cast<unsigned char>(static_cast<bool>(key));
   } else {
     using bits = std::make_unsigned_t<Key>;
     constexpr bits k_sign = std::is_signed_v<Key> ? static_cast<bits>(bits{1} << (8 * sizeof(bits) - 1)) : bits{0};
@@ -24,8 +24,8 @@ template <class Key> constexpr auto ordered_bits(Key key) noexcept {
 template <class Sched, class Stop, class Iterator, class KeyOf> class radix_sort {
  public:
   using value = std::iter_value_t<Iterator>;
-  using bits =
-      decltype(detail::ordered_bits(std::decay_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>{}));
+  using bits = decltype(detail::ordered_bits(
+      std::declval<std::decay_t<std::invoke_result_t<KeyOf&, std::iter_reference_t<Iterator>>>>()));
   static constexpr std::size_t k_few = 48;
   static constexpr std::size_t k_in_cache = 131'072;  // elements
 

@@ -184,7 +184,8 @@ TEST(call_bounds, of_search_n_are_one_for_an_element) {
       std::size_t calls = 0;
       auto const equal = [&calls](int x, int y) { return ++calls, x == y; };
       auto const length = static_cast<std::ptrdiff_t>(count);
-      auto const found = pool.run([&] { return filch::search_n<S>(v.begin(), v.end(), length, 1, equal) - v.begin(); });
+      auto const found =
+          pool.run([&] { return filch::search_n<S>(v.begin(), v.end(), length, 1, equal) - v.begin(); });
       EXPECT_EQ(found, std::search_n(v.begin(), v.end(), length, 1) - v.begin()) << period;
       EXPECT_LE(calls, k_n) << period;
     }

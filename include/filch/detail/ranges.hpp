@@ -88,6 +88,13 @@ inline constexpr bool points_to_numbers =
 /// Positions of a turn of a loop without functions of the user.
 inline constexpr std::size_t k_arithmetic_turn = 16;
 
+/// A reference to a bit. In C++20 a const one takes no value, but a copy of it does.
+template <class Ref>
+concept bit_reference = std::is_class_v<Ref> && std::convertible_to<Ref const&, bool> && requires(Ref bit) {
+  bit = true;
+  bit.flip();
+};
+
 /// The type in which a Result for an element is kept: the element's, if it is the reference that stands for one.
 template <class Iterator, class Result>
 using kept_as = std::conditional_t<
