@@ -126,6 +126,11 @@ class zip_range {
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr bool empty() const noexcept { return size_ == 0; }
   constexpr auto operator[](std::size_t n) { return *(begin() + static_cast<std::ptrdiff_t>(n)); }
+  constexpr auto operator[](std::size_t n) const
+    requires(detail::has_const_begin<Parts> && ...)
+  {
+    return *(begin() + static_cast<std::ptrdiff_t>(n));
+  }
 
  private:
   template <class Iterator> constexpr Iterator after_all(Iterator first) const {

@@ -80,6 +80,8 @@ TEST(bits, are_written) {
         [&](auto i, auto j) { std::reverse_copy(in.begin(), end_of(i, j), i); });
   agree([&](auto i, auto j) { filch::copy_if<S>(in.begin(), end_of(i, j), i, is_set); },
         [&](auto i, auto j) { std::copy_if(in.begin(), end_of(i, j), i, is_set); });
+  agree([&](auto i, auto j) { filch::unique_copy<S>(in.begin(), end_of(i, j), i); },
+        [&](auto i, auto j) { std::unique_copy(in.begin(), end_of(i, j), i); });
   agree([&](auto i, auto j) { filch::inclusive_scan<S>(in.begin(), end_of(i, j), i, std::logical_and<>{}); },
         [&](auto i, auto j) { std::inclusive_scan(in.begin(), end_of(i, j), i, std::logical_and<>{}); });
   agree([&](auto i, auto j) { filch::adjacent_difference<S>(in.begin(), end_of(i, j), i, std::not_equal_to<>{}); },
@@ -130,6 +132,72 @@ TEST(bits, are_sorted) {
     EXPECT_EQ(filch::set_union<S>(half.begin(), half.end(), rest.begin(), rest.end(), first) - first,
               std::set_union(half.begin(), half.end(), rest.begin(), rest.end(), to) - to);
     EXPECT_EQ(b, expected);
+  });
+}
+
+TEST(bits, are_sorted_by_keys) {
+  agree([](auto i, auto j) { filch::integer_sort<S>(i, j); }, [](auto i, auto j) { std::sort(i, j); });
+  agree([](auto i, auto j) { filch::integer_sort<S>(i, j, std::logical_not<>{}); },
+        [](auto i, auto j) { std::sort(i, j, std::greater<>{}); });
+}
+
+/// Calls body(zip, pairs) with numbers beside bits, and a copy of them in pairs, and expects that both stay the same.
+template <class Body> void beside_numbers(Body body) {
+  in_every_pool<S>([&](std::size_t n) {
+    std::vector<int> v = numbers(n, 0, 30);
+    bits b = some_bits(n);
+    std::vector<std::pair<int, bool>> pairs(n);
+    for (std::size_t i = 0; i != n; ++i) pairs[i] = {v[i], b[i]};
+    body(filch::zip_iterator(v.begin(), b.begin()), filch::zip_iterator(v.end(), b.end()), pairs);
+    for (std::size_t i = 0; i != n; ++i) ASSERT_EQ((std::pair<int, bool>(v[i], b[i])), pairs[i]) << i;
+  });
+}
+/// Sorts pairs by a key from 0 to 30, and keeps the order of equal ones.
+template <class KeyOf> void sort_by_key(std::vector<std::pair<int, bool>>& pairs, KeyOf key_of) {
+  auto const all = std::exchange(pairs, {});
+  for (int key = 0; key <= 30; ++key)
+    std::copy_if(all.begin(), all.end(), std::back_inserter(pairs), [&](auto const& e) { return key_of(e) == key; });
+}
+constexpr auto bit_is_set = [](auto const& e) { return static_cast<bool>(std::get<1>(e)); };
+
+TEST(bits, of_a_zip_are_written) {
+  beside_numbers([](auto i, auto j, auto& pairs) {
+    filch::fill<S>(i, j, std::tuple(7, true));
+    std::fill(pairs.begin(), pairs.end(), std::pair(7, true));
+  });
+  beside_numbers([](auto i, auto j, auto& pairs) {
+    filch::generate<S>(i, j, [] { return std::tuple(8, true); });
+    std::fill(pairs.begin(), pairs.end(), std::pair(8, true));
+  });
+  beside_numbers([](auto i, auto j, auto& pairs) {
+    filch::transform<S>(i, j, i, [](auto const& e) { return std::tuple(std::get<0>(e), !std::get<1>(e)); });
+    for (auto& [number, bit] : pairs) bit = !bit;
+  });
+  beside_numbers([](auto i, auto j, auto& pairs) {
+    std::vector<std::tuple<int, bool>> const values(pairs.size(), std::tuple(9, false));
+    filch::copy<S>(values.begin(), values.end(), i);
+    EXPECT_EQ(j - i, static_cast<std::ptrdiff_t>(pairs.size()));
+    std::fill(pairs.begin(), pairs.end(), std::pair(9, false));
+  });
+}
+
+TEST(bits, of_a_zip_are_sorted_and_partitioned) {
+  beside_numbers([](auto i, auto j, auto& pairs) {
+    filch::sort<S>(i, j);
+    std::sort(pairs.begin(), pairs.end());
+  });
+  auto const first_less = [](auto const& x, auto const& y) { return std::get<0>(x) < std::get<0>(y); };
+  beside_numbers([&](auto i, auto j, auto& pairs) {
+    filch::stable_sort<S>(i, j, first_less);
+    sort_by_key(pairs, [](auto const& e) { return e.first; });
+  });
+  beside_numbers([&](auto i, auto j, auto& pairs) {
+    filch::stable_partition<S>(i, j, bit_is_set);
+    sort_by_key(pairs, [](auto const& e) { return e.second ? 0 : 1; });
+  });
+  beside_numbers([&](auto i, auto j, auto& pairs) {
+    filch::integer_sort<S>(i, j, [](auto const& e) { return std::get<1>(e); });
+    sort_by_key(pairs, [](auto const& e) { return e.second ? 1 : 0; });
   });
 }
 

@@ -95,6 +95,16 @@ TEST(zips, are_copied_and_scanned) {
                      expected.end());
       EXPECT_EQ(ints(v2.begin(), v2.begin() + static_cast<std::ptrdiff_t>(copied)), expected);
       expect_squares(v2, w2, copied);
+      auto const same_third = [](auto const& a, auto const& b) {
+        return std::get<0>(a) / 700 == std::get<0>(b) / 700;
+      };
+      auto const unique = static_cast<std::size_t>(filch::unique_copy<scheduler>(first, last, out, same_third) - out);
+      expected.resize(n);
+      expected.erase(
+          std::unique_copy(v.begin(), v.end(), expected.begin(), [](int x, int y) { return x / 700 == y / 700; }),
+          expected.end());
+      EXPECT_EQ(ints(v2.begin(), v2.begin() + static_cast<std::ptrdiff_t>(unique)), expected);
+      expect_squares(v2, w2, unique);
       EXPECT_EQ(filch::copy<scheduler>(first, last, out) - out, static_cast<std::ptrdiff_t>(n));
       EXPECT_EQ(v2, v);
       EXPECT_EQ(w2, w);
@@ -235,7 +245,8 @@ TEST(zip_ranges, work_with_std_s_algorithms_and_views) {
     text += word + std::to_string(key);
   }
   EXPECT_EQ(text, "c3b2");
-  EXPECT_EQ(filch::zip(keys, filch::zip(words, keys))[1], std::tuple(2, std::tuple("b", 2)));
+  auto const pairs = filch::zip(keys, filch::zip(words, keys));
+  EXPECT_EQ(pairs[1], std::tuple(2, std::tuple("b", 2)));
 }
 #endif
 

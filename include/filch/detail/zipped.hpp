@@ -12,6 +12,23 @@
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
+namespace detail {
+
+/// Can a value be assigned through a Ref that is const?
+template <class Ref, class Value>
+inline constexpr bool assigns_through =
+    std::is_assignable_v<Ref const&, Value> || (bit_reference<Ref> && std::is_assignable_v<Ref&, Value>);
+
+template <class Ref, class Value> FILCH_INLINE constexpr void assign_through(Ref const& to, Value&& value) {
+  if constexpr (std::is_assignable_v<Ref const&, Value>) {
+    static_cast<void>(to = static_cast<Value&&>(value));
+  } else {
+    Ref copy = to;
+    static_cast<void>(copy = static_cast<Value&&>(value));
+  }
+}
+
+}  // namespace detail
 
 /// An element of a zip: a std::tuple of references to one element of each range (or of values, where a range makes
 /// its elements). An assignment to it assigns to the elements, also if it is const or a temporary.
@@ -39,24 +56,24 @@ template <class... Refs> class zip_reference : public std::tuple<Refs...> {
   constexpr zip_reference& operator=(zip_reference const& from) = default;
   constexpr zip_reference& operator=(zip_reference&& from) = default;
   template <class... Us>
-    requires(sizeof...(Us) == sizeof...(Refs) && (std::is_assignable_v<Refs const&, Us const&> && ...))
+    requires(sizeof...(Us) == sizeof...(Refs) && (detail::assigns_through<Refs, Us const&> && ...))
   constexpr zip_reference const& operator=(std::tuple<Us...> const& from) const {
     return assign(from, indices{});
   }
   template <class... Us>
-    requires(sizeof...(Us) == sizeof...(Refs) && (std::is_assignable_v<Refs const&, Us &&> && ...))
+    requires(sizeof...(Us) == sizeof...(Refs) && (detail::assigns_through<Refs, Us &&> && ...))
   constexpr zip_reference const& operator=(std::tuple<Us...>&& from) const {
     return assign(std::move(from), indices{});
   }
   // The same where it is not const: else a conversion to zip_reference would be as good.
   template <class... Us>
-    requires(sizeof...(Us) == sizeof...(Refs) && (std::is_assignable_v<Refs const&, Us const&> && ...))
+    requires(sizeof...(Us) == sizeof...(Refs) && (detail::assigns_through<Refs, Us const&> && ...))
   constexpr zip_reference& operator=(std::tuple<Us...> const& from) {
     assign(from, indices{});
     return *this;
   }
   template <class... Us>
-    requires(sizeof...(Us) == sizeof...(Refs) && (std::is_assignable_v<Refs const&, Us &&> && ...))
+    requires(sizeof...(Us) == sizeof...(Refs) && (detail::assigns_through<Refs, Us &&> && ...))
   constexpr zip_reference& operator=(std::tuple<Us...>&& from) {
     assign(std::move(from), indices{});
     return *this;
@@ -75,7 +92,7 @@ template <class... Refs> class zip_reference : public std::tuple<Refs...> {
       : base(static_cast<Refs>(std::get<Index>(static_cast<Tuple&&>(from)))...) {}
   template <class Tuple, std::size_t... Index>
   constexpr zip_reference const& assign(Tuple&& from, std::index_sequence<Index...>) const {
-    (static_cast<void>(std::get<Index>(*this) = std::get<Index>(static_cast<Tuple&&>(from))), ...);
+    (detail::assign_through<Refs>(std::get<Index>(*this), std::get<Index>(static_cast<Tuple&&>(from))), ...);
     return *this;
   }
   template <std::size_t... Index>
