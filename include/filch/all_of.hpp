@@ -26,14 +26,14 @@ bool finds_any_sifted(Stop& stop, Range&& range, Pred&& pred, Proj& proj) {
 /// Is pred(proj(x)) true for every element x of [first, last)? True if there is none. No stretch begins
 /// after the answer is known. Complexity: at most one call of pred for each element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+          class Proj = std::identity, detail::predicate_for<Iterator, Proj> Pred>
 bool all_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(first, last), detail::negated{pred}, proj);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<Range>, Proj> Pred>
 bool all_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(range), detail::negated{pred}, proj);
@@ -66,14 +66,14 @@ auto all_of(Token const& token, Args&&... args) {
 /// Is pred(proj(x)) true for an element x of [first, last)? No stretch begins
 /// after the answer is known. Complexity: at most one call of pred for each element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+          class Proj = std::identity, detail::predicate_for<Iterator, Proj> Pred>
 bool any_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return detail::finds_any<Sched>(never, detail::input_of(first, last), pred, proj);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<Range>, Proj> Pred>
 bool any_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);
@@ -106,14 +106,14 @@ auto any_of(Token const& token, Args&&... args) {
 /// Is pred(proj(x)) false for every element x of [first, last)? True if there is none. No stretch begins
 /// after the answer is known. Complexity: at most one call of pred for each element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+          class Proj = std::identity, detail::predicate_for<Iterator, Proj> Pred>
 bool none_of(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(first, last), pred, proj);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<Range>, Proj> Pred>
 bool none_of(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return !detail::finds_any<Sched>(never, detail::input_of(range), pred, proj);

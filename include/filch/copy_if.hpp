@@ -241,7 +241,7 @@ detail::ends_of_partition_copy<In, OutTrue, OutFalse> partition_copy(In&& in, Ou
 /// The same for a range, and outputs with room enough.
 template <scheduler Sched = default_scheduler, sized_random_access_range In, std::random_access_iterator OutTrue,
           std::random_access_iterator OutFalse, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<In>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<In>, Proj> Pred>
 std::ranges::partition_copy_result<std::ranges::borrowed_iterator_t<In>, OutTrue, OutFalse> partition_copy(
     In&& in, OutTrue const& out_true, OutFalse const& out_false, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
@@ -289,7 +289,7 @@ auto partition_copy(Token const& token, In&& in, OutTrue&& out_true, OutFalse&& 
 /// A range, and outputs with room enough, with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range In,
           std::random_access_iterator OutTrue, std::random_access_iterator OutFalse, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<In>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<In>, Proj> Pred>
 auto partition_copy(Token const& token, In&& in, OutTrue const& out_true, OutFalse const& out_false, Pred pred,
                     Proj proj = {}) {
   using ends_type = std::ranges::partition_copy_result<std::ranges::borrowed_iterator_t<In>, OutTrue, OutFalse>;

@@ -22,14 +22,14 @@ std::ranges::range_difference_t<Range> count_sifted(Stop& stop, Range&& range, P
 
 /// The number of elements x of [first, last) for which pred(proj(x)) is true. Complexity: one call of pred for each.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+          class Proj = std::identity, detail::predicate_for<Iterator, Proj> Pred>
 std::iter_difference_t<Iterator> count_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(first, last), pred, proj);
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<Range>, Proj> Pred>
 std::ranges::range_difference_t<Range> count_if(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   return detail::count_if<Sched>(never, detail::input_of(range), pred, proj);

@@ -31,7 +31,7 @@ auto find_sifted(Stop& stop, Range&& range, Pred&& pred, Proj& proj) {
 /// The first element x of [first, last) for which pred(proj(x)) is true; the end if there is none. Complexity: at
 /// most one call of pred for each element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+          class Proj = std::identity, detail::predicate_for<Iterator, Proj> Pred>
 Iterator find_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -39,7 +39,7 @@ Iterator find_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<Range>, Proj> Pred>
 std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -72,7 +72,7 @@ auto find_if(Token const& token, Args&&... args) {
 /// The first element x of [first, last) for which pred(proj(x)) is false; the end if there is none. Complexity: at
 /// most one call of pred for each element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Proj = std::identity, std::indirect_unary_predicate<std::projected<Iterator, Proj>> Pred>
+          class Proj = std::identity, detail::predicate_for<Iterator, Proj> Pred>
 Iterator find_if_not(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -80,7 +80,7 @@ Iterator find_if_not(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
 }
 /// The same for the elements of a range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Proj = std::identity,
-          std::indirect_unary_predicate<std::projected<std::ranges::iterator_t<Range>, Proj>> Pred>
+          detail::predicate_for<std::ranges::iterator_t<Range>, Proj> Pred>
 std::ranges::borrowed_iterator_t<Range> find_if_not(Range&& range, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);

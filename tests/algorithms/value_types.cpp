@@ -267,5 +267,31 @@ TEST(value_types_that_are_numbers, are_narrowed_by_merges_moves_and_construction
   EXPECT_EQ(whole[2], 5);
 }
 
+/// A predicate that can only be moved.
+template <class Value> struct is_below {
+  std::unique_ptr<Value> bound;
+  explicit is_below(Value x) : bound(std::make_unique<Value>(x)) {}
+  bool operator()(Value const& x) const { return x < *bound; }
+};
+
+TEST(predicates_that_can_be_moved_only, are_taken_by_all_forms) {
+  using S = filch::default_scheduler;
+  using below = is_below<int>;
+  std::vector<int> v(100), low(100), high(100);
+  std::iota(v.begin(), v.end(), 0);
+  auto const i = v.begin(), j = v.end();
+  std::negate<> const minus;
+  EXPECT_TRUE(filch::all_of<S>(v, below(100)) && filch::all_of<S>(i, j, below(1), minus));
+  EXPECT_TRUE(filch::any_of<S>(v, below(1)) && filch::any_of<S>(i, j, below(-98), minus));
+  EXPECT_TRUE(filch::none_of<S>(v, below(0)) && filch::none_of<S>(i, j, below(-99), minus));
+  EXPECT_EQ(filch::count_if<S>(v, below(7)), 7);
+  EXPECT_EQ(filch::count_if<S>(i, j, below(-89), minus), 10);
+  EXPECT_EQ(filch::find_if<S>(v, below(-9), minus) - i, 10);
+  EXPECT_EQ(filch::find_if<S>(i, j, below(0)), j);
+  EXPECT_EQ(filch::find_if_not<S>(v, below(8)) - i, 8);
+  EXPECT_EQ(filch::find_if_not<S>(i, j, below(8)) - i, 8);
+  EXPECT_EQ(filch::partition_copy<S>(v, low.begin(), high.begin(), below(30)).out1 - low.begin(), 30);
+}
+
 }  // namespace
 }  // namespace filch_test

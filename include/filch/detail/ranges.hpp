@@ -103,6 +103,10 @@ using kept_as = std::conditional_t<
 template <class Iterator, class Fn>
 using kept_result_of = kept_as<Iterator, std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>>;
 
+/// Can Pred be called for the projections of elements? (std::indirect_unary_predicate wants one that can be copied.)
+template <class Pred, class Iterator, class Proj>
+concept predicate_for = std::predicate<Pred&, std::indirect_result_t<Proj&, Iterator>>;
+
 /// pred(proj(x)), as a condition. If it is a value, `pass` gives it to a function: it may refer to x, or to a
 /// projection that ends with the expression.
 template <class Reference, class Pred, class Proj> struct projected {
