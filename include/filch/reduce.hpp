@@ -115,6 +115,15 @@ std::optional<Value> reduce(Token const& token, Range&& range, Value init, Op op
   return filch::transform_reduce<Sched>(token, static_cast<Range&&>(range), std::move(init), std::move(op),
                                         std::identity{});
 }
+/// Both without an initial value: the sum of the elements, and of a value-initialised one.
+template <scheduler Sched = default_scheduler, filtered_range Range>
+std::ranges::range_value_t<Range> reduce(Range&& range) {
+  return filch::reduce<Sched>(static_cast<Range&&>(range), std::ranges::range_value_t<Range>{});
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range>
+std::optional<std::ranges::range_value_t<Range>> reduce(Token const& token, Range&& range) {
+  return filch::reduce<Sched>(token, static_cast<Range&&>(range), std::ranges::range_value_t<Range>{});
+}
 /// op over init and map(x, y) of the elements x and y of two ranges; without op and map the inner product. (That op
 /// takes two values tells it from the form of one range whose initial value is an iterator.)
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,

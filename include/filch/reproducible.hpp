@@ -62,16 +62,27 @@ Value reduce(reproducible_t, Range&& range, Value init, Op op = {}) {
   auto const in = detail::input_of(range);
   return detail::reduce_reproducibly<Sched>(never, detail::elements(in.first, all), in.length, std::move(init), op);
 }
-/// reduce(token, reproducible, range, init, op), and with a pair of iterators.
+/// The sum of the elements of [first, last), and of a value-initialised one.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
+std::iter_value_t<Iterator> reduce(reproducible_t, Iterator first, Sentinel last) {
+  return filch::reduce<Sched>(reproducible, std::move(first), std::move(last), std::iter_value_t<Iterator>{});
+}
+/// The same for a range.
+template <scheduler Sched = default_scheduler, sized_random_access_range Range>
+std::ranges::range_value_t<Range> reduce(reproducible_t, Range&& range) {
+  return filch::reduce<Sched>(reproducible, range, std::ranges::range_value_t<Range>{});
+}
+/// reduce(token, reproducible, range, init, op), and with a pair of iterators. init and op may be left out.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class... Args>
   requires detail::begins_with_inputs<1, Args...>
 auto reduce(Token const& token, reproducible_t, Args&&... args) {
   return detail::run_stoppable<1>(
       token,
-      []<class Value, class... Op>(auto& stop, auto const& in, Value init, Op... op) {
+      []<class In, class Value = std::iter_value_t<In>, class Op = std::plus<>>(
+          auto& stop, detail::input<In> const& in, Value init = {}, Op op = {}) {
         std::identity all;
         return detail::reduce_reproducibly<Sched>(stop, detail::elements(in.first, all), in.length, std::move(init),
-                                                  op...);
+                                                  op);
       },
       std::forward<Args>(args)...);
 }
@@ -120,6 +131,15 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, fi
 std::optional<Value> reduce(Token const& token, reproducible_t, Range&& range, Value init, Op op = {}) {
   return filch::transform_reduce<Sched>(token, reproducible, static_cast<Range&&>(range), std::move(init),
                                         std::move(op), std::identity{});
+}
+/// Both without an initial value.
+template <scheduler Sched = default_scheduler, filtered_range Range>
+std::ranges::range_value_t<Range> reduce(reproducible_t, Range&& range) {
+  return filch::reduce<Sched>(reproducible, static_cast<Range&&>(range), std::ranges::range_value_t<Range>{});
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, filtered_range Range>
+std::optional<std::ranges::range_value_t<Range>> reduce(Token const& token, reproducible_t, Range&& range) {
+  return filch::reduce<Sched>(token, reproducible, static_cast<Range&&>(range), std::ranges::range_value_t<Range>{});
 }
 /// The same for map(x, y) of the elements x, y of two pairs of iterators, the second one without its end.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,

@@ -38,6 +38,11 @@ TYPED_TEST(reproducible, has_the_same_bits_for_each_split) {
     EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, first, last, 0.1, plus, all), expected);
     EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, v, v, 0.1), squares);
     EXPECT_EQ(filch::transform_reduce<TypeParam>(token, filch::reproducible, first, last, first, 0.1), squares);
+    double const sum = filch::reduce<filch::serial>(filch::reproducible, v, 0.0);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, v), sum);
+    EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, first, last), sum);
+    EXPECT_EQ(filch::reduce<TypeParam>(token, filch::reproducible, v), sum);
+    EXPECT_EQ(filch::reduce<TypeParam>(token, filch::reproducible, first, last, 0.1), expected);
   });
 }
 
@@ -60,6 +65,9 @@ TYPED_TEST(reproducible, has_the_same_bits_for_filters) {
       EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, part, 0.1), expected);
       EXPECT_EQ(filch::transform_reduce<TypeParam>(filch::reproducible, part, 0.1, std::plus<>{}, std::identity{}),
                 expected);
+      double const sum = filch::reduce<filch::serial>(filch::reproducible, part, 0.0);
+      EXPECT_EQ(filch::reduce<TypeParam>(filch::reproducible, part), sum);
+      EXPECT_EQ(filch::reduce<TypeParam>(stop_token(), filch::reproducible, part), sum);
       std::string in_order = "<";
       auto const is_short = [](std::string const& x) { return x.size() < 4 && x.back() == '3'; };
       for (std::string const& x : words) in_order += is_short(x) ? x : "";

@@ -49,6 +49,7 @@ template <class S, class Range> void agrees_with_the_loop(Range&& range) {
   auto const all = values_of(range);
   long const sum = std::accumulate(all.begin(), all.end(), 7L);
   EXPECT_EQ(filch::reduce<S>(range, 7L), sum);
+  EXPECT_EQ(filch::reduce<S>(range) + 7L, sum);
   EXPECT_EQ(filch::transform_reduce<S>(range, 7L, std::plus<>{}, std::identity{}), sum);
   std::atomic<long> seen{7};
   filch::for_each<S>(range, [&](auto x) { seen.fetch_add(x, std::memory_order_relaxed); });

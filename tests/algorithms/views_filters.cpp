@@ -105,6 +105,7 @@ TEST(views_of_filters, take_stop_tokens) {
   auto const all = [](int x) { return x % 2 == 0; };
   auto const plus = std::plus<>{};
   stops("reduce", k_stretch, [](auto&&... in) { return filch::reduce<s>(in..., 0L); });
+  stops("reduce without a value", k_stretch, [](auto&&... in) { return filch::reduce<s>(in...); });
   stops("transform_reduce", k_stretch,
         [&](auto&&... in) { return filch::transform_reduce<s>(in..., 0L, plus, square); });
   stops("count", k_stretch, [](auto&&... in) { return filch::count<s>(in..., 4); });
