@@ -16,7 +16,7 @@ namespace filch::inline FILCH_ABI {
 
 /// A stage that takes items one at a time, in the order in which the source gave them.
 template <class Fn> detail::in_order_stage<std::decay_t<Fn>> serial_in_order(Fn&& f) { return {std::forward<Fn>(f)}; }
-/// A stage that takes items one at a time, in any order.
+/// A stage that takes items one at a time, in the order in which they arrive.
 template <class Fn> detail::any_order_stage<std::decay_t<Fn>> serial_out_of_order(Fn&& f) {
   return {std::forward<Fn>(f)};
 }
@@ -37,7 +37,7 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
       "filch::pipeline: the source must return a std::optional of an item");
   using first_item = typename std::invoke_result_t<Source&>::value_type;
   static constexpr std::size_t k_stages = sizeof...(Stages);
-  static constexpr std::size_t k_most = 65'536;  // serial stages in order have room for so many
+  static constexpr std::size_t k_most = 65'536;  // serial stages have room for so many
 
   /// Types of the items that a stage and the later ones take.
   template <class Item, class... Rest> struct items_of {

@@ -190,5 +190,25 @@ TYPED_TEST(pipeline, passes_items_that_can_not_be_assigned) {
   });
 }
 
+TEST(pipeline_gates, without_an_order_let_in_the_item_that_waits_longest) {
+  filch::detail::gate<fixed, false> stage(4);
+  auto const enters = [&stage](int number) {
+    fixed item{number};
+    return stage.enter(static_cast<std::size_t>(number), item);
+  };
+  auto const follows = [&stage] {
+    auto const item = stage.leave();
+    return item ? item->second.number : -1;
+  };
+  EXPECT_TRUE(enters(9));
+  for (int number : {3, 8, 2}) EXPECT_FALSE(enters(number));
+  EXPECT_EQ(follows(), 3);
+  EXPECT_FALSE(enters(7));
+  EXPECT_EQ(follows(), 8);
+  EXPECT_FALSE(enters(4));
+  for (int number : {2, 7, 4, -1}) EXPECT_EQ(follows(), number);
+  EXPECT_TRUE(enters(6));
+}
+
 }  // namespace
 }  // namespace filch_test

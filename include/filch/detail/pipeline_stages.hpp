@@ -46,11 +46,11 @@ template <class Stage> auto as_stage(Stage&& stage) {
   }
 }
 
-/// Items that wait for a serial stage, and whether one is inside. In order: items with numbers below next + most
-/// exist, since each of those before is under way.
+/// Items that wait for a serial stage, and whether one is inside. At most `most` exist: in order, their numbers are
+/// below next + most, since each of those before is under way; else the oldest goes first.
 template <class Item, bool InOrder> class gate {
  public:
-  explicit gate(std::size_t most) : waiting_(InOrder ? most : 0) {}
+  explicit gate(std::size_t most) : waiting_(most) {}
 
   /// True: the caller is inside, with its item. False: the item waits.
   bool enter(std::size_t number, Item& item) {
@@ -62,7 +62,8 @@ template <class Item, bool InOrder> class gate {
     if constexpr (InOrder) {
       waiting_[number % waiting_.size()].emplace(std::move(item));
     } else {
-      waiting_.emplace_back(std::in_place, number, std::move(item));
+      waiting_[end_ % waiting_.size()].emplace(number, std::move(item));
+      ++end_;
     }
     return false;
   }
@@ -76,9 +77,10 @@ template <class Item, bool InOrder> class gate {
         follows.emplace(next_, std::move(*waits));
         waits.reset();
       }
-    } else if (!waiting_.empty()) {
-      follows.emplace(std::move(*waiting_.back()));
-      waiting_.pop_back();
+    } else if (next_ != end_) {
+      auto& waits = waiting_[next_++ % waiting_.size()];
+      follows.emplace(std::move(*waits));
+      waits.reset();
     }
     is_busy_ = follows.has_value();
     return follows;
@@ -87,7 +89,8 @@ template <class Item, bool InOrder> class gate {
  private:
   filch::mutex mutex_;
   bool is_busy_ = false;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;  // the item that goes in next: its number, or its place without an order
+  std::size_t end_ = 0;   // without an order: behind the newest one
   std::vector<std::conditional_t<InOrder, std::optional<Item>, numbered<Item>>> waiting_;
 };
 
