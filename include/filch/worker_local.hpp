@@ -55,7 +55,7 @@ template <class Value> class worker_local {
       : worker_local([] { return Value(); }) {}
   /// Each Value begins as what make() returns, which several threads may call at once.
   template <class Make>
-    requires(std::is_invocable_r_v<Value, Make const&> && std::is_copy_constructible_v<Make>)
+    requires(std::is_invocable_r_v<Value, Make const&> && std::is_move_constructible_v<Make>)
   explicit worker_local(Make make) : make_(new detail::maker_of<Value, Make>(std::move(make))) {}
   /// Each Value begins as a copy of `first`.
   explicit worker_local(Value const& first)
@@ -69,10 +69,10 @@ template <class Value> class worker_local {
       delete[] chunk.load(std::memory_order_relaxed);  // relaxed: there are no users any more
   }
 
-  /// Returns the calling thread's Value. Valid until the caller's next join, invoke, scope, spawn, sync, for_index or
-  /// run (and mutex::lock, if FILCH_FORCE_STEAL is on). After that the caller may be on another thread, or another
-  /// task may have changed the Value. Throws what making a Value throws, and std::bad_alloc. Cost: a call and a few
-  /// loads.
+  /// Returns the calling thread's Value. Valid until the caller's next join, invoke, scope, spawn, sync, loop,
+  /// algorithm, pipeline or pool.run, and run, fork, wait or a future's get of a task_group (and mutex::lock, if
+  /// FILCH_FORCE_STEAL is on). After that the caller may be on another thread, or another task may have changed the
+  /// Value. Throws what making a Value throws, and std::bad_alloc. Cost: a call and a few loads.
   Value& local() {
 #if defined(FILCH_RACES)
     // All sections are on one worker here: what they do to its value is not parallel.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -54,6 +55,11 @@ TYPED_TEST(worker_local, sums_the_values_of_all_workers) {
     pool.run([&] { filch::for_index<TypeParam>(0, n, [&](int i) { sum.local() += i; }); });
     EXPECT_EQ(sum.combine(std::plus<>()), static_cast<long>(n) * (n - 1) / 2);
   }
+}
+
+TEST(worker_locals, are_made_by_what_can_be_moved_only) {
+  filch::worker_local<int> values([seven = std::make_unique<int>(7)] { return *seven; });
+  EXPECT_EQ(values.local(), 7);
 }
 
 TYPED_TEST(worker_local, begins_as_a_copy_of_the_value_given) {
