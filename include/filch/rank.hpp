@@ -104,7 +104,8 @@ class rank {
   /// cluster::fold folds what Fn returns, cluster::run drops it. If Fn throws, these throw task_error on every rank.
   /// Throws std::bad_alloc and what copying throws; Fn does not run then.
   ///
-  /// Costs some nanoseconds, and an allocation unless the arguments are trivially copyable and have 40 bytes at most.
+  /// Costs some nanoseconds, and an allocation unless the arguments are trivially copyable, have 40 bytes at most,
+  /// and are aligned to 8 at most.
   template <auto Fn, class... Args> void spawn(Args&&... arguments) {
     here_.spawn<Fn>(nullptr, std::forward<Args>(arguments)...);
   }

@@ -22,9 +22,10 @@ template <scheduler Sched> class spawner {
   /// away, so temporaries and loop variables that it captures by value are safe. Its result is dropped.
   /// Throws std::bad_alloc if there is no memory for the task; f has not run then.
   /// Continues where `join` may.
-  /// Cost: some nanoseconds. An allocation for a callable of more than 44 bytes, or one whose move may throw; under
-  /// some schedulers for every callable. Memory is bounded however many tasks are spawned: if a few thousand wait, or
-  /// there is no room for more, f runs in place, and thieves get some of the waiting tasks.
+  /// Cost: some nanoseconds. An allocation for a callable of more than 44 bytes, one aligned to more than 16, or one
+  /// whose move may throw; under some schedulers for every callable. Memory is bounded however many tasks are
+  /// spawned: if a few thousand wait, or there is no room for more, f runs in place, and thieves get some of the
+  /// waiting tasks.
   template <class Fn> void spawn(Fn&& f) {
     // No constraint: a task that spawns its own type need not have its result's type yet.
     static_assert(std::is_invocable_v<std::decay_t<Fn>>, "filch::spawner::spawn: a task is called without arguments");
