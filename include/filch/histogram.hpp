@@ -157,7 +157,8 @@ void histogram(Stop& stop, input<Iterator> const& in, Bins const& bins, std::siz
 }  // namespace detail
 
 /// Counts: for every element x of [first, last), adds 1 to bins[bin_of(x)]. The bins are bins[0] to bins[n_bins - 1]
-/// of an integer type. bin_of(x) must be an integer below n_bins. The bins keep what they had before.
+/// of an integer type. bin_of(x) must be an integer from 0 to n_bins - 1: a negative one, perhaps of a char, writes
+/// before the bins. The bins keep what they had before.
 ///
 /// No atomic operation is used, so a bin in which most elements fall costs no more than others. Exceptions, pool and
 /// thread: as in `for_index`. After an exception the counts are unspecified.

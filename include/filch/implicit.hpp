@@ -113,8 +113,8 @@ struct implicit {
 };
 
 /// A fixed number of workers: see detail::pool_of. `run` calls its function on the calling thread. The function may
-/// change threads at its joins; run returns on the calling thread. While the function waits in a join or is on
-/// another thread, the calling thread takes tasks of this call only.
+/// change threads at its joins. Unless the caller is a worker of this pool, run returns on the calling thread, which
+/// takes tasks of this call only while the function waits in a join or is on another thread.
 class implicit::pool : public detail::pool_of<detail::implicit_team> {
  public:
   using pool_of::pool_of;

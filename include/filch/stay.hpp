@@ -22,8 +22,9 @@ template <class Sched, class... Rest> struct staying_everywhere<Sched, Rest...> 
 /// Calls f(), in which no code changes threads. Returns what f returns and throws what f throws.
 ///
 /// Joins, invocations, scopes and loops in f, of every scheduler, run in order on the calling thread and enter no
-/// pool. So f may hold a std::mutex across a join, or call a library that keeps state for each thread. `wanted()` is
-/// false in f; current_worker() is the same as around it. This holds for every scheduler, also for one that never
+/// pool. So f may hold a std::mutex across a join, or call a library that keeps state for each thread. Task groups
+/// and pipelines are no joins: other workers of the pool run their tasks, too, and a wait for them waits. `wanted()`
+/// is false in f; current_worker() is the same as around it. This holds for every scheduler, also for one that never
 /// moves code.
 ///
 /// pool.run(g) in f enters another pool as usual: joins of g are parallel there, and f continues on its thread. In
