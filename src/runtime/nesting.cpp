@@ -24,14 +24,14 @@ void renew_in_child() { ::new (static_cast<void*>(&adding_hideable)) std::mutex;
 
 }  // namespace
 
-std::span<hideable const> all_hideables() noexcept { return hideables.all(); }
+std::span<hideable const> FILCH_ABI::all_hideables() noexcept { return hideables.all(); }
 
 bool gives_way() noexcept {
   auto const all = all_hideables();
   return std::any_of(all.begin(), all.end(), [](hideable const& each) { return each.give_way && each.give_way(); });
 }
 
-void hide_on_entry(hideable h) {
+void FILCH_ABI::hide_on_entry(hideable h) {
   auto const is_there = [h] {
     auto const all = all_hideables();
     return std::any_of(all.begin(), all.end(), [h](hideable const& other) { return other.hide == h.hide; });

@@ -3,6 +3,8 @@
 // waits that no scheduler sees call these hooks, without a name of a scheduler.
 #pragma once
 
+#include <filch/detail/platform.hpp>
+
 #include <array>
 #include <cstddef>
 #include <span>
@@ -29,11 +31,15 @@ struct hideable {
   /// With forced steals: other code runs on this worker first. False: there is none.
   bool (*give_way)() noexcept = nullptr;
 };
+// Exported, as detail::blocked_workers and detail::serve_all_thieves() are, which read it: where the linker makes two
+// copies of Filch in a process one, the copies share it.
+inline namespace FILCH_ABI {
 /// Once for each scheduler, however often it is asked for.
-void hide_on_entry(hideable);
+FILCH_API void hide_on_entry(hideable);
 /// All that are registered.
-std::span<hideable const> all_hideables() noexcept;
-constexpr unsigned k_hideables_most = 8;
+FILCH_API std::span<hideable const> all_hideables() noexcept;
+}  // namespace FILCH_ABI
+constexpr unsigned k_hideables_most = 16;
 
 /// The number of teams that the calling thread works for. It returns from each on its own stack.
 extern constinit thread_local unsigned teams_entered;
