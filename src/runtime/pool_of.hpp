@@ -52,7 +52,9 @@ template <class Team> void pool_of<Team>::enter(void (*call)(void*), void* argum
     if (!t->alive()) {
       options own{};
       if constexpr (requires { own = t->own_options(); }) own = t->own_options();
-      t = make_team<Team>(t->asked_for(), own, true);
+      runtime::settings in_child = t->asked_for();
+      in_child.trace = in_child.profile = false;
+      t = make_team<Team>(in_child, own, true);
       is_made(team_, t);
     }
   }

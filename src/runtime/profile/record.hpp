@@ -5,6 +5,7 @@
 // clock reads is in no figure.
 #pragma once
 
+#include "runtime/fork_generation.hpp"
 #include "runtime/profile/folding.hpp"
 #include "runtime/profile/place.hpp"
 #include "runtime/profile/regions.hpp"
@@ -81,8 +82,7 @@ class record {
   /// A check found that a segment costs so many cycles more, or fewer.
   void costs_are_off_by(double cycles_of_segment) noexcept { off_by_ = std::max(off_by_, cycles_of_segment); }
   /// In a child of fork() nothing is measured any more, and what is open ends unseen.
-  void orphan() noexcept { is_orphan_ = true; }
-  bool is_orphan() const noexcept { return is_orphan_; }
+  bool is_orphan() const noexcept { return made_in_ != fork_generation(); }
 
   /// For the calibration: keeps the length of each segment.
   void samples_begin();
@@ -170,7 +170,7 @@ class record {
 
   unsigned inside_ = 0;
   unsigned stays_inside_ = 0;
-  bool is_orphan_ = false;
+  unsigned const made_in_ = fork_generation();
   cycles stay_began_ = 0;
   cycles in_stays_ = 0;
   cycles preempted_ = 0;

@@ -42,11 +42,8 @@ thread_local holder mine;
 
 void forget_in_child() {
   registry& r = the_registry();
-  // Another thread of the parent may have held it.
-  ::new (static_cast<void*>(&r.mutex)) std::mutex;
-  for (auto& each : r.all) each.release()->orphan();
-  r.all.clear();
-  r.free.clear();
+  // Another thread of the parent may have held it, and changed the lists. The records are orphans.
+  ::new (static_cast<void*>(&r)) registry;
 }
 
 }  // namespace
