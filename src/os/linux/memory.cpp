@@ -80,7 +80,10 @@ std::uint64_t own_page_faults() noexcept {
 }
 
 bool pages_in_memory(std::byte* from, std::size_t pages, unsigned char* are) noexcept {
-  return mincore(from, pages * page_size(), are) == 0;
+  int const error = errno;
+  bool const is_known = mincore(from, pages * page_size(), are) == 0;
+  errno = error;
+  return is_known;
 }
 
 [[gnu::noinline]] __attribute__((no_sanitize("address", "thread"))) bool looks_blank(std::byte const* page) noexcept {
@@ -191,13 +194,15 @@ reservation::~reservation() {
 }
 
 bool reservation::drop_pages(std::byte* from, std::byte* end) noexcept {
-  auto const bytes = static_cast<std::size_t>(end - from);
-  if (madvise(from, bytes, MADV_DONTNEED) == 0) return true;
-  // Locked pages.
 #if !defined(MADV_DONTNEED_LOCKED)
   constexpr int MADV_DONTNEED_LOCKED = 24;  // Linux 5.18
 #endif
-  return madvise(from, bytes, MADV_DONTNEED_LOCKED) == 0;
+  auto const bytes = static_cast<std::size_t>(end - from);
+  int const error = errno;
+  // The second one is for locked pages.
+  bool const is_done = madvise(from, bytes, MADV_DONTNEED) == 0 || madvise(from, bytes, MADV_DONTNEED_LOCKED) == 0;
+  errno = error;
+  return is_done;
 }
 
 namespace {

@@ -60,15 +60,28 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (is_sent) raise(signal);  // arrives when this returns
 }
 
-/// A signal stack, at its low end.
+/// A signal stack, at its low end. Below it is a page without access: other handlers run on it, too.
 struct alignas(64) signal_stack {
   static constexpr std::size_t k_bytes = 64 * 1024;  // size of both
 
   at_thread_end* at_end;
   int looks = 0;  // checks at the end of its thread
 
+  /// Null if the system refuses it.
+  static signal_stack* make(at_thread_end& at_end) noexcept {
+    auto const guard = static_cast<std::size_t>(getpagesize());
+    void* const all = mmap(nullptr, guard + k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return nullptr;
+    std::byte* const begin = static_cast<std::byte*>(all) + guard;
+    if (mprotect(begin, k_bytes, PROT_READ | PROT_WRITE) == 0) return ::new (begin) signal_stack{&at_end};
+    munmap(all, guard + k_bytes);
+    return nullptr;
+  }
   void* low() noexcept { return this + 1; }
-  void give_back() noexcept { munmap(this, k_bytes); }
+  void give_back() noexcept {
+    auto const guard = static_cast<std::size_t>(getpagesize());
+    munmap(reinterpret_cast<std::byte*>(this) - guard, guard + k_bytes);
+  }
 };
 
 /// Called when a thread ends, after the destructors of its thread-locals. Not at exit(), which may be called on this
@@ -91,16 +104,15 @@ void give_signal_stack() noexcept {
   static constinit at_thread_end at_end(take_signal_stack_away);
   stack_t now{};
   if (!at_end.is_there() || sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
-  void* const p = mmap(nullptr, signal_stack::k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return;
-  auto& mine = *::new (p) signal_stack{&at_end};
+  signal_stack* const mine = signal_stack::make(at_end);
+  if (!mine) return;
   now = {};
-  now.ss_sp = mine.low();
-  now.ss_size = signal_stack::k_bytes - sizeof mine;
+  now.ss_sp = mine->low();
+  now.ss_size = signal_stack::k_bytes - sizeof *mine;
   if (sigaltstack(&now, nullptr) != 0) {
-    mine.give_back();
-  } else if (!at_end.pass(p)) {
-    take_signal_stack_away(p);
+    mine->give_back();
+  } else if (!at_end.pass(mine)) {
+    take_signal_stack_away(mine);
   }
 }
 
