@@ -21,6 +21,8 @@ bench-full: bench  ## every workload at its first size, all schedulers and peers
 	@cmake --build --preset release --target bench-all
 	@build/release/bench/filch-bench --workload all --scheduler all --workers 1,2 --long
 
+# One day for both, also around midnight.
+test: export FILCH_TEST_DAY := $(or $(FILCH_TEST_DAY),$(shell expr $$(date +%s) / 86400))
 test:  ## what CI checks: today's share of all builds, sanitizers, models (tests/README.md)
 	@tools/install-packages test
 	@tools/test-all

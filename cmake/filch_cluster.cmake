@@ -27,8 +27,8 @@ endif()
 target_include_directories(filch_cluster PRIVATE "${PROJECT_SOURCE_DIR}/src")
 if(FILCH_CHECK)
   target_compile_definitions(filch_cluster PRIVATE FILCH_CHECK=1)
-  if(BUILD_SHARED_LIBS)  # libfilch hides it
-    target_sources(filch_cluster PRIVATE src/runtime/check.cpp)
+  if(BUILD_SHARED_LIBS)  # libfilch hides them
+    target_sources(filch_cluster PRIVATE src/runtime/check.cpp src/os/linux/fatal.cpp)
   endif()
 endif()
 filch_library_properties(filch_cluster)

@@ -1,4 +1,5 @@
 // filch::blocking: while workers wait in the system, as many stand-ins work.
+#include "memory.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
 
@@ -82,11 +83,13 @@ TYPED_TEST(blocking, has_a_bound_of_stand_ins) {
   if constexpr (!steals<TypeParam>) {
     GTEST_SKIP() << "it has no threads";
   } else {
+    constexpr std::size_t k_callers = 8;
     typename TypeParam::pool pool({.workers = 1});
     std::atomic<unsigned> inside{0};
     gate leave;
     std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i) {
+    std::size_t const before = thread_count();
+    for (std::size_t i = 0; i < k_callers; ++i) {
       threads.emplace_back([&] {
         pool.run([&] {
           filch::blocking([&] {
@@ -97,7 +100,8 @@ TYPED_TEST(blocking, has_a_bound_of_stand_ins) {
         });
       });
     }
-    EXPECT_TRUE(eventually([&] { return inside == 8; }));
+    EXPECT_TRUE(eventually([&] { return inside == k_callers; }));
+    EXPECT_LE(thread_count(), before + k_callers + 1) << "more stand-ins than workers";
     leave.open();
     for (auto& t : threads) t.join();
   }

@@ -212,13 +212,22 @@ scenario const numbers{"fork-chain-beside-threads", [](int depth) {
                              });
                            }
                            all_have_values.arrive_and_wait();
+                           int ends[2];
+                           if (pipe(ends) != 0) return false;
                            pid_t const child = fork_now();
                            if (child == 0) {
+                             // Until this process's threads have ended: there may be a limit of all threads.
+                             close(ends[1]);
+                             char byte = 0;
+                             static_cast<void>(!read(ends[0], &byte, 1));
+                             close(ends[0]);
                              bool const all = values.combine(std::plus<>()) == (depth - left + 1) * k_threads;
                              std::_Exit(all && (left == 0 || self(self, left - 1)) ? 0 : 1);
                            }
                            may_end.count_down();
                            for (auto& t : threads) t.join();
+                           close(ends[0]);
+                           close(ends[1]);  // the child goes on
                            int status = 0;
                            waitpid(child, &status, 0);
                            return WIFEXITED(status) && WEXITSTATUS(status) == 0;
