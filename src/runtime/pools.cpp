@@ -61,7 +61,7 @@ void no_cxx_exception() noexcept {
 void no_default_pool(std::exception const& why) noexcept {
   bool const explains_itself = dynamic_cast<setup_error const*>(&why) != nullptr;
   std::fprintf(stderr, "%s%s\n", explains_itself ? "" : "filch: the default pool can't be made: ", why.what());
-  // Of the other streams another thread may hold one while it reads, and never give it back.
+  // Another thread may hold another stream while it reads, and never give it back.
   if (ftrylockfile(stdout) == 0) std::fflush(stdout);
   std::_Exit(2);
 }
