@@ -16,7 +16,7 @@
 namespace filch::inline FILCH_ABI {
 
 /// Sorts [first, last). Returns its end. Equal elements are in any order. No element is lost, also after an exception
-/// or a stop.
+/// or a stop, unless its own move or a swap throws.
 ///
 /// A quicksort in place; on one worker it is the serial one. Complexity: O(n log n) calls of comp for every input and
 /// every comp, n - 1 if the elements are sorted, or sorted the other way round. If a quarter of them or more are in

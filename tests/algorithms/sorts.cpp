@@ -6,6 +6,7 @@
 #include <filch/zip.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace filch_test {
 namespace {
@@ -59,6 +60,70 @@ TYPED_TEST(sorts, keep_the_order_of_equal_records_that_can_be_moved_only) {
       EXPECT_EQ(own.size(), n);
     });
   });
+}
+
+/// A number that is not assigned to if it is 0.
+struct refuses_zero {
+  int x;
+  refuses_zero(int value) : x(value) {}
+  refuses_zero(refuses_zero const&) = default;
+  refuses_zero& operator=(refuses_zero const& other) {
+    if (other.x == 0) throw other.x;
+    x = other.x;
+    return *this;
+  }
+  ~refuses_zero() {}
+};
+TEST(sorts_of_throwing_moves, let_the_exception_of_the_last_one_out) {
+  std::vector<refuses_zero> v;
+  for (int i = 1; i < 1'000; ++i) v.emplace_back(i);
+  v.emplace_back(0);  // it goes below all others, when these have moved
+  EXPECT_THROW(filch::sort<filch::serial>(v, {}, &refuses_zero::x), int);
+  for (int i = 1; i < 1'000; ++i) {
+    EXPECT_EQ(std::count_if(v.begin(), v.end(), [i](auto& each) { return each.x == i; }), i == 1 ? 2 : 1);
+  }
+}
+
+/// A number of which one move throws. A swap is safe.
+struct throws_once {
+  static inline int moves_left = 0;
+  int x;
+  throws_once(int value) : x(value) {}
+  throws_once(throws_once&& other) : x(taken_from(other)) {}
+  throws_once& operator=(throws_once&& other) {
+    x = taken_from(other);
+    return *this;
+  }
+  ~throws_once() { x = -2; }
+  static int taken_from(throws_once& other) {
+    if (--moves_left == 0) throw other.x;
+    return std::exchange(other.x, -1);
+  }
+  friend void swap(throws_once& a, throws_once& b) noexcept { std::swap(a.x, b.x); }
+};
+TEST(sorts_of_throwing_moves, lose_nothing) {
+  for (int const n : {12, 600}) {  // sorted by insertion, and with a part that is in order
+    bool threw = true;
+    for (int throw_at = 1; threw; ++throw_at) {
+      std::vector<throws_once> v;
+      v.reserve(static_cast<std::size_t>(n));
+      for (int i = 0; i < n; ++i) v.emplace_back(i % 30 == 7 ? n - 1 - i : i);
+      auto const number_of = [&v](int x) {
+        return std::count_if(v.begin(), v.end(), [x](auto& each) { return each.x == x; });
+      };
+      std::vector<std::ptrdiff_t> before;
+      for (int i = 0; i < n; ++i) before.push_back(number_of(i));
+      throws_once::moves_left = throw_at;
+      threw = false;
+      try {
+        filch::sort<filch::serial>(v, {}, &throws_once::x);
+      } catch (int) {
+        threw = true;
+      }
+      throws_once::moves_left = 0;
+      for (int i = 0; i < n; ++i) ASSERT_EQ(number_of(i), before[static_cast<std::size_t>(i)]) << i << throw_at;
+    }
+  }
 }
 
 TYPED_TEST(sorts, sort_two_ranges_by_the_first) {

@@ -71,7 +71,7 @@ template <class Iterator> class element_in_hand {
     if (is_put_) return;
     try {
       *hole_ = std::move(value_);
-    } catch (...) {  // the exception of the comparator leaves
+    } catch (...) {  // the exception that is on its way leaves
     }
   }
   std::iter_value_t<Iterator>& value() noexcept { return value_; }
@@ -81,8 +81,8 @@ template <class Iterator> class element_in_hand {
     hole_ = i;
   }
   FILCH_INLINE void put() {
-    is_put_ = true;
     *hole_ = std::move(value_);
+    is_put_ = true;
   }
 
  private:

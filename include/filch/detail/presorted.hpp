@@ -159,10 +159,14 @@ template <class Stop, class Iterator, class Less> class sorted_part {
   /// Merges the front and the elements behind it, which are sorted. The buffer has room for those.
   FILCH_OUTLINE void merge(std::size_t kept, raw_buffer<std::iter_value_t<Iterator>> const& buffer) const {
     std::size_t const n = in_.length - kept;
-    for (std::size_t i = 0; i != n; ++i) buffer.make(i, std::ranges::iter_move(in_.at(kept + i)));
-    moving_back rest{in_.first, kept, n, buffer};
-    if (moves_always<Iterator> && n > kept / 16) return rest.merge_without_branches(less_);
-    while (rest.above != 0 && rest.kept != 0) rest.put(less_(buffer[rest.above - 1], *in_.at(rest.kept - 1)));
+    moving_back rest{in_.first, kept, 0, buffer};
+    for (; rest.above != n; ++rest.above) buffer.make(rest.above, std::ranges::iter_move(in_.at(kept + rest.above)));
+    if (moves_always<Iterator> && n > kept / 16) {
+      rest.merge_without_branches(less_);
+    } else {
+      while (rest.above != 0 && rest.kept != 0) rest.put(less_(buffer[rest.above - 1], *in_.at(rest.kept - 1)));
+    }
+    while (rest.above != 0) rest.put(false);
   }
 
  private:
@@ -183,24 +187,34 @@ template <class Stop, class Iterator, class Less> class sorted_part {
     return true;
   }
   /// The hole between the elements of the front that are left and those that have their place is as large as what is
-  /// left in the buffer. It goes there in any case.
+  /// left in the buffer. It goes there after an exception, too.
   struct moving_back {
     Iterator first;
     std::size_t kept;
     std::size_t above;
     raw_buffer<std::iter_value_t<Iterator>> const& buffer;
     ~moving_back() {
-      try {
-        while (above != 0) put(false);
-      } catch (...) {  // the exception of the comparator leaves
+      if (above != 0) move_back(first, kept, above, buffer);
+    }
+    /// Takes copies, so that the members are in registers.
+    FILCH_COLD static void move_back(Iterator const to, std::size_t below, std::size_t n,
+                                     raw_buffer<std::iter_value_t<Iterator>> const& from) noexcept {
+      for (; n != 0; --n) {
+        try {
+          *detail::iterator_after(to, below + n - 1) = std::move(from[n - 1]);
+        } catch (...) {  // the exception that is on its way leaves
+        }
       }
     }
+    /// Counts an element when it is there: an assignment may throw.
     FILCH_INLINE void put(bool is_of_front) {
       Iterator const to = detail::iterator_after(first, kept + above - 1);
       if (is_of_front) {
-        *to = std::ranges::iter_move(detail::iterator_after(first, --kept));
+        *to = std::ranges::iter_move(detail::iterator_after(first, kept - 1));
+        --kept;
       } else {
-        *to = std::move(buffer[--above]);
+        *to = std::move(buffer[above - 1]);
+        --above;
       }
     }
     void merge_without_branches(Less const& less) {
