@@ -20,12 +20,14 @@ std::pair<std::size_t, std::size_t> merge(Stop& stop, input<Iterator> const& in,
                                           Proj2&& proj2 = Proj2{}) {
   order_of_two<Iterator, Iterator2, std::remove_reference_t<Comp>, std::remove_reference_t<Proj>,
                std::remove_reference_t<Proj2>> const less{{comp}, {proj}, {proj2}};
+  std::pair<std::size_t, std::size_t> ends{in.length, in2.length};
+  if (out.length < detail::sum_of_lengths(in.length, in2.length)) {  // before elements may be moved from
+    ends.first = detail::elements_of_first(out.length, in.first, in.length, in2.first, in2.length, less);
+    ends.second = out.length - ends.first;
+  }
   detail::merge_to<scheduler_for<Sched, Out>, false, is_silent_order<std::remove_const_t<decltype(less)>>>(
       stop, in, in2, out.first, out.length, less);
-  std::size_t const n = in.length + in2.length;
-  if (out.length >= n) return {in.length, in2.length};
-  std::size_t const i = detail::elements_of_first(out.length, in.first, in.length, in2.first, in2.length, less);
-  return {i, out.length - i};
+  return ends;
 }
 
 }  // namespace detail
@@ -41,7 +43,7 @@ Out merge(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out 
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   auto const in2 = detail::input_of(first2, last2);
-  detail::input<Out> const to{out, in.length + in2.length};
+  detail::input<Out> const to{out, detail::sum_of_lengths(in.length, in2.length)};
   detail::merge<Sched>(never, in, in2, to, comp);
   return to.end();
 }
@@ -92,7 +94,8 @@ bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, 
   return detail::until_stopped(token, [&](auto& stop) {
     auto const in = detail::input_of(first, last);
     auto const in2 = detail::input_of(first2, last2);
-    static_cast<void>(detail::merge<Sched>(stop, in, in2, detail::input<Out>{out, in.length + in2.length}, comp));
+    detail::input<Out> const to{out, detail::sum_of_lengths(in.length, in2.length)};
+    static_cast<void>(detail::merge<Sched>(stop, in, in2, to, comp));
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,

@@ -95,6 +95,59 @@ TEST(views, extremes_of_filters_take_elements_that_are_not_const) {
   EXPECT_EQ(both.max, 999);
 }
 
+/// Every k-th of numbers below n, the greatest first, as strings on the heap.
+std::vector<std::string> words_of_every(int k, std::size_t n) {
+  std::vector<std::string> words;
+  for (int i = 0; i < static_cast<int>(n); i += k) words.push_back("a long string " + std::to_string(2'000'000 - i));
+  return words;
+}
+/// Each is moved once, and never compared after that.
+TEST(views, that_give_elements_away_are_merged) {
+  auto const give = v::transform([](std::string& s) -> std::string&& { return std::move(s); });
+  in_every_pool<scheduler>([&](std::size_t n) {
+    if (n > 1'000) return;
+    auto const expect = [&](auto standard, auto own) {
+      auto const x = words_of_every(2, n), y = words_of_every(3, n);
+      std::vector<std::string> expected;
+      standard(x, y, std::back_inserter(expected), std::greater<>());
+      for (std::size_t const room : {expected.size() / 3, expected.size() / 2, expected.size()}) {
+        auto from = x, from2 = y;
+        std::vector<std::string> out(room);
+        auto const ends = own(from | give, from2 | give, out, std::greater<>());
+        EXPECT_TRUE(std::equal(out.begin(), out.end(), expected.begin()));
+        EXPECT_EQ(ends.out, out.end());
+        auto const first = static_cast<std::size_t>(ends.in1.base() - from.begin());
+        auto const second = static_cast<std::size_t>(ends.in2.base() - from2.begin());
+        EXPECT_TRUE(std::equal(from.begin() + static_cast<std::ptrdiff_t>(first), from.end(),
+                               x.begin() + static_cast<std::ptrdiff_t>(first)));
+        EXPECT_TRUE(std::equal(from2.begin() + static_cast<std::ptrdiff_t>(second), from2.end(),
+                               y.begin() + static_cast<std::ptrdiff_t>(second)));
+      }
+    };
+    expect(std::ranges::merge, [](auto&&... all) { return filch::merge<scheduler>(all...); });
+  });
+}
+
+/// Where the output is short, a long input is not read to its end. Two lengths may be more together than a word
+/// counts.
+TEST(views, that_are_very_long_are_read_as_far_as_needed) {
+  using numbers64 = std::vector<std::uint64_t>;
+  std::uint64_t const most = ~std::uint64_t{0};
+  outside_and_in_pools<scheduler>([&] {
+    auto const all = v::iota(std::uint64_t{10}, most);
+    for (auto const& range : {v::iota(std::uint64_t{10}, std::uint64_t{1} << 62), all}) {
+      numbers64 few(12);
+      std::iota(few.begin(), few.end(), std::uint64_t{20});
+      numbers64 out(20);
+      few.insert(few.begin(), 20);
+      auto const merged = filch::merge<scheduler>(range, few, out);
+      EXPECT_EQ(merged.out, out.end());
+      EXPECT_EQ(merged.in2, few.begin() + 5);
+      EXPECT_EQ(out.back(), 24U);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace filch_test
 #endif

@@ -55,5 +55,10 @@ template <class Size> FILCH_INLINE constexpr std::size_t checked_length(Size siz
   }
   return static_cast<std::size_t>(size);
 }
+/// The number of elements of two ranges, or the greatest one that a word counts: no loop comes so far.
+FILCH_INLINE constexpr std::size_t sum_of_lengths(std::size_t n, std::size_t n2) noexcept {
+  constexpr std::size_t k_most = std::numeric_limits<std::size_t>::max();
+  return n2 < k_most - n ? n + n2 : k_most;
+}
 
 }  // namespace filch::inline FILCH_ABI::detail

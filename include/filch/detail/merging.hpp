@@ -182,7 +182,7 @@ void merge_to(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2
   constexpr std::size_t k_few = 1024;
   merging_piece<Iterator, Iterator2, Out, Less, Moves, AsksForBlocks> piece{in.first, in2.first, out, less,
                                                                             0,        in.length, 0,   in2.length};
-  std::size_t const n = std::min(room, in.length + in2.length);
+  std::size_t const n = std::min(room, detail::sum_of_lengths(in.length, in2.length));
   if (n <= k_few && !detail::splits_all()) return stop.is_requested() ? void() : piece.run(0, n);
   detail::run_pieces<Sched>(0, n, piece, stop);
 }
