@@ -3,6 +3,8 @@
 //
 // Complexity of all: at most 2 (n + m) - 1 calls of comp. Each piece given away allocates as many elements as it
 // reads, and moves what it has written to the output. Without memory it is run when the pieces below it have ended.
+// None is given away where an input gives rvalue references, or its elements do not convert to the output's value
+// type.
 #pragma once
 
 #include <filch/default_scheduler.hpp>

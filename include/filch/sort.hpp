@@ -170,7 +170,8 @@ bool partial_sort(Token const& token, Range&& range, std::ranges::iterator_t<Ran
 /// ends of the input and of what was written.
 ///
 /// Complexity: n calls of comp, and O(log k) for each element that is among the k least ones so far. Each piece given
-/// away allocates k elements; without memory they are read when it ends.
+/// away allocates k elements; without memory they are read when it ends. None is given away where elements do not
+/// convert to the output's value type.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
           sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
           class Proj2 = std::identity>

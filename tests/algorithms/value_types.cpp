@@ -293,5 +293,68 @@ TEST(predicates_that_can_be_moved_only, are_taken_by_all_forms) {
   EXPECT_EQ(filch::partition_copy<S>(v, low.begin(), high.begin(), below(30)).out1 - low.begin(), 30);
 }
 
+/// Strings can be assigned to it, and it is not made of them.
+struct sink {
+  std::string s;
+  sink& operator=(std::string const& text) {
+    s = text;
+    return *this;
+  }
+};
+/// A key, and a string of its own.
+struct keyed {
+  int key;
+  std::string text;
+};
+TYPED_TEST(value_types, of_outputs_can_be_those_that_are_only_assigned_to) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    using S = TypeParam;
+    std::vector<std::string> x, y;
+    std::vector<keyed> z;
+    std::vector<int> keys;
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const word = std::to_string(100'000 + i) + " is a number in a long string";
+      if (i % 2 == 0) x.push_back(word);
+      if (i % 3 == 0) y.push_back(word);
+      if (i % 3 == 0) keys.push_back(static_cast<int>(i));
+      z.push_back({static_cast<int>(i), word});
+    }
+    std::vector<std::string> expected;
+    auto const is_expected = [&expected](auto const& out) {
+      return std::equal(expected.begin(), expected.end(), out.begin(),
+                        [](auto& text, auto& one) { return one.s == text; });
+    };
+    std::vector<sink> out(2 * n);
+    std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(expected));
+    EXPECT_EQ(filch::set_union<S>(x, y, out).out - out.begin(), static_cast<std::ptrdiff_t>(expected.size()));
+    EXPECT_TRUE(is_expected(out));
+    expected.assign(x.rbegin(), x.rend());
+    expected.resize(x.size() / 4);
+    out.resize(x.size() / 4);
+    filch::partial_sort_copy<S>(x, out, std::greater<>(), {}, &sink::s);
+    EXPECT_TRUE(is_expected(out));
+    // The elements of an input that are never written need not be assignable.
+    std::vector<keyed> kept(n);
+    EXPECT_EQ(filch::set_intersection<S>(z, keys, kept, {}, &keyed::key).out - kept.begin(),
+              static_cast<std::ptrdiff_t>(keys.size()));
+    EXPECT_EQ(filch::set_difference<S>(z, keys, kept, {}, &keyed::key).out - kept.begin(),
+              static_cast<std::ptrdiff_t>(n - keys.size()));
+  });
+}
+
+TYPED_TEST(value_types, of_outputs_are_made_as_they_are_assigned) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    using S = TypeParam;
+    auto v = numbers(n);
+    std::vector<converted_long> out(n, 0L);
+    filch::partial_sort_copy<S>(v, out, [](converted_long a, converted_long b) { return a.x < b.x; });
+    std::sort(v.begin(), v.end());
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), out.begin(), [](int a, converted_long b) { return b == a; }));
+    out.assign(n, 0L);
+    filch::set_union<S>(v, v, out);
+    EXPECT_TRUE(std::equal(v.begin(), v.end(), out.begin(), [](int a, converted_long b) { return b == a; }));
+  });
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -125,6 +125,11 @@ TEST(views, that_give_elements_away_are_merged) {
       }
     };
     expect(std::ranges::merge, [](auto&&... all) { return filch::merge<scheduler>(all...); });
+    expect(std::ranges::set_union, [](auto&&... all) { return filch::set_union<scheduler>(all...); });
+    expect(std::ranges::set_intersection, [](auto&&... all) { return filch::set_intersection<scheduler>(all...); });
+    expect(std::ranges::set_difference, [](auto&&... all) { return filch::set_difference<scheduler>(all...); });
+    expect(std::ranges::set_symmetric_difference,
+           [](auto&&... all) { return filch::set_symmetric_difference<scheduler>(all...); });
   });
 }
 

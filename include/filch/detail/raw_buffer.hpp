@@ -5,13 +5,21 @@
 #include <filch/detail/platform.hpp>
 #include <filch/detail/standard.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
+
+/// Can an Element be made in memory and moved to an Out later, in place of an assignment? By an implicit conversion:
+/// an explicit one may mean something else.
+template <class Element, class Out>
+inline constexpr bool can_wait_for = std::convertible_to<Element, std::iter_value_t<Out>> &&
+                                     std::is_assignable_v<std::iter_reference_t<Out>, std::iter_value_t<Out>>;
 
 /// Memory for n elements, or none. Destroys the elements that were made in it and are left.
 template <class Type> class raw_buffer {
@@ -39,7 +47,11 @@ template <class Type> class raw_buffer {
 
   Type& operator[](std::size_t i) const noexcept { return elements_[i]; }
   template <class Other> void make(std::size_t i, Other&& value) const {
-    ::new (static_cast<void*>(elements_ + i)) Type(detail::assigned_to<Type&>(std::forward<Other>(value)));
+    if constexpr (std::convertible_to<Other, Type>) {
+      ::new (static_cast<void*>(elements_ + i)) Type(detail::converted_to<Type>(std::forward<Other>(value)));
+    } else {
+      ::new (static_cast<void*>(elements_ + i)) Type(std::forward<Other>(value));
+    }
     if constexpr (!std::is_trivially_destructible_v<Type>) lives_[i] = true;
   }
   void destroy(std::size_t i) const noexcept {

@@ -42,26 +42,29 @@ template <class Iterator, class Out, class Comp, class Proj, class Proj2> class 
     end_ = last;
     if (is_lowest_) {
       push_all(lowest_, out_less{{comp_}, {proj2_}}, out_maker(), first, last);
-    } else if (buffer_) {
-      push_all(upper_, memory_less{{comp_}, {proj2_}}, memory_maker(), first, last);
+    } else if constexpr (has_memory) {
+      if (buffer_) push_all(upper_, memory_less{{comp_}, {proj2_}}, memory_maker(), first, last);
     }
   }
   selecting_piece split(std::size_t middle, std::size_t) { return selecting_piece(*this, middle); }
   void merge(selecting_piece& upper) {
     if (is_lowest_) {
       push_piece(lowest_, out_less{{comp_}, {proj2_}}, out_maker(), upper);
-    } else if (buffer_) {
-      push_piece(upper_, memory_less{{comp_}, {proj2_}}, memory_maker(), upper);
+    } else if constexpr (has_memory) {
+      if (buffer_) push_piece(upper_, memory_less{{comp_}, {proj2_}}, memory_maker(), upper);
     }
     end_ = upper.end_;
   }
   std::size_t split_ticks(std::size_t, std::size_t left) const noexcept {
     constexpr std::size_t k_ticks = 1'000;  // for each element of a heap, which is replaced some times
-    return std::min(lowest_.room, left) * k_ticks;
+    return has_memory ? std::min(lowest_.room, left) * k_ticks : k_greatest_position;
   }
   std::size_t count() const noexcept { return lowest_.count; }
 
  private:
+  static constexpr bool has_memory = can_wait_for<std::iter_reference_t<Iterator>, Out> &&
+                                     std::is_assignable_v<value&, std::iter_reference_t<Iterator>>;
+
   selecting_piece(selecting_piece& lower, std::size_t middle)
       : in_(lower.in_),
         comp_(lower.comp_),
@@ -70,14 +73,16 @@ template <class Iterator, class Out, class Comp, class Proj, class Proj2> class 
         lowest_{lower.lowest_.begin, lower.lowest_.room},
         begin_(middle),
         end_(middle) {
-    if (!lower.is_lowest_ && !lower.buffer_) return;  // its elements would be pushed again
-    buffer_.emplace(lowest_.room);
-    if (!static_cast<bool>(*buffer_)) {
-      buffer_.reset();
-      return;
+    if constexpr (has_memory) {
+      if (!lower.is_lowest_ && !lower.buffer_) return;  // its elements would be pushed again
+      buffer_.emplace(lowest_.room);
+      if (!static_cast<bool>(*buffer_)) {
+        buffer_.reset();
+        return;
+      }
+      upper_.begin = std::addressof((*buffer_)[0]);
+      upper_.room = lowest_.room;
     }
-    upper_.begin = std::addressof((*buffer_)[0]);
-    upper_.room = lowest_.room;
   }
   auto out_maker() const {
     return [begin = lowest_.begin](std::size_t i, auto&& x) {
@@ -105,8 +110,10 @@ template <class Iterator, class Out, class Comp, class Proj, class Proj2> class 
   template <class Least, class Less, class Make>
   void push_piece(Least& least, Less const& less, Make const& make, selecting_piece& upper) const {
     if (!upper.buffer_) return push_all(least, less, make, upper.begin_, upper.end_);
-    for (std::size_t i = 0; i != upper.upper_.count; ++i)
-      least.push(std::move((*upper.buffer_)[i]), less, less, make);
+    if constexpr (has_memory) {
+      for (std::size_t i = 0; i != upper.upper_.count; ++i)
+        least.push(std::move((*upper.buffer_)[i]), less, less, make);
+    }
   }
 
   input<Iterator> in_;

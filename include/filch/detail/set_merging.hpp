@@ -36,6 +36,14 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
   Iterator2 begin2;
   [[no_unique_address]] Less less;
 
+  /// May elements wait in memory, and be read again if the output has no room for them?
+  template <class Out>
+  static constexpr bool can_keep =
+      can_wait_for<std::iter_reference_t<Iterator>, Out> &&
+      !std::is_rvalue_reference_v<std::iter_reference_t<Iterator>> &&
+      (!Rule::of_second || (can_wait_for<std::iter_reference_t<Iterator2>, Out> &&
+                            !std::is_rvalue_reference_v<std::iter_reference_t<Iterator2>>));
+
   /// Goes on from `at` until so many elements have been read, or one more, or until both inputs or the output end.
   /// write(n, from) writes element n.
   template <class Write>
@@ -65,8 +73,12 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
       bool const is_second = !is_first && (!has_first || less.second_is_less(from, from2));
       if (is_first ? Rule::of_first : is_second ? Rule::of_second : Rule::of_both) {
         if (at.count == ends.count) return at;
-        if (is_second) {
-          write(at.count++, from2);
+        if constexpr (Rule::of_second) {
+          if (is_second) {
+            write(at.count++, from2);
+          } else {
+            write(at.count++, from);
+          }
         } else {
           write(at.count++, from);
         }
@@ -130,6 +142,8 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
 /// place there is known. A piece without memory does the rest of its work then.
 template <class Sched, class Operation, class Out> class set_piece {
  public:
+  static constexpr bool has_memory = Operation::template can_keep<Out>;
+
   set_piece(Operation const& operation, std::size_t n, std::size_t n2, input<Out> const& out)
       : operation_(operation), out_(out), ends_{n, n2, out.length}, is_lowest_(true) {}
   set_piece(set_piece const&) = delete;
@@ -140,10 +154,12 @@ template <class Sched, class Operation, class Out> class set_piece {
       run_to_output(last);
       return !is_full_;
     }
-    if (parts_ != nullptr) {
-      part& mine = *parts_;  // one: nothing was merged yet
-      mine.at = operation_.run(mine.at, mine.ends, last,
-                               [&mine](std::size_t n, auto const& from) { mine.memory.make(n, *from); });
+    if constexpr (has_memory) {
+      if (parts_ != nullptr) {
+        part& mine = *parts_;  // one: nothing was merged yet
+        mine.at = operation_.run(mine.at, mine.ends, last,
+                                 [&mine](std::size_t n, auto const& from) { mine.memory.make(n, *from); });
+      }
     }
     return true;
   }
@@ -159,6 +175,12 @@ template <class Sched, class Operation, class Out> class set_piece {
     } else {
       last->ends = upper.ends_;
     }
+  }
+  /// No split pays without memory.
+  std::size_t split_ticks(std::size_t, std::size_t) const noexcept
+    requires(!has_memory)
+  {
+    return k_greatest_position;
   }
   set_place const& at() const noexcept { return at_; }
 
@@ -187,8 +209,10 @@ template <class Sched, class Operation, class Out> class set_piece {
     lower.ends_.i = lower_ends.i = begin_.i;
     lower.ends_.j = lower_ends.j = begin_.j;
     if (begin_.i == ends_.i && begin_.j == ends_.j) return;
-    parts_.reset(new (std::nothrow) part(begin_, ends_));
-    if (parts_ != nullptr && !static_cast<bool>(parts_->memory)) parts_.reset();
+    if constexpr (has_memory) {
+      parts_.reset(new (std::nothrow) part(begin_, ends_));
+      if (parts_ != nullptr && !static_cast<bool>(parts_->memory)) parts_.reset();
+    }
   }
 
   void run_to_output(std::size_t last) {
@@ -199,14 +223,16 @@ template <class Sched, class Operation, class Out> class set_piece {
   }
   void append(set_piece& upper) {
     if (upper.parts_ == nullptr) return run_rest(upper.ends_);
-    for (part* p = upper.parts_.get(); p != nullptr && !is_full_; p = p->next.get()) {
-      std::size_t const n = p->at.count;
-      if (n <= ends_.count - at_.count) {
-        never_stopped never;
-        if (n != 0) detail::move<Sched>(never, std::addressof(p->memory[0]), n, out_.at(at_.count));
-        at_ = {p->at.i, p->at.j, at_.count + n};
-      }  // else again, up to the end of the output
-      run_rest(p->ends);
+    if constexpr (has_memory) {
+      for (part* p = upper.parts_.get(); p != nullptr && !is_full_; p = p->next.get()) {
+        std::size_t const n = p->at.count;
+        if (n <= ends_.count - at_.count) {
+          never_stopped never;
+          if (n != 0) detail::move<Sched>(never, std::addressof(p->memory[0]), n, out_.at(at_.count));
+          at_ = {p->at.i, p->at.j, at_.count + n};
+        }  // else again, up to the end of the output
+        run_rest(p->ends);
+      }
     }
   }
   void run_rest(set_place const& ends) {
