@@ -1,10 +1,10 @@
 // Set operations on sorted ranges. The rules of merge.hpp hold. Elements may repeat: of elements that are equal,
 // those of both inputs are paired.
 //
-// Complexity of all: at most 2 (n + m) - 1 calls of comp. Each piece given away allocates as many elements as it
-// reads, and moves what it has written to the output. Without memory it is run when the pieces below it have ended.
-// None is given away where an input gives rvalue references, or its elements do not convert to the output's value
-// type.
+// Complexity of all: at most 2 (n + m) - 1 calls of comp, and O(log(n + m)) for each piece given away, and once more
+// where n + m exceeds 2^16. Each piece given away allocates as many elements as it reads, and moves what it has
+// written to the output. Without memory it is run when the pieces below it have ended. None is given away where an
+// input gives rvalue references, or its elements do not convert to the output's value type.
 #pragma once
 
 #include <filch/default_scheduler.hpp>

@@ -141,6 +141,35 @@ TYPED_TEST(merges, set_operations_are_std_s) {
   });
 }
 
+/// Also where most elements are equal, so that the thief of half of them has half of the work.
+TEST(set_operations, are_split_where_they_come_by) {
+  using namespace filch::detail;
+  using iterator = std::vector<tagged>::const_iterator;
+  auto const is_less = by_key;
+  std::identity const same;
+  using less = order_of_two<iterator, iterator, decltype(is_less) const, std::identity const, std::identity const>;
+  for (std::size_t n : {10u, 100u, 1'000u, 4'000u}) {
+    for_inputs(n, [&](std::vector<tagged> const& x, std::vector<tagged> const& y) {
+      set_operation<union_rule, iterator, iterator, less> const of{x.begin(), y.begin(),
+                                                                   less{{is_less}, {same}, {same}}};
+      set_place const ends{x.size(), y.size(), x.size() + y.size()};
+      auto const run = [&](set_place const& from, std::size_t read) {
+        return of.run(from, ends, read, [](std::size_t, iterator) {});
+      };
+      for (std::size_t const begun : {std::size_t{0}, n / 3}) {
+        set_place const at = run({}, begun);
+        for (std::size_t read = at.i + at.j; read <= x.size() + y.size(); read += 1 + read / 100) {
+          set_place const place = of.place_of(read, at, ends);
+          EXPECT_LE(place.i + place.j, read);
+          EXPECT_GE(place.i + place.j + 32, read);
+          set_place const reached = run(at, place.i + place.j);
+          EXPECT_TRUE(reached.i == place.i && reached.j == place.j);
+        }
+      }
+    });
+  }
+}
+
 TYPED_TEST(merges, keep_to_their_ranges_with_a_comparator_that_lies) {
   std::atomic<unsigned> state{1};
   in_every_pool<TypeParam>([&state](std::size_t n) {

@@ -133,8 +133,8 @@ TEST(views, that_give_elements_away_are_merged) {
   });
 }
 
-/// Where the output is short, a long input is not read to its end. Two lengths may be more together than a word
-/// counts.
+/// Where the answer is known early, or the output is short, a long input is not
+/// read to its end. Two lengths may be more together than a word counts.
 TEST(views, that_are_very_long_are_read_as_far_as_needed) {
   using numbers64 = std::vector<std::uint64_t>;
   std::uint64_t const most = ~std::uint64_t{0};
@@ -143,8 +143,28 @@ TEST(views, that_are_very_long_are_read_as_far_as_needed) {
     for (auto const& range : {v::iota(std::uint64_t{10}, std::uint64_t{1} << 62), all}) {
       numbers64 few(12);
       std::iota(few.begin(), few.end(), std::uint64_t{20});
+      EXPECT_TRUE(filch::includes<scheduler>(range, few));
+      EXPECT_FALSE(filch::includes<scheduler>(few, range));
       numbers64 out(20);
-      few.insert(few.begin(), 20);
+      auto const both = filch::set_intersection<scheduler>(range, few, out);
+      EXPECT_EQ(both.out, out.begin() + 12);
+      EXPECT_TRUE(both.in1 == range.end() && both.in2 == few.end());
+      EXPECT_TRUE(std::equal(few.begin(), few.end(), out.begin()));
+      EXPECT_EQ(filch::set_intersection<scheduler>(few, range, out).out, out.begin() + 12);
+      EXPECT_EQ(filch::set_intersection<scheduler>(few, range, few | v::take(0)).in1, few.begin());
+      auto const none = filch::set_difference<scheduler>(few, range, out);
+      EXPECT_EQ(none.out, out.begin());
+      EXPECT_TRUE(none.in1 == few.end() && none.in2 == range.end());
+      EXPECT_EQ(filch::set_intersection<scheduler>(range, numbers64(), out).in1, range.end());
+      EXPECT_EQ(filch::set_difference<scheduler>(numbers64(), range, out).in2, range.end());
+      few.insert(few.begin(), 5);
+      EXPECT_EQ(filch::set_difference<scheduler>(few, range, out).out, out.begin() + 1);
+      EXPECT_FALSE(filch::includes<scheduler>(range, few));
+      few.front() = few.at(1);
+      EXPECT_FALSE(filch::includes<scheduler>(range, few));
+      auto const united = filch::set_union<scheduler>(range, few, out);
+      EXPECT_EQ(united.out, out.end());
+      EXPECT_EQ(out.back(), 28U);
       auto const merged = filch::merge<scheduler>(range, few, out);
       EXPECT_EQ(merged.out, out.end());
       EXPECT_EQ(merged.in2, few.begin() + 5);

@@ -95,11 +95,30 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
     return at;
   }
 
-  /// A place between `at` and `ends` at which about `read` elements have been read. All elements that equal the next
-  /// one are behind it.
+  /// The ends of inputs of so many elements, without those behind the last one of the other input that are not
+  /// written. Of few elements it leaves none out: the calls of the comparator have a bound.
+  set_place ends_of(std::size_t n, std::size_t n2) const {
+    constexpr std::size_t k_few = 65'536;
+    set_place ends{n, n2};
+    if (detail::sum_of_lengths(n, n2) <= k_few && !detail::splits_all()) return ends;
+    if constexpr (!Rule::of_second) {
+      ends.j = n == 0 ? 0 : lowest_where(0, n2, [&, last = detail::iterator_after(begin, n - 1)](std::size_t p) {
+        return less(last, detail::iterator_after(begin2, p));
+      });
+    }
+    if constexpr (!Rule::of_first) {
+      ends.i =
+          ends.j == 0 ? 0 : lowest_where(0, n, [&, last = detail::iterator_after(begin2, ends.j - 1)](std::size_t p) {
+            return less.second_is_less(detail::iterator_after(begin, p), last);
+          });
+    }
+    return ends;
+  }
+
+  /// A place between `at` and `ends` that `run` comes by when about `read` elements have been read.
   set_place place_of(std::size_t read, set_place const& at, set_place const& ends) const {
     // A piece below may have left less than its positions are.
-    std::size_t const left = ends.i - at.i + (ends.j - at.j);
+    std::size_t const left = detail::sum_of_lengths(ends.i - at.i, ends.j - at.j);
     std::size_t const k = read > at.i + at.j ? std::min(read - at.i - at.j, left) : 0;
     std::size_t const n = detail::elements_of_first(k, detail::iterator_after(begin, at.i), ends.i - at.i,
                                                     detail::iterator_after(begin2, at.j), ends.j - at.j, less);
@@ -109,14 +128,17 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
     Iterator2 const from2 = detail::iterator_after(begin2, j);
     if (i == ends.i && j == ends.j) return {i, j};
     if (j == ends.j || (i != ends.i && !less.second_is_less(from, from2))) {
-      return {
-          lowest_where(at.i, i, [&](std::size_t p) { return !less.is_less(detail::iterator_after(begin, p), from); }),
-          lowest_where(at.j, j,
-                       [&](std::size_t p) { return !less.second_is_less(from, detail::iterator_after(begin2, p)); })};
+      return place_among_equals(
+          at, {i, j}, ends, [&](Iterator const& x) { return less.is_less(x, from); },
+          [&](Iterator2 const& y) { return less.second_is_less(from, y); },
+          [&](Iterator const& x) { return less.is_less(from, x); },
+          [&](Iterator2 const& y) { return less(from, y); });
     }
-    return {lowest_where(at.i, i, [&](std::size_t p) { return !less(detail::iterator_after(begin, p), from2); }),
-            lowest_where(at.j, j,
-                         [&](std::size_t p) { return !less.both_second(detail::iterator_after(begin2, p), from2); })};
+    return place_among_equals(
+        at, {i, j}, ends, [&](Iterator const& x) { return less(x, from2); },
+        [&](Iterator2 const& y) { return less.both_second(y, from2); },
+        [&](Iterator const& x) { return less.second_is_less(x, from2); },
+        [&](Iterator2 const& y) { return less.both_second(from2, y); });
   }
 
  private:
@@ -124,6 +146,27 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
   static constexpr bool can_advance_always =
       Rule::of_first && Rule::of_second && std::is_same_v<Iterator, Iterator2> && points_to_numbers<Iterator>;
 
+  /// A place near `to` among elements that equal the next one there, by functions that say which elements are below
+  /// those, or above. `run` takes them in pairs, and then the rest of one input.
+  template <class Below, class Below2, class Above, class Above2>
+  set_place place_among_equals(set_place const& at, set_place const& to, set_place const& ends, Below const& is_below,
+                               Below2 const& is_below2, Above const& is_above, Above2 const& is_above2) const {
+    constexpr std::size_t k_few = 32;
+    auto const at1 = [this](std::size_t p) { return detail::iterator_after(begin, p); };
+    auto const at2 = [this](std::size_t p) { return detail::iterator_after(begin2, p); };
+    std::size_t const i = lowest_where(at.i, to.i, [&](std::size_t p) { return !is_below(at1(p)); });
+    std::size_t const j = lowest_where(at.j, to.j, [&](std::size_t p) { return !is_below2(at2(p)); });
+    std::size_t const n = to.i - i + (to.j - j);
+    if (n <= k_few) return {i, j};
+    std::size_t const last = std::min(ends.i - i, n) + i;
+    std::size_t const last2 = std::min(ends.j - j, n) + j;
+    std::size_t const equal = lowest_where(to.i, last, [&](std::size_t p) { return is_above(at1(p)); }) - i;
+    std::size_t const equal2 = lowest_where(to.j, last2, [&](std::size_t p) { return is_above2(at2(p)); }) - j;
+    std::size_t const pairs = std::min({n / 2, equal, equal2});
+    if (pairs == equal) return {i + pairs, j + (n - pairs)};
+    if (pairs == equal2) return {i + (n - pairs), j + pairs};
+    return {i + pairs, j + pairs};
+  }
   /// The lowest position of [low, high) that pred takes, and all above it; else high.
   template <class Pred> static std::size_t lowest_where(std::size_t low, std::size_t high, Pred const& pred) {
     while (low < high) {
@@ -144,8 +187,8 @@ template <class Sched, class Operation, class Out> class set_piece {
  public:
   static constexpr bool has_memory = Operation::template can_keep<Out>;
 
-  set_piece(Operation const& operation, std::size_t n, std::size_t n2, input<Out> const& out)
-      : operation_(operation), out_(out), ends_{n, n2, out.length}, is_lowest_(true) {}
+  set_piece(Operation const& operation, set_place const& ends, input<Out> const& out)
+      : operation_(operation), out_(out), ends_{ends.i, ends.j, out.length}, is_lowest_(true) {}
   set_piece(set_piece const&) = delete;
   set_piece& operator=(set_piece const&) = delete;
 
@@ -189,7 +232,7 @@ template <class Sched, class Operation, class Out> class set_piece {
   /// Elements in memory: of a part of the inputs from `begin` to `at`. The inputs from there to `ends` are left.
   struct part {
     part(set_place const& from, set_place const& to)
-        : begin(from), at(from), ends(to), memory(to.i - from.i + (to.j - from.j)) {}
+        : begin(from), at(from), ends(to), memory(detail::sum_of_lengths(to.i - from.i, to.j - from.j)) {}
     set_place begin;
     set_place at;
     set_place ends;
@@ -219,7 +262,7 @@ template <class Sched, class Operation, class Out> class set_piece {
     at_ = operation_.run(at_, ends_, last, [this](std::size_t n, auto const& from) {
       *out_.at(n) = detail::assigned_to<std::iter_reference_t<Out>>(*from);
     });
-    is_full_ = at_.i + at_.j < std::min(last, ends_.i + ends_.j);
+    is_full_ = at_.i + at_.j < std::min(last, detail::sum_of_lengths(ends_.i, ends_.j));
   }
   void append(set_piece& upper) {
     if (upper.parts_ == nullptr) return run_rest(upper.ends_);
@@ -258,10 +301,16 @@ set_place set_operate(Stop& stop, input<Iterator> const& in, input<Iterator2> co
   using less = order_of_two<Iterator, Iterator2, Comp, Proj, Proj2>;
   using operation = set_operation<Rule, Iterator, Iterator2, less>;
   using sched = scheduler_for<Sched, Out>;
-  set_piece<sched, operation, Out> piece(operation{in.first, in2.first, less{{comp}, {proj}, {proj2}}}, in.length,
-                                         in2.length, out);
-  detail::run_pieces<sched>(0, in.length + in2.length, piece, stop);
-  return piece.at();
+  if (in.length == 0 && in2.length == 0) return {};
+  return detail::inside_pool<sched>([&] {
+    operation const of{in.first, in2.first, less{{comp}, {proj}, {proj2}}};
+    set_place const ends = of.ends_of(in.length, in2.length);
+    set_piece<sched, operation, Out> piece(of, ends, out);
+    detail::run_pieces<sched>(0, detail::sum_of_lengths(ends.i, ends.j), piece, stop);
+    set_place const at = piece.at();
+    if (at.i != ends.i || at.j != ends.j) return at;
+    return set_place{in.length, in2.length, at.count};
+  });
 }
 
 /// The end of what is written to an output with room enough.
@@ -269,7 +318,7 @@ template <class Rule, class Sched, class Stop, class Iterator, class Iterator2, 
 FILCH_INLINE Out set_operate_to(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Out const& out,
                                 Comp& comp) {
   std::identity same;
-  input<Out> const to{out, in.length + in2.length};
+  input<Out> const to{out, detail::sum_of_lengths(in.length, in2.length)};
   return to.at(detail::set_operate<Rule, Sched>(stop, in, in2, to, comp, same, same).count);
 }
 
@@ -318,11 +367,15 @@ bool includes(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2
               Proj2& proj2) {
   using less = order_of_two<Iterator2, Iterator, Comp, Proj2, Proj>;
   using operation = set_operation<difference_rule, Iterator2, Iterator, less>;
-  lacking_piece<operation> piece{
-      operation{in2.first, in.first, less{{comp}, {proj2}, {proj}}}, {}, {in2.length, in.length, 1}};
-  detail::run_pieces<Sched>(0, in.length + in2.length, piece, stop);
-  if (piece.lacks) stop.forget();
-  return !piece.lacks;
+  if (in2.length == 0) return true;
+  return detail::inside_pool<Sched>([&] {
+    operation const of{in2.first, in.first, less{{comp}, {proj2}, {proj}}};
+    set_place const ends = of.ends_of(in2.length, in.length);
+    lacking_piece<operation> piece{of, {}, {ends.i, ends.j, 1}};
+    detail::run_pieces<Sched>(0, detail::sum_of_lengths(ends.i, ends.j), piece, stop);
+    if (piece.lacks) stop.forget();
+    return !piece.lacks;
+  });
 }
 
 }  // namespace filch::inline FILCH_ABI::detail
