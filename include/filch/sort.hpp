@@ -19,9 +19,9 @@ namespace filch::inline FILCH_ABI {
 /// or a stop, unless its own move or a swap throws.
 ///
 /// A quicksort in place; on one worker it is the serial one. Complexity: O(n log n) calls of comp for every input and
-/// every comp, n - 1 if the elements are sorted, or sorted the other way round. If a quarter of them or more are in
-/// order, only the others are sorted, and merged with those: that allocates as many elements as are out of order.
-/// Else, and without memory, nothing is allocated.
+/// every comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none are equal. If a
+/// quarter of them or more are in order, only the others are sorted, and merged with those: that allocates as many
+/// elements as are out of order. Else, and without memory, nothing is allocated.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 Iterator sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
@@ -53,8 +53,8 @@ bool sort(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&
 /// `sort` that keeps the order of equal elements. Returns the end.
 ///
 /// A merge sort with a buffer of n elements. Without memory for it: rotations, O(n log(n)^2) moves. Complexity:
-/// O(n log n) calls of comp, n - 1 if the elements are sorted, or sorted the other way round and none are equal.
-/// After an exception or a stop some elements have the values of moved-from elements.
+/// O(n log n) calls of comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none
+/// are equal. After an exception or a stop some elements have the values of moved-from elements.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 Iterator stable_sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {

@@ -124,6 +124,29 @@ TEST(call_bounds, of_merges_hold_for_any_answers) {
   });
 }
 
+TEST(call_bounds, of_sorts_are_one_less_than_elements_if_these_are_one_run) {
+  typename S::pool pool({.workers = 1});
+  pool.run([] {
+    for (std::size_t n : {2u, 3u, 16u, 24u, 25u, 32u, 33u, 100u, 5'000u}) {
+      for (bool descend : {false, true}) {
+        if (descend && n <= 32) continue;
+        std::vector<int> v(n);
+        std::iota(v.begin(), v.end(), 0);
+        if (!descend) v[n / 2] = v[n / 2 - 1];
+        if (descend) std::reverse(v.begin(), v.end());
+        std::size_t calls = 0;
+        auto const less = [&calls](int a, int b) { return ++calls, a < b; };
+        auto own = v;
+        filch::sort<S>(own, less);
+        EXPECT_EQ(std::exchange(calls, 0), n - 1);
+        filch::stable_sort<S>(v, less);
+        EXPECT_EQ(calls, n - 1);
+        EXPECT_TRUE(std::is_sorted(own.begin(), own.end()) && own == v);
+      }
+    }
+  });
+}
+
 TEST(call_bounds, of_merges_are_those_of_std) {
   typename S::pool pool({.workers = 1});
   pool.run([] {
