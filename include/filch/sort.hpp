@@ -19,8 +19,8 @@ namespace filch::inline FILCH_ABI {
 /// or a stop, unless its own move or a swap throws.
 ///
 /// A quicksort in place; on one worker it is the serial one. Complexity: O(n log n) calls of comp for every input and
-/// every comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none are equal. If a
-/// quarter of them or more are in order, only the others are sorted, and merged with those: that allocates as many
+/// every comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none are equal. If
+/// a quarter of them or more are in order, only the others are sorted, and merged with those: that allocates as many
 /// elements as are out of order. Else, and without memory, nothing is allocated.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>

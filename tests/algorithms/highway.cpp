@@ -53,6 +53,31 @@ TYPED_TEST(highway, sorts_numbers_of_every_type) {
   });
 }
 
+/// Requests a stop once it was asked so often.
+struct impatient_token {
+  int* asked;
+  int stops_at;
+  bool stop_requested() const noexcept { return ++*asked >= stops_at; }
+  bool stop_possible() const noexcept { return true; }
+};
+TEST(highway_sorts, of_a_long_range_end_when_a_stop_is_requested) {
+  using S = filch::default_scheduler;
+  typename S::pool pool({.workers = 1});
+  std::size_t const n = 3'000'000;
+  auto const v = numbers(n, -1'000'000'000, 1'000'000'000);
+  auto sorted = v;
+  std::sort(sorted.begin(), sorted.end());
+  for (bool stops : {false, true}) {
+    auto own = v;
+    int asked = 0;
+    pool.run([&] {
+      EXPECT_EQ(filch::sort<S>(impatient_token{std::addressof(asked), stops ? 30 : 1'000'000}, own), !stops) << asked;
+    });
+    if (stops) std::sort(own.begin(), own.end());
+    EXPECT_EQ(own, sorted);
+  }
+}
+
 /// NaN has no order. No element is lost.
 TYPED_TEST(highway, sorts_keep_to_their_range_if_there_is_nan) {
   typename TypeParam::pool pool({.workers = 2});

@@ -48,6 +48,8 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
   static constexpr std::size_t k_vectors_least = 256;
   static constexpr std::size_t k_vectors_most = 32'768;
+  // With a stop token a part that has more is divided in any case: no stop would end it.
+  static constexpr std::size_t k_vectors_together = 1'048'576;
   static constexpr std::size_t k_cached = 1'048'576;  // bytes
 
   quicksort(Stop& stop, Iterator const& begin, Less const& less)
@@ -99,6 +101,10 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     return std::is_floating_point_v<value> && has_vector_partition<value> && of.may_have_nan &&
            n * sizeof(value) > k_cached && detail::can_partition_vectors();
   }
+  /// Should it be divided first, so that a stop can end it?
+  static bool is_too_long(std::size_t n) noexcept {
+    return !std::is_same_v<Stop, never_stopped> && n > k_vectors_together;
+  }
   static unsigned bad_allowed(std::size_t n) noexcept { return static_cast<unsigned>(std::bit_width(n)); }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin_, position); }
   bool is_less(std::size_t i, std::size_t j) const { return less_(*at(i), *at(j)); }
@@ -108,7 +114,8 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
       if (stop_.is_requested()) return;
       std::size_t const n = of.last - of.first;
       if constexpr (has_vector_sort<Iterator, Less>) {
-        bool const is_partitioned = n > k_vectors_most && (splits_all_ || Sched::wanted() || finds_nan(n, of));
+        bool const is_partitioned =
+            n > k_vectors_most && (splits_all_ || Sched::wanted() || finds_nan(n, of) || is_too_long(n));
         if (n >= k_vectors_least && !is_partitioned && detail::sort_vectors(at(of.first), n, less_, of.may_have_nan))
           return;
       }
