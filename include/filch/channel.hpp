@@ -82,6 +82,7 @@ struct channel {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::channel_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::channel_ran_alone(ticks); }
+  static bool works_alone() noexcept { return detail::channel_works_alone(); }
   /// For task groups: tasks of one call run on top of each other's waits here, and one might wait for the other.
   static unsigned* group_tasks() noexcept {
     return detail::channel_self->lone_count(&detail::channel_worker::lone_tasks);

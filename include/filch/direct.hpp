@@ -76,6 +76,7 @@ FILCH_API void direct_attach(task_source&);
 /// For loops, on a worker. See filch::scheduler.
 FILCH_API bool direct_pays_to_wake(std::uint64_t ticks) noexcept;
 FILCH_API void direct_ran_alone(std::uint64_t ticks) noexcept;
+FILCH_API bool direct_works_alone() noexcept;
 }  // namespace detail
 
 /// Work stealing in which a fork leaves the sibling's closure in a descriptor and a thief takes the oldest.
@@ -102,6 +103,7 @@ struct direct {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::direct_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::direct_ran_alone(ticks); }
+  static bool works_alone() noexcept { return detail::direct_works_alone(); }
   /// See filch::scheduler.
   static unsigned* lone_waits() noexcept { return inside() ? &detail::direct_self->lone_waits : nullptr; }
   /// For task groups. See filch::scheduler.

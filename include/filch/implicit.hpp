@@ -93,6 +93,9 @@ struct implicit {
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }
+  static bool works_alone() noexcept {
+    return detail::fiber_self().kind != detail::k_implicit_tag || detail::fiber_works_alone();
+  }
   /// For task groups. See filch::scheduler.
   static void attach(detail::task_source& source) { detail::implicit_attach(source); }
   /// See filch::poll.

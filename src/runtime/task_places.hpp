@@ -58,6 +58,10 @@ template <class Stack, class Member> class task_places {
     Member const& m = *member_or_null(Stack::self());
     m.team->ran_alone(m.index, ticks);
   }
+  static bool works_alone() noexcept {
+    Member const* const m = member_or_null(Stack::self());
+    return m == nullptr || is_staying(Stack::self()) || m->team->workers() == 1;
+  }
 
   /// Lays the tasks of a new worker out, from behind it to `end`. Returns the first one. Memory that the kernel has
   /// zeroed is empty descriptors.

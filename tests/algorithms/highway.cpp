@@ -78,6 +78,39 @@ TEST(highway_sorts, of_a_long_range_end_when_a_stop_is_requested) {
   }
 }
 
+/// A pool whose workers are busy: none waits. It counts joins.
+struct busy : filch::serial {
+  static inline int joins = 0;
+  static inline bool is_alone = false;
+  static bool works_alone() noexcept { return is_alone; }
+  template <class Fn, class Gn> static auto join(Fn&& f, Gn&& g) {
+    ++joins;
+    return filch::serial::join(std::forward<Fn>(f), std::forward<Gn>(g));
+  }
+};
+TEST(highway_sorts, of_a_long_range_can_be_shared_later) {
+  if (!filch::detail::can_partition_vectors()) GTEST_SKIP() << "no AVX2";
+  for (bool is_alone : {false, true}) {
+    auto v = numbers(3'000'000, -1'000'000'000, 1'000'000'000);
+    busy::is_alone = is_alone;
+    busy::joins = 0;
+    filch::sort<busy>(v);
+    EXPECT_EQ(busy::joins == 0, is_alone);
+    EXPECT_TRUE(std::is_sorted(v.begin(), v.end()));
+  }
+}
+TYPED_TEST(highway, sorts_know_of_other_workers) {
+  if constexpr (requires { TypeParam::works_alone(); }) {
+    for (unsigned workers : {1u, 2u}) {
+      typename TypeParam::pool pool({.workers = workers});
+      pool.run([&] {
+        EXPECT_EQ(TypeParam::works_alone(), workers == 1);
+        filch::stay([] { EXPECT_TRUE(TypeParam::works_alone()); });
+      });
+    }
+  }
+}
+
 /// NaN has no order. No element is lost.
 TYPED_TEST(highway, sorts_keep_to_their_range_if_there_is_nan) {
   typename TypeParam::pool pool({.workers = 2});

@@ -115,6 +115,7 @@ FILCH_API bool channel_wanted_slow(channel_worker&) noexcept;
 /// For loops, on a worker. See filch::scheduler.
 FILCH_API bool channel_pays_to_wake(std::uint64_t ticks) noexcept;
 FILCH_API void channel_ran_alone(std::uint64_t ticks) noexcept;
+FILCH_API bool channel_works_alone() noexcept;
 class task_source;
 FILCH_API void channel_attach(task_source&);
 /// There are requests: answers them, or passes them on.

@@ -108,6 +108,7 @@ FILCH_API void fiber_poll_slow() noexcept;
 /// For loops, on a worker. See filch::scheduler.
 FILCH_API bool fiber_pays_to_wake(std::uint64_t ticks) noexcept;
 FILCH_API void fiber_ran_alone(std::uint64_t ticks) noexcept;
+FILCH_API bool fiber_works_alone() noexcept;
 
 /// As long as it exists, joins of fibers run in order on the thread that made it.
 struct fiber_staying : fiber_worker {

@@ -48,7 +48,7 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
   static constexpr std::size_t k_vectors_least = 256;
   static constexpr std::size_t k_vectors_most = 32'768;
-  // With a stop token a part that has more is divided in any case: no stop would end it.
+  // A part that has more is divided in any case: no worker could share it later, and no stop end it.
   static constexpr std::size_t k_vectors_together = 1'048'576;
   static constexpr std::size_t k_cached = 1'048'576;  // bytes
 
@@ -101,9 +101,17 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
     return std::is_floating_point_v<value> && has_vector_partition<value> && of.may_have_nan &&
            n * sizeof(value) > k_cached && detail::can_partition_vectors();
   }
-  /// Should it be divided first, so that a stop can end it?
+  /// Should it be divided first, so that a stop can end it, or a worker that is busy now share it?
   static bool is_too_long(std::size_t n) noexcept {
-    return !std::is_same_v<Stop, never_stopped> && n > k_vectors_together;
+    if (n <= k_vectors_together) return false;
+    if constexpr (!std::is_same_v<Stop, never_stopped>) {
+      return true;
+    } else if constexpr (requires { Sched::works_alone(); }) {
+      return !Sched::works_alone() && has_vector_partition<std::iter_value_t<Iterator>> &&
+             detail::can_partition_vectors();
+    } else {
+      return false;
+    }
   }
   static unsigned bad_allowed(std::size_t n) noexcept { return static_cast<unsigned>(std::bit_width(n)); }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin_, position); }

@@ -38,6 +38,7 @@ bool channel_pays_to_wake(std::uint64_t ticks) noexcept {
 }
 void channel_attach(task_source& s) { channel_places::attach(s, &channel::default_pool); }
 void channel_ran_alone(std::uint64_t ticks) noexcept { channel_places::ran_alone(ticks); }
+bool channel_works_alone() noexcept { return channel_places::works_alone(); }
 
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 

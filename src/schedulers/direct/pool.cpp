@@ -40,6 +40,7 @@ bool direct_pays_to_wake(std::uint64_t ticks) noexcept {
 }
 void direct_attach(task_source& s) { direct_places::attach(s, &direct::default_pool); }
 void direct_ran_alone(std::uint64_t ticks) noexcept { direct_places::ran_alone(ticks); }
+bool direct_works_alone() noexcept { return direct_places::works_alone(); }
 
 unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(); }
 
