@@ -262,7 +262,7 @@ template <class Sched, class Operation, class Out> class set_piece {
     at_ = operation_.run(at_, ends_, last, [this](std::size_t n, auto const& from) {
       *out_.at(n) = detail::assigned_to<std::iter_reference_t<Out>>(*from);
     });
-    is_full_ = at_.i + at_.j < std::min(last, detail::sum_of_lengths(ends_.i, ends_.j));
+    is_full_ = at_.i + at_.j < last && (at_.i != ends_.i || at_.j != ends_.j);
   }
   void append(set_piece& upper) {
     if (upper.parts_ == nullptr) return run_rest(upper.ends_);
