@@ -174,6 +174,38 @@ TYPED_TEST(own_stacks, in_a_task_s_frame_may_join) {
   }
 }
 
+/// A scope with tasks that wait, and joins on a stack in the frame of its body.
+template <class S> [[gnu::noinline]] void join_in_a_frame_below_a_scope(std::atomic<int>& ran) {
+  alignas(64) std::array<std::byte, 128 * 1024> stack;
+  asm volatile("" : : "r"(stack.data()) : "memory");
+  auto body = [&](coroutine& self) {
+    for (int i = 0; i < 3; ++i) {
+      filch::join<S>(
+          [&] {
+            for (int k = 0; k < 20; ++k) filch::join<S>([] { work_for(std::chrono::microseconds(20)); }, [] {});
+            ++ran;
+          },
+          [&] { ++ran; });
+    }
+    self.yield();
+  };
+  filch::scope<S>([&](auto& s) {
+    for (int i = 0; i < 3; ++i) s.spawn([&] { ++ran; });
+    auto const generator = std::make_unique<coroutine>(stack.data(), stack.size(), body);
+    generator->resume();
+  });
+}
+
+TYPED_TEST(own_stacks, in_a_task_s_frame_may_join_while_tasks_of_a_scope_wait) {
+  if (is_sanitized) GTEST_SKIP() << "sanitizers are not told of stacks like that";
+  typename TypeParam::pool pool({.workers = 2});
+  for (std::size_t i = 0; i < scaled(50); ++i) {
+    std::atomic<int> ran{0};
+    pool.run([&] { join_in_a_frame_below_a_scope<TypeParam>(ran); });
+    ASSERT_EQ(ran, 9);
+  }
+}
+
 TYPED_TEST(own_stacks, keep_exceptions_of_a_scope_s_tasks_until_its_end) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers are not told of stacks like that";
   mapped_stack const stack(256 * 1024);

@@ -59,6 +59,7 @@ bool implicit_team::puts_off(implicit_member& w, frame_registers const& there) n
 
 void implicit_team::put_off(implicit_member& w, runtime::cycles due) noexcept {
   w.put_off_until.set(due);
+  w.pause.reset();  // it was in vain while the request stood, which a fork would have answered
   w.interrupted.answer();
   static_cast<void>(w.request().take_away());
   task_is_public(w.index, root_of(w));

@@ -14,8 +14,8 @@ namespace {
 
 /// A newer offer is that of a join whose f this is, or of a scope inside this one, which has not ended.
 void check_newest_is_of(implicit_frame const& scope, implicit_stack& stack) noexcept {
-  implicit_record const& newest = *stack.newest();
-  if (newest.is_join() || newest.scope != &scope) runtime::not_the_scope_s_owner();
+  implicit_record const* const newest = stack.newest();
+  if (!newest || newest->is_join() || newest->scope != &scope) runtime::not_the_scope_s_owner();
 }
 
 }  // namespace
@@ -201,7 +201,9 @@ void implicit_frame::drain() noexcept {
       w.account.settle_steal(runtime::time_stamp() - begin);
       implicit_member& now = this_member();
       now.change.begin();
-      // The newest records are those of the stolen tasks, which are done.
+      // The newest records are those of the stolen tasks, which are done. In f of a join an interrupt may have
+      // offered the join meanwhile.
+      check_newest_is_of(*this, *stack_);
       stack_->open.forget_stolen(stolen);
       end_change(now);
       // A thief that requested while those were the newest got nothing, and may sleep by now.

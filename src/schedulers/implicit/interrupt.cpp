@@ -59,7 +59,8 @@ bool can_answer(implicit_member& w, frame_registers const& there) noexcept {
       there.ip < reinterpret_cast<std::uint64_t>(&filch_implicit_barriers_end)) {
     return false;
   }
-  if (is_around_cpuid(there.ip)) return false;
+  // Code without tables may lie on pages that can only be executed. No walk gets past it.
+  if (!is_function(there.ip) || is_around_cpuid(there.ip)) return false;
   stack_bounds const bounds = bounds_of(w);
   std::uint64_t const rsp = there[frame_registers::rsp];
   if (rsp < bounds.low || rsp >= bounds.high) return false;

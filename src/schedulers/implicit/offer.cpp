@@ -47,12 +47,14 @@ void wait_for_thief(implicit_stack const& s) noexcept {
 join_frame_walk implicit_team::walk_of(implicit_member& w, frame_registers const& begin,
                                        bool begins_after_call) noexcept {
   implicit_stack& s = *w.offers.own();
-  stack_bounds const bounds = bounds_of(w);
+  stack_bounds bounds = bounds_of(w);
+  // A stack of the program's own may lie in a task's frame. Code on this stack is below every open scope.
+  if (s.newest_scope && begin[frame_registers::rsp] >= s.newest_scope->rank_) bounds = {};
   if (w.stale_pads.take()) [[unlikely]]
     w.frames.forget_all();
   // The walk ends at the newest record. If both lie at the same place, the spawned task is the older one.
   implicit_record const* const newest = s.newest();
-  std::uint64_t stop = bounds.high;
+  std::uint64_t stop = bounds_of(w).high;
   if (newest) stop = newest->is_join() ? newest->rank : newest->rank + 1;
   // Where steals are forced each fork is offered at once: there are older ones to find only if a thief requests.
   if (runtime::k_each_fork_offers && !w.request().is_requested()) {

@@ -15,7 +15,7 @@ struct implicit_member;
 
 /// Spawned tasks wait in a list of the frame. A thief's request offers the oldest ones, in one order of age with the
 /// join frames of the stack. sync() runs the rest, the oldest first, and then waits for the thieves. A spawn runs in
-/// place if the frame is no longer the newest on its stack, or if the caller is on another stack.
+/// place if the frame is no longer the newest on its stack, or if the caller is another fiber.
 class implicit_frame : public fiber_frame<implicit_frame> {
  public:
   FILCH_INLINE implicit_frame() noexcept { begin(); }

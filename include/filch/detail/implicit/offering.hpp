@@ -18,8 +18,9 @@ namespace filch::inline FILCH_ABI::detail {
 /// must not call.
 template <class Gn> inline constexpr bool offered_as_bytes = !k_is_sanitized && travels_by_value<Gn>;
 
-/// How a thief runs g, and where it leaves the result.
-template <class Gn> struct implicit_second {
+/// How a thief runs g, and where it leaves the result. Files with a sanitizer and without one have types of their
+/// own.
+template <class Gn, bool AsBytes = offered_as_bytes<Gn>> struct implicit_second {
   using Result = result_of<Gn>;
   static constexpr bool fits = sizeof(result_slot<Result>) <= implicit_outcome::k_storage &&
                                alignof(result_slot<Result>) <= 16 &&
@@ -37,7 +38,7 @@ template <class Gn> struct implicit_second {
     auto* const room =
         ::new (static_cast<void*>(std::addressof(slot(offer.outcome, offer.g_slot)))) result_slot<Result>;
     try {
-      if constexpr (offered_as_bytes<Gn>) {
+      if constexpr (AsBytes) {
         raw_bytes_of<std::remove_cvref_t<Gn>> g;
         std::memcpy(g.bytes(), offer.words, sizeof(Gn));
         room->make(static_cast<Gn&&>(g.value));
