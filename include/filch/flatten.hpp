@@ -6,6 +6,9 @@
 #include <filch/group_by.hpp>
 #include <filch/transform.hpp>
 
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace filch::inline FILCH_ABI {
@@ -13,19 +16,21 @@ namespace detail {
 
 template <class Sched, class Stop, class Iterator> auto flatten(Stop& stop, input<Iterator> const& in) {
   using inner = std::remove_reference_t<std::iter_reference_t<Iterator>>;
-  std::vector<std::size_t> places(in.length);
+  std::vector<std::size_t> places(in.length + 1);
   std::size_t n = 0;
   for (std::size_t i = 0; i != in.length; ++i) {
     auto&& range = *in.at(i);  // may be made at each access
-    places[i] = n;
-    n += detail::length_of(range);
+    std::size_t const length = detail::length_of(range);
+    if (length > std::numeric_limits<std::size_t>::max() - n) throw std::length_error("filch::flatten");
+    places[i + 1] = n += length;
   }
   using value = std::ranges::range_value_t<inner>;
   std::vector<value> all(n);
   using sched = scheduler_for<Sched, typename std::vector<value>::iterator>;
   auto copy = [&](std::size_t i) {
     auto&& range = *in.at(i);
-    auto const part = detail::input_of(range);
+    auto part = detail::input_of(range);
+    part.length = std::min(part.length, places[i + 1] - places[i]);  // a range made anew may be longer
     std::identity same;
     detail::transform<sched>(
         stop, part, input<decltype(all.begin())>{detail::iterator_after(all.begin(), places[i]), part.length}, same);

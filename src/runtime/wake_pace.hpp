@@ -24,8 +24,9 @@ class alignas(64) wake_pace {
   static constexpr cycles k_worth = 60'000;
   static constexpr cycles k_part = 4;
 
-  /// After a clock was set back it is the last level.
+  /// After a clock was set back a little it is the last level.
   cycles level(cycles now) const noexcept {
+    if (at_ - now > k_longest_ahead) return 0;
     return std::max<cycles>(level_ - std::max<cycles>(now - at_, 0) / k_part, 0);
   }
 

@@ -156,6 +156,41 @@ TEST(engine_on_one_worker, forgets_that_a_short_loop_was_slow_once) {
 std::atomic<std::size_t> pieces_begun{0};
 std::atomic<std::size_t> pieces_ended{0};
 
+/// Two positions below wait until the two above have thrown; then they are merged, or not.
+template <class S> struct failing_piece {
+  gate* above_throws;
+  std::atomic<int>* merges;
+  void run(std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i != last; ++i) {
+      if (i >= 2) {
+        above_throws->open();
+        throw 1;
+      }
+      EXPECT_TRUE(eventually([&] {
+        filch::poll<S>();
+        return above_throws->is_open();
+      }));
+      work_for(std::chrono::microseconds(200));  // for the exception to leave
+    }
+  }
+  failing_piece split(std::size_t, std::size_t) const { return *this; }
+  void merge(failing_piece&) const { ++*merges; }
+};
+
+// A merge may be long: a part that had no room is run there.
+TYPED_TEST(engine, merges_nothing_after_an_exception_elsewhere) {
+  if (!steals<TypeParam>) GTEST_SKIP() << "it has one worker";
+  typename TypeParam::pool pool({.workers = 2});
+  single_pieces const all;
+  EXPECT_TRUE(eventually([&] {
+    gate above_throws;
+    std::atomic<int> merges{0};
+    failing_piece<TypeParam> piece{&above_throws, &merges};
+    EXPECT_THROW(pool.run([&] { filch::detail::run_pieces<TypeParam>(std::size_t{0}, std::size_t{4}, piece); }), int);
+    return merges == 0;
+  }));
+}
+
 TYPED_TEST(engine, shows_an_observer_where_pieces_begin_and_end) {
   constexpr filch::detail::piece_observer k_observer{[](std::size_t first, std::size_t last) noexcept {
                                                        EXPECT_LT(first, last);

@@ -2,6 +2,9 @@
 #include "stop_source.hpp"
 #include "views.hpp"
 
+#include <atomic>
+#include <memory>
+
 #if FILCH_TEST_VIEWS
 namespace filch_test {
 namespace {
@@ -98,6 +101,19 @@ template <class Form> void stops(char const* name, int stretch, Form const& form
     }
   }
 }
+TEST(views_of_filters, pass_on_elements_that_can_only_be_moved) {
+  std::vector<int> const x{3, 1, 2};
+  auto made = x | std::views::transform([](int i) { return std::make_unique<int>(i); }) |
+              std::views::filter([](auto const& p) { return *p != 1; });
+  std::atomic<int> sum{0};
+  filch::for_each(made, [&](std::unique_ptr<int> p) { sum += *p; });
+  EXPECT_EQ(sum, 5);
+  int calls = 0;
+  auto both = x | std::views::filter([](int i) { return i != 1; }) |
+              std::views::filter([calls](int) mutable { return ++calls > 0; });
+  EXPECT_EQ(filch::reduce(both, 0), 5);
+}
+
 TEST(views_of_filters, take_stop_tokens) {
   using s = scheduler;
   constexpr int k_stretch = 64, k_blocks = 64 * k_stretch;

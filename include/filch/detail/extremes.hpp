@@ -213,6 +213,12 @@ std::ranges::minmax_element_result<Iterator> find_both_extremes(Stop& stop, inpu
 /// Copies of both extreme elements.
 template <class Value, class Iterator>
 std::ranges::minmax_result<Value> values_of(std::ranges::minmax_element_result<Iterator> const& both) {
+  if constexpr (std::is_rvalue_reference_v<std::iter_reference_t<Iterator>>) {
+    if (both.min == both.max) {  // what is moved from the range is moved once
+      Value only(*both.min);
+      return {only, static_cast<Value&&>(only)};
+    }
+  }
   return {static_cast<Value>(*both.min), static_cast<Value>(*both.max)};
 }
 

@@ -44,6 +44,13 @@ class loop_end {
   template <class Position> bool is_before(Position position) const noexcept {
     return end_.at() <= detail::in_word(position);
   }
+  /// An exception left a piece: no position need run, and no result is used.
+  void fail() noexcept {
+    end_.lower_to(0);
+    failed_.lower_to(0);
+  }
+  /// A hint, while other pieces run.
+  bool has_failed() const noexcept { return failed_.at() == 0; }
   /// Has a piece ended early?
   bool is_lowered() const noexcept { return end_.at() != k_none; }
   /// Positions above `given` need not run.
@@ -55,6 +62,7 @@ class loop_end {
  private:
   static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();
   lowest_position end_{k_none};
+  lowest_position failed_{1};
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -308,7 +308,8 @@ FILCH_OUTLINE bool split_piece(position_of<Piece> const first, position_of<Piece
                 is_stolen = Sched::worker_index() != me;
                 detail::run_piece<Sched>(middle, last, upper, stop, &end);
               });
-  if (!stop.was_seen()) {
+  // After an exception in another piece a merge might do all that is left.
+  if (!stop.was_seen() && !end.has_failed()) {
     piece.merge(upper);
   } else if constexpr (requires { piece.abandon(upper); }) {
     piece.abandon(upper);
@@ -372,7 +373,7 @@ void run_piece(position_of<Piece> const first, position_of<Piece> const last, Pi
   try {
     detail::run_piece_alone<Sched>(first, last, piece, stop, end, splits_all);
   } catch (...) {
-    if (end != nullptr) end->lower_to(std::size_t{0});
+    if (end != nullptr) end->fail();
     throw;
   }
   if (observer != nullptr) [[unlikely]]

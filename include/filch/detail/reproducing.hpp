@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -27,7 +28,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
  public:
   /// The piece of n elements.
   reproducing_piece(Source const& in, operation_of<Value, Op, Value, Value> const& op, std::size_t n)
-      : reproducing_piece(in, op, n, 0, n / k_reproducible_block + (n % k_reproducible_block != 0)) {}
+      : reproducing_piece(in, op, n, 0, n / k_reproducible_block + (n % k_reproducible_block != 0), true) {}
   reproducing_piece(reproducing_piece const&) = delete;
   reproducing_piece& operator=(reproducing_piece const&) = delete;
 
@@ -40,8 +41,9 @@ template <class Value, class Source, class Op> class reproducing_piece {
     }
     ran_ = last;
   }
+  /// The part of a piece without memory has none: all of it is run when it is merged, and reads each element once.
   reproducing_piece split(std::size_t middle, std::size_t last) const {
-    return reproducing_piece(in_, op_, length_, middle, last);
+    return reproducing_piece(in_, op_, length_, middle, last, has_memory());
   }
   void merge(reproducing_piece& upper) {
     if (ran_ != upper.begin_) return;  // the loop was stopped
@@ -71,6 +73,7 @@ template <class Value, class Source, class Op> class reproducing_piece {
   }
 
  private:
+  static constexpr std::size_t k_none = std::numeric_limits<std::size_t>::max();  // so many can't be had
   static constexpr bool is_sifted =
       requires(Source const& in, std::optional<Value>& first) { in.begin_with(first, std::size_t{}, std::size_t{}); };
   using node_value = std::conditional_t<is_sifted, std::optional<Value>, Value>;
@@ -82,15 +85,16 @@ template <class Value, class Source, class Op> class reproducing_piece {
   static_assert(detail::check_conversion<typename Source::value, Value>());
 
   reproducing_piece(Source const& in, operation_of<Value, Op, Value, Value> const& op, std::size_t n,
-                    std::size_t begin, std::size_t last)
+                    std::size_t begin, std::size_t last, bool wants_memory)
       : in_(in),
         op_(op),
         length_(n),
         begin_(begin),
         last_(last),
-        nodes_(2 * static_cast<std::size_t>(std::bit_width(last - begin))) {}
+        nodes_(wants_memory ? 2 * static_cast<std::size_t>(std::bit_width(last - begin)) : k_none) {}
 
-  node_value leaf(std::size_t block) const {
+  // Never inlined: two copies may be contracted differently (-ffp-contract), and give different bits.
+  FILCH_OUTLINE node_value leaf(std::size_t block) const {
     std::size_t const begin = block * k_reproducible_block;
     std::size_t const end = length_ - begin < k_reproducible_block ? length_ : begin + k_reproducible_block;
     if constexpr (is_sifted) {

@@ -60,8 +60,9 @@ namespace detail {
 
 /// The predicates of two filters.
 template <class Inner, class Outer> struct both_take {
-  Inner inner;
-  Outer outer;
+  // A predicate may change itself, also in a filter that is called as one.
+  mutable Inner inner;
+  mutable Outer outer;
   template <class Element> FILCH_INLINE bool operator()(Element& x) const {
     return static_cast<bool>(detail::call_with(inner, x)) && static_cast<bool>(detail::call_with(outer, x));
   }
@@ -161,7 +162,7 @@ template <class Sieve, class Fn, class Proj> struct sifted_call {
   body_of<Proj, typename Sieve::mapped> proj;
   body_of<Fn, std::invoke_result_t<Proj&, typename Sieve::mapped>> f;
   FILCH_INLINE void operator()(reference x) const {
-    if (static_cast<bool>(taken(x))) static_cast<void>(f(proj(map(static_cast<reference>(x)))));
+    if (static_cast<bool>(taken(x))) static_cast<void>(f(proj(map(static_cast<reference&&>(x)))));
   }
 };
 template <class Sieve, class Fn, class Proj> sifted_call<Sieve, Fn, Proj> call_of(Sieve& s, Fn& f, Proj& proj) {
@@ -175,7 +176,7 @@ template <class Sieve, class Pred, class Proj> struct sifted_test {
   body_of<Proj, typename Sieve::mapped> proj;
   body_of<Pred, std::invoke_result_t<Proj&, typename Sieve::mapped>> pred;
   FILCH_INLINE bool operator()(reference x) const {
-    return static_cast<bool>(taken(x)) && static_cast<bool>(pred(proj(map(static_cast<reference>(x)))));
+    return static_cast<bool>(taken(x)) && static_cast<bool>(pred(proj(map(static_cast<reference&&>(x)))));
   }
 };
 template <class Sieve, class Pred, class Proj>
@@ -202,7 +203,7 @@ template <class Sieve, class Fn> struct sifted_elements {
          ++first, static_cast<void>(++i)) {
       reference x = *i;
       if (static_cast<bool>(taken(x)))
-        first_value.emplace(detail::converted_to<Value>(f(map(static_cast<reference>(x)))));
+        first_value.emplace(detail::converted_to<Value>(f(map(static_cast<reference&&>(x)))));
     }
     return first;
   }
@@ -210,7 +211,7 @@ template <class Sieve, class Fn> struct sifted_elements {
     auto i = detail::iterator_after(begin, first);
     for (std::size_t left = last - first; left != 0; --left, static_cast<void>(++i)) {
       reference x = *i;
-      if (static_cast<bool>(taken(x))) g(f(map(static_cast<reference>(x))));
+      if (static_cast<bool>(taken(x))) g(f(map(static_cast<reference&&>(x))));
     }
   }
 };
