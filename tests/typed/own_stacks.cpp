@@ -190,7 +190,12 @@ template <class S> [[gnu::noinline]] void join_in_a_frame_below_a_scope(std::ato
     self.yield();
   };
   filch::scope<S>([&](auto& s) {
-    for (int i = 0; i < 3; ++i) s.spawn([&] { ++ran; });
+    for (int i = 0; i < 6; ++i) {
+      s.spawn([&] {
+        work_for(std::chrono::microseconds(100));
+        ++ran;
+      });
+    }
     auto const generator = std::make_unique<coroutine>(stack.data(), stack.size(), body);
     generator->resume();
   });
@@ -202,7 +207,7 @@ TYPED_TEST(own_stacks, in_a_task_s_frame_may_join_while_tasks_of_a_scope_wait) {
   for (std::size_t i = 0; i < scaled(50); ++i) {
     std::atomic<int> ran{0};
     pool.run([&] { join_in_a_frame_below_a_scope<TypeParam>(ran); });
-    ASSERT_EQ(ran, 9);
+    ASSERT_EQ(ran, 12);
   }
 }
 
