@@ -112,6 +112,49 @@ TEST(profile, finds_work_and_span_of_cactus) { expect_right_figures("profiled-ca
 TEST(profile, sees_through_a_pool_of_cactus_in_one_of_direct) { expect_right_figures("profiled-cactus-in-direct"); }
 #endif
 
+/// The program prints "at line work span" of each place.
+void expect_right_places(char const* scenario) {
+  SCOPED_TRACE(scenario);
+  constexpr int k_tries = 5;
+  for (int i = 1; i <= k_tries; ++i) {
+    scratch_file unused;
+    scratch_file const file{std::string(unused.path()) + ".csv"};
+    auto const e = run_program(EDGE_PROGRAM, {scenario}, {{"FILCH_PROFILE", file.path()}});
+    EXPECT_EQ(e.exit_code, 0) << e;
+    std::string const values = file.text();
+    std::istringstream own(e.out);
+    std::string at;
+    int line = 0;
+    double work = 0;
+    double span = 0;
+    int places = 0;
+    bool is_right = true;
+    for (; own >> at >> line >> work >> span; ++places) {
+      std::string const tag = "profiles.cpp:" + std::to_string(line) + ",";
+      auto const row = values.find(tag);
+      ASSERT_NE(row, std::string::npos) << tag << "\n" << values;
+      std::istringstream figures(values.substr(row + tag.size()));
+      double found_work = 0;
+      double found_span = 0;
+      char comma = 0;
+      figures >> found_work >> comma >> found_span;
+      is_right = is_right && std::abs(1e3 * found_work - work) <= 0.05 * work &&
+                 std::abs(1e3 * found_span - span) <= 0.05 * span;
+    }
+    EXPECT_EQ(places, 3) << e;
+    if (!k_times_count || is_right) return;
+    if (i == k_tries) ADD_FAILURE() << "program\n" << e.out << "profile\n" << values;
+  }
+}
+
+TEST(profile, tells_of_each_line_of_a_scope_s_tasks) {
+  expect_right_places("profiled-places");
+  expect_right_places("profiled-places-of-channel");
+#if FILCH_HAS_CACTUS
+  expect_right_places("profiled-places-of-cactus");
+#endif
+}
+
 TEST(profile, tells_of_each_thread_and_of_stays) {
   auto const threads = profiled("profiled-threads").profile;
   EXPECT_NE(threads.text.find("on 2 threads"), std::string::npos) << threads.text;

@@ -60,7 +60,10 @@ void record::forked(open_task& t, code task) noexcept {
   t.outer = innermost_;
   t.fork = tree_.forked(p.number);
   t.is_open = innermost_ != &p;
-  if (t.is_open) ++p.open;
+  if (t.is_open) {
+    ++p.open;
+    opened_.push_back(&t);
+  }
   if (!p.is_spawn) ++p.depth;
   innermost_ = &p;
 }
@@ -83,15 +86,17 @@ void record::g_ended(open_task& t) noexcept {
   if (calibrated.ns(smaller) < 1000) ++p.small;
   p.note_sides(calibrated.ns(larger));
   --p.depth;
-  close(t, path_.span, path_.burdened.back());
+  close(t, work_ - t.work, path_.span, path_.burdened.back());
 }
 
-/// If its place's outermost fork has ended, it counts with all that is in it.
-void record::close(open_task& t, cycles span, cycles burdened) noexcept {
+/// The newest task that is not closed. If its place's outermost fork has ended, it counts with all that is in it.
+void record::close(open_task& t, cycles work, cycles span, cycles burdened) noexcept {
   place& p = *t.of;
   innermost_ = t.outer;
-  if (!t.is_open || --p.open != 0) return;
-  p.work += work_ - t.work;
+  if (!t.is_open) return;
+  opened_.pop_back();
+  if (--p.open != 0) return;
+  p.work += work;
   p.span += span - t.span;
   p.burdened += burdened - t.burdened;
 }
@@ -100,7 +105,33 @@ void record::close(open_task& t, cycles span, cycles burdened) noexcept {
 
 void record::sync_begins() noexcept {
   segment_ends();
-  syncs_.push_back({path_, nullptr});
+  syncs_.push_back({path_, nullptr, false, work_, path_.span, path_.burdened.back()});
+}
+
+/// A spawn has in it the rest of the scope's body, and the tasks from its own one on. Until that one begins, the
+/// older ones run, which are not inside of it.
+void record::set_places_aside(sync& s, open_task const& first) noexcept {
+  for (auto t = opened_.rbegin(); t != opened_.rend() && (*t)->fork >= first.fork; ++t) {
+    --(*t)->of->open;
+    s.has_more_places = s.has_more_places || *t != &first;
+  }
+}
+
+/// Those of the scope's tasks but for the first one's.
+[[gnu::noinline]] void record::close_places(sync const& s, open_task const& first, open_task const* end) noexcept {
+  cycles span = s.span;
+  cycles burdened = s.burdened;
+  auto const adds = [&](spans const& path) {
+    span = std::max(span, path.span);
+    burdened = std::max(burdened, path.burdened.back());
+  };
+  auto ran_early = early_.rbegin();
+  for (open_task* t = s.running; t != &first; --t) {
+    for (; ran_early != early_.rend() && t < ran_early->lowest && ran_early->lowest < end; ++ran_early)
+      adds(ran_early->path);
+    adds(t->path);
+    if (t->is_open) close(*t, s.work - t->work + work_ - t->work_of_f, span, burdened);
+  }
 }
 
 void record::task_of_scope_begins(open_task& t) noexcept {
@@ -116,6 +147,8 @@ void record::task_of_scope_begins(open_task& t) noexcept {
 
 void record::task_of_scope_ends(open_task& t) noexcept {
   tree_.task_ended(t.fork);
+  t.path.span = path_.span;
+  t.path.burdened.back() = path_.burdened.back();
   place& p = *t.of;
   --p.depth;
   if (calibrated.ns(work_ - t.work_of_f) < 1000) ++p.small;
@@ -127,7 +160,10 @@ void record::task_begins(open_task& t) noexcept {
     segment_ends();
     task_of_scope_ends(*s.running);
     s.path.join(path_);
+  } else {
+    set_places_aside(s, t);
   }
+  if (t.is_open) ++t.of->open;
   s.running = &t;
   task_of_scope_begins(t);
 }
@@ -136,6 +172,8 @@ void record::sync_ends(open_task& first, open_task const* end) noexcept {
   segment_ends();
   sync& s = syncs_.back();
   task_of_scope_ends(*s.running);
+  if (s.has_more_places) [[unlikely]]
+    close_places(s, first, end);
   path_.join(s.path);
   auto const is_in_scope = [&](open_task const* t) { return &first <= t && t < end; };
   folding::fork oldest = first.fork;
@@ -145,7 +183,7 @@ void record::sync_ends(open_task& first, open_task const* end) noexcept {
   }
   tree_.scope_ended(oldest);
   syncs_.pop_back();
-  close(first, path_.span, path_.burdened.back());
+  close(first, work_ - first.work, path_.span, path_.burdened.back());
 }
 
 spans record::early_begins(open_task& t) noexcept {
@@ -177,7 +215,7 @@ void record::early_ends(open_task& t, spans const& body) noexcept {
     early_.pop_back();
   }
   path_ = body;
-  close(t, body.span, body.burdened.back());
+  close(t, work_ - t.work, body.span, body.burdened.back());
 }
 
 // ---- the thread's processor time -----------------------------------------------------------------

@@ -28,9 +28,10 @@ struct open_task {
   cycles work_of_f = 0;    // of a scope's task: at its begin
   cycles span = 0;         // at the fork
   cycles burdened = 0;     // the same with Cilkscale's burden
-  bool is_open = false;    // counted in place::open
+  bool is_open = false;    // counted in place::open, and in record::opened_
   folding::fork fork = 0;  // in the fork tree
-  spans path;              // at the fork; from the end of f on, that of f
+  // At the fork; from the end of f on, that of f; from the end of a scope's task on, its span and burden alone.
+  spans path;
 };
 
 class record {
@@ -115,6 +116,11 @@ class record {
   struct sync {
     spans path;  // the longest so far
     open_task* running = nullptr;
+    bool has_more_places = false;  // an open task besides the oldest
+    // at the end of the body:
+    cycles work = 0;
+    cycles span = 0;
+    cycles burdened = 0;
   };
   struct early {
     open_task* lowest;
@@ -143,7 +149,9 @@ class record {
   cycles look_at_own_time() noexcept;
   void task_of_scope_begins(open_task& t) noexcept;
   void task_of_scope_ends(open_task& t) noexcept;
-  void close(open_task& t, cycles span, cycles burdened) noexcept;
+  void close(open_task& t, cycles work, cycles span, cycles burdened) noexcept;
+  void set_places_aside(sync& s, open_task const& first) noexcept;
+  void close_places(sync const& s, open_task const& first, open_task const* end) noexcept;
   void note_sample(cycles ran);
 
   cycles began_ = 0;    // the segment
@@ -165,6 +173,7 @@ class record {
 
   folding tree_;
   regions parts_;
+  std::vector<open_task*> opened_;  // those that are is_open, the newest last
   std::vector<sync> syncs_;
   std::vector<early> early_;
 

@@ -390,6 +390,64 @@ scenario const of_channel("profiled-channel", [](int) { print_mixture<filch::cha
 scenario const of_cactus("profiled-cactus", [](int) { print_mixture<filch::cactus>(); });
 #endif
 
+int const k_line_of_joins = __LINE__ + 2;
+template <class S> figures join_of_place(long n) {
+  auto const [a, b] = filch::join<S>([=] { return leaf(n); }, [=] { return leaf(n); });
+  return both(a, b);
+}
+/// Scopes with tasks of two lines, of which every second one is left by an exception. A spawn has in it the rest of
+/// the scope: its own task and the younger ones.
+template <class S> void print_places() {
+  constexpr unsigned k_scopes = 4;
+  constexpr std::size_t k_pairs = 2;
+  long const n = rounds_of(0.3);
+  figures of_older;
+  figures of_younger;
+  figures of_joins;
+  int older_line = 0;
+  int younger_line = 0;
+  auto const run_scope = [&](bool throws) {
+    figures older[k_pairs];
+    figures younger[k_pairs];
+    try {
+      filch::scope<S>([&](auto& s) {
+        for (std::size_t i = 0; i < k_pairs; ++i) {
+          older_line = __LINE__ + 1;
+          s.spawn([&older, i, n] { older[i] = leaf((i == 0 ? 5 : 1) * n); });
+          younger_line = __LINE__ + 1;
+          s.spawn([&younger, i, n] { younger[i] = i == 0 ? join_of_place<S>(n) : leaf(2 * n); });
+        }
+        if (throws) throw std::runtime_error("out of a scope");
+      });
+    } catch (std::runtime_error const&) {
+    }
+    of_joins.then(younger[0]);
+    figures const rest = both(both({}, younger[1]), older[1]);
+    of_younger.then(both(rest, younger[0]));
+    of_older.then(both(both(rest, younger[0]), older[0]));
+  };
+  typename S::pool pool({.workers = 1});
+  pool.run([&] {
+    // This one is full before its end.
+    filch::scope<S>([&](auto& s) {
+      for (int i = 0; i < 2'500; ++i) {
+        s.spawn([] {});
+        s.spawn([] { asm volatile(""); });
+      }
+    });
+    for (unsigned i = 0; i < k_scopes; ++i) run_scope(i % 2 == 0);
+  });
+  auto const print_line = [](int line, figures const& f) { std::printf("at %d %.9g %.9g\n", line, f.work, f.span); };
+  print_line(older_line, of_older);
+  print_line(younger_line, of_younger);
+  print_line(k_line_of_joins, of_joins);
+}
+scenario const of_places("profiled-places", [](int) { print_places<direct>(); });
+scenario const of_places_of_channel("profiled-places-of-channel", [](int) { print_places<filch::channel>(); });
+#if FILCH_HAS_CACTUS
+scenario const of_places_of_cactus("profiled-places-of-cactus", [](int) { print_places<filch::cactus>(); });
+#endif
+
 /// A call of a channel's or a cactus's pool in a task of direct's, which counts as code of that task.
 template <class S> void print_nested() {
   long const n = rounds_of(0.5);
