@@ -313,6 +313,15 @@ TEST(profile, says_how_many_places_it_leaves_out) {
   EXPECT_NE(r.profile.text.find(" 10 places with less work"), std::string::npos) << r.profile.text;
 }
 
+TEST(profile, says_how_coarse_its_fork_tree_is) {
+  auto const r = profiled("profiled-long-scopes", "10");
+  EXPECT_EQ(r.own["tasks"], 200'000);
+  EXPECT_GT(r.profile["fork tree"], 100) << r.profile.text;
+  EXPECT_NE(r.profile.text.find(" tasks are in it as ones unlike them"), std::string::npos) << r.profile.text;
+  auto const exact = profiled("profiled-tree");
+  EXPECT_EQ(exact.profile.text.find("fork tree"), std::string::npos) << exact.profile.text;
+}
+
 TEST(profile, measures_a_steal_in_no_pool_of_the_programs) {
   scratch_file report;
   auto const e =

@@ -39,6 +39,8 @@ class folding {
 
   /// Adds the runs and their nodes. Times become nanoseconds; places[i] is the index of place i in `to`.
   void add_to(fork_tree& to, unsigned thread, double cycles_per_ns, std::span<unsigned const> places) const;
+  /// See fork_tree.
+  std::uint64_t coarse() const noexcept { return nodes_.tree().coarse; }
 
  private:
   /// A task that runs, or waits for one inside it. Its joins lie in joins_, from first_join to those of the next

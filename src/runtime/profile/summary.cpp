@@ -116,6 +116,8 @@ std::vector<std::pair<std::string, std::string>> notes_of(summary const& s) {
   if (s.missing) add("not counted", "%14u threads that are in a run still", s.missing);
   if (s.left_out) add("not shown", "%14zu places with less work", s.left_out);
   if (s.has_others) add("not told apart", "%14s", "there are more places than a thread keeps apart");
+  if (s.coarse)
+    add("fork tree", "%14" PRIu64 " tasks are in it as ones unlike them, for the limit of its memory", s.coarse);
   if (s.threads.size() < 2) return notes;
   for (auto const& each : s.threads) {
     add("a thread", "%14.6f ms of work, span %.6f ms, parallelism at least %.1f, %" PRIu64 " runs", ms(each.work),
@@ -135,6 +137,7 @@ summary sum_up() {
         add(to.all.all, f);
         for (unsigned i = 0; i < r.places().number(); ++i) add(to.lines[r.places()[i].task], r.places()[i], f.path);
         add(to.all, r.parts());
+        to.all.coarse += r.tree().coarse();
         to.all.has_others = to.all.has_others || r.places().has_others();
       },
       &s);

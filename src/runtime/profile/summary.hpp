@@ -28,6 +28,7 @@ struct summary {
   double outside_ms = 0;     // processor time outside of pools
   unsigned missing = 0;      // threads in a run
   std::size_t left_out = 0;  // places that are not among these
+  std::uint64_t coarse = 0;  // tasks, see fork_tree
   bool has_others = false;   // there are more places than a thread keeps apart
 };
 

@@ -334,6 +334,30 @@ scenario const of_many_places("profiled-many-places", [](int) {
   print("sum", sum);
 });
 
+/// Scopes in each other, longer than the fork tree has room for.
+std::uint64_t nest_long_scopes(int depth) {
+  constexpr std::uint64_t k_tasks = 20'000;
+  if (depth == 0) return 0;
+  auto const one = [] {
+    std::uint64_t ran = 0;
+    filch::scope<direct>([&](auto& s) {
+      for (std::uint64_t i = 0; i != k_tasks; ++i) {
+        s.spawn([&ran, i] {
+          ++ran;
+          asm volatile("" ::"r"(rounds(1, static_cast<long>(i * i % 300))));
+        });
+      }
+    });
+    return ran;
+  };
+  auto const [a, b] = filch::join<direct>(one, [=] { return nest_long_scopes(depth - 1); });
+  return a + b;
+}
+scenario const of_long_scopes("profiled-long-scopes", [](int depth) {
+  direct::pool pool;
+  print("tasks", pool.run([=] { return nest_long_scopes(depth); }));
+});
+
 scenario const of_workers("profiled-workers", [](int workers) {
   direct::pool pool({.workers = static_cast<unsigned>(workers)});
   print("workers", std::uint64_t{pool.workers()});
