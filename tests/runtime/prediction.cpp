@@ -300,6 +300,54 @@ TEST(prediction, of_a_billion_forks_takes_as_long_as_its_steals) {
   EXPECT_NEAR(p.ns, p.work_ns / 64, 0.02 * p.ns);
 }
 
+/// Runs of several kinds, each many times.
+void add_many_runs(forest& f, unsigned kinds) {
+  f.runs.clear();
+  for (unsigned i = 0; i < kinds; ++i) {
+    part const root = i % 3 == 0   ? f.scope(50 + i, 200 + i)
+                      : i % 3 == 1 ? f.perfect(4 + i % 5, 100 + i)
+                                   : f.uneven(5 + i % 3, i);
+    f.runs.push_back({root, 1 + i % 4, 0});
+  }
+}
+
+TEST(prediction, of_many_runs_keeps_to_its_effort) {
+  forest f;
+  add_many_runs(f, 150);
+  for (steal_rule const rule : k_rules) {
+    for (unsigned const workers : {1u, 4u, 32u}) {
+      prediction const all = predict(f, realistic(), rule, workers);
+      EXPECT_EQ(all.simulated, 1);
+      prediction const enough = predict(f, realistic(), rule, workers, 1, 1.01 * all.effort);
+      EXPECT_EQ(enough.ns, all.ns);
+      for (double const share : {0.3, 0.05}) {
+        SCOPED_TRACE(std::to_string(workers) + " workers, a share of " + std::to_string(share));
+        prediction const some = predict(f, realistic(), rule, workers, 1, share * all.effort);
+        EXPECT_LE(some.effort, share * all.effort + 100'000 * workers);
+        EXPECT_EQ(some.work_ns, all.work_ns);
+        EXPECT_EQ(some.span_ns, all.span_ns);
+        EXPECT_NEAR(some.ns, all.ns, (share < 0.1 ? 0.4 : 0.1) * all.ns);
+        if (share < 0.1) {
+          EXPECT_LT(some.simulated, 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(prediction, of_one_long_run_keeps_to_its_effort) {
+  forest f;
+  f.runs_of(f.scope(20'000, 2'000));
+  for (steal_rule const rule : k_rules) {
+    prediction const all = predict(f, realistic(), rule, 32);
+    prediction const some = predict(f, realistic(), rule, 32, 1, 0.1 * all.effort);
+    EXPECT_LE(some.effort, 0.11 * all.effort);
+    EXPECT_LT(some.simulated, 0.3);
+    EXPECT_GT(some.simulated, 0);
+    EXPECT_NEAR(some.ns, all.ns, 0.2 * all.ns);
+  }
+}
+
 TEST(timed_tree, locates_each_join_and_round) {
   forest f;
   part const p = f.task({{10, f.leaf(5), f.leaf(3), 4}, {1, f.leaf(2), f.leaf(2)}}, 6);

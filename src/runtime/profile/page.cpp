@@ -89,24 +89,40 @@ void write_flame(json& to, summary const& s, fork_tree const& tree) {
   to.close(']');
 }
 
-void write_prediction(json& to, fork_tree const& tree) {
+/// Returns the part of the work that was simulated, at the number of workers for which it is least.
+double write_prediction(json& to, fork_tree const& tree) {
+  constexpr double k_most_effort = 1e9;  // the process ends some seconds later
   to.name("predicted");
   to.open('[');
   // A run that has not ended has no work to predict from.
   bool const is_known = !tree.joins.empty() && !tree.runs.empty();
+  double simulated = 1;
+  double left = k_most_effort;
+  int numbers = 9;
   for (unsigned workers = 1; is_known && workers <= 256; workers *= 2) {
+    speedup const p = predicted_speedup(tree, workers, left / numbers--);
+    left -= p.effort;
+    simulated = std::min(simulated, p.simulated);
     to.open('[');
     to.number(std::uint64_t{workers});
-    to.number(predicted_speedup(tree, workers));
+    to.number(p.times);
     to.close(']');
   }
   to.close(']');
+  return simulated;
 }
 
-void write_notes(json& to, summary const& s) {
+void write_notes(json& to, summary const& s, double simulated) {
+  auto notes = notes_of(s);
+  if (simulated < 1) {
+    char text[100];
+    std::snprintf(text, sizeof(text), "%.2g%% of the work was simulated, and the rest estimated, to save time",
+                  100 * simulated);
+    notes.emplace_back("prediction", text);
+  }
   to.name("notes");
   to.open('[');
-  for (auto const& [name, text] : notes_of(s)) {
+  for (auto const& [name, text] : notes) {
     to.open('[');
     to.string(name);
     to.string(text);
@@ -129,8 +145,8 @@ std::string figures(summary const& s) {
   write_regions(to, s);
   fork_tree const tree = recorded_fork_tree();
   write_flame(to, s, tree);
-  write_prediction(to, tree);
-  write_notes(to, s);
+  double const simulated = write_prediction(to, tree);
+  write_notes(to, s, simulated);
   to.close('}');
   return to.text;
 }

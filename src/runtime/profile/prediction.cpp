@@ -1,14 +1,13 @@
-// The simulation of prediction.hpp. An offer is a task that thieves could take. Thieves do not look one by one: a
-// worker with an offer has an event at which the first of the searching thieves finds it.
+// Runs the simulation for the runs of a fork tree, those with the most work first, and estimates the rest from their
+// work and span. profile.cpp calls it for the report.
 #include "runtime/profile/prediction.hpp"
 
-#include "runtime/profile/simulated_worker.hpp"
+#include "runtime/profile/simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
-#include <queue>
+#include <utility>
+#include <vector>
 
 namespace filch::runtime::profile {
 
@@ -18,381 +17,132 @@ double steal_costs::crowded(double cost, unsigned workers) const noexcept {
 
 namespace {
 
-using namespace simulated;
+constexpr std::uint64_t k_enough = 16;  // simulations of alike runs, which differ by chance alone
 
-class simulation {
- public:
-  simulation(timed_tree const& tree, steal_costs const& costs, steal_rule rule, unsigned workers, std::uint64_t seed)
-      : tree_(tree), costs_(costs), rule_(rule), workers_(workers), searches_(workers), random_(seed * 2 + 1) {}
+/// Alike runs.
+struct runs_of_tree {
+  fork_tree::part task;
+  double times;
+  prediction one{};      // its work and span; once it is simulated, the sum of the simulations
+  std::uint64_t seed;    // of the first simulation
+  std::uint64_t wanted;  // simulations
+  std::uint64_t simulated = 0;
 
-  /// Adds the run's figures.
-  void run(fork_tree::part const& task, prediction& sum) {
-    for (unsigned i = 1; i < workers(); ++i) changes_to(workers_[i], worker::state::searches, 0);
-    begin(0, {task, nullptr}, side::of_run, 0);
-    double now = 0;
-    for (is_over_ = false; !is_over_;) {
-      event const e = events_.top();
-      events_.pop();
-      now = e.at;
-      handle(e);
-    }
-    for (worker& w : workers_) changes_to(w, worker::state::rests, now);
-    sum.ns += now;
-    sum.steals += steals_;
-    sum.own_ns += own_;
-    sum.on_top_ns += on_top_;
-    sum.searching_ns += searching_;
-    sum.waiting_ns += waiting_;
-  }
-
- private:
-  using phase = timed_tree::phase;
-  using spot = timed_tree::spot;
-
-  void handle(event const& e) {
-    worker& w = workers_[e.who];
-    if (e.what == event::kind::wakes) return awakes(w, e.at);
-    if (e.version != w.version) return;
-    if (e.what == event::kind::ends) return task_ends(e.who, e.at);
-    if (!w.is_sought || e.number != searches_[e.who].event) return;
-    w.is_sought = false;
-    is_found(e.who, e.at);
-  }
-  void push(double at, event::kind what, unsigned who) {
-    events_.push({at, ++number_, what, who, workers_[who].version});
-  }
-
-  // ---- positions ---------------------------------------------------------------------------------
-
-  /// The worker continues here, in the task that would have begun at `origin`.
-  void goes_on(unsigned me, timed_tree::cursor const& from, double origin, frame* around, side in, double now) {
-    worker& w = workers_[me];
-    w.from = from;
-    w.origin = origin;
-    w.around = around;
-    w.in = in;
-    changes_to(w, worker::state::runs, now);
-    moved(me, now);
-  }
-  void moved(unsigned me, double now) {
-    worker& w = workers_[me];
-    ++w.version;
-    w.is_sought = false;
-    w.has_no_offer = false;
-    push(std::max(now, w.origin + tree_.work(w.from.task)), event::kind::ends, me);
-    is_sought(me, now);
-  }
-  void begin(unsigned me, task const& t, side in, double now) {
-    goes_on(me, tree_.begin_of(t.what), now, t.around, in, now);
-  }
-  /// After a join: both sides have ended.
-  void leaves_join(unsigned me, frame* joined, double now) {
-    frame const f = *joined;
-    frames_.erase(joined);
-    goes_on(me, f.rest, now - tree_.offset(f.rest), f.outer, f.outer_side, now);
-  }
-  void changes_to(worker& w, worker::state is, double now) {
-    double const lasted = std::max(0.0, now - w.since);
-    switch (w.is) {
-      case worker::state::runs: (w.waits.empty() ? own_ : on_top_) += lasted; break;
-      case worker::state::searches: searching_ += lasted; break;
-      case worker::state::waits: waiting_ += lasted; break;
-      case worker::state::rests: break;
-    }
-    if (may_steal(w)) --(w.is_asleep ? asleep_ : awake_);
-    w.is = is;
-    w.is_asleep = false;
-    w.since = now;
-    if (may_steal(w)) ++awake_;
-  }
-
-  // ---- ends --------------------------------------------------------------------------------------
-
-  void task_ends(unsigned me, double now) {
-    worker& w = workers_[me];
-    frame* const f = w.around;
-    switch (w.in) {
-      case side::of_run: is_over_ = true; return;
-      case side::of_f: return f_ends(me, *f, now);
-      case side::of_g: break;
-    }
-    if (!f->g_is_stolen) return leaves_join(me, f, now);
-    f->g_ended = true;
-    f->g_ended_at = now;
-    if (rule_ == steal_rule::continuation) {
-      return f->f_ended ? leaves_join(me, f, is_joined(*f, now)) : has_nothing(me, now);
-    }
-    if (f->waiter != k_none && workers_[f->waiter].is == worker::state::waits &&
-        workers_[f->waiter].waits.back() == f) {
-      waited_for(f->waiter, now);
-    }
-    has_nothing(me, now);
-  }
-  void f_ends(unsigned me, frame& f, double now) {
-    if (f.g_ended) return leaves_join(me, &f, is_joined(f, now));
-    f.f_ended = true;
-    if (rule_ == steal_rule::continuation) return has_nothing(me, now);
-    f.waiter = me;
-    changes_to(workers_[me], worker::state::waits, now);
-    workers_[me].waits.push_back(&f);
-    has_nothing(me, now);
-  }
-  /// The end of g is known a while after it.
-  double is_joined(frame const& f, double now) const noexcept {
-    return std::max(now, f.g_ended_at + costs_.crowded(costs_.joined, workers()));
-  }
-
-  /// It waits, and takes tasks of one thief only.
-  void leaps(unsigned me, double now) {
-    unsigned const thief = workers_[me].waits.back()->thief;
-    workers_[thief].leapers.push_back(me);
-    if (workers_[thief].is_sought) redraw(thief, now);
-    is_sought(thief, now);
-  }
-  void waited_for(unsigned me, double now) {
-    worker& w = workers_[me];
-    frame* const f = w.waits.back();
-    if (rule_ == steal_rule::leapfrog) std::erase(workers_[f->thief].leapers, me);
-    changes_to(w, worker::state::runs, now);
-    w.waits.pop_back();
-    leaves_join(me, f, is_joined(*f, now));
-  }
-  /// The worker's task was a stolen one that has ended, or stands in a join.
-  void has_nothing(unsigned me, double now) {
-    worker& w = workers_[me];
-    if (!w.waits.empty() && w.waits.back()->g_ended) {
-      changes_to(w, worker::state::waits, now);
-      return waited_for(me, now);
-    }
-    if (!w.ready.empty()) {
-      task const t = w.ready.back();
-      w.ready.pop_back();
-      return begin(me, t, side::of_g, now);
-    }
-    changes_to(w, w.waits.empty() ? worker::state::searches : worker::state::waits, now);
-    ++w.version;
-    if (!w.waits.empty() && rule_ == steal_rule::leapfrog) return leaps(me, now);
-    looks_around(now);
-  }
-
-  // ---- offers ------------------------------------------------------------------------------------
-
-  /// The time until the worker has an offer; k_never: it has none before its task ends.
-  double until_offer(worker const& w, double now) const {
-    return w.ready.empty() ? until_offer_in(w.from, now - w.origin) : 0;
-  }
-  // Recursive: as deep as g's are inside of each other.
-  double until_offer_in(timed_tree::cursor const& from, double offset) const {
-    spot s = tree_.locate(from, offset);
-    if (s.where == phase::in_f) return 0;
-    if (s.where == phase::in_g) {
-      double const inside = until_offer_in(tree_.begin_of(tree_.g_of(s.at)), offset - s.g_begins);
-      if (inside < k_never) return inside;
-      s = tree_.at(tree_.after(s.at));
-    }
-    // A side that takes no time is over before a thief comes.
-    while (s.where != phase::after && s.g_begins <= s.f_begins) s = tree_.at(tree_.after(s.at));
-    return s.where == phase::after ? k_never : s.f_begins - offset;
-  }
-
-  unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
-  bool may_steal(worker const& w) const noexcept {
-    return w.is == worker::state::searches || (w.is == worker::state::waits && rule_ != steal_rule::leapfrog);
-  }
-  /// The chance that a look is one at this worker.
-  double chance_of(worker const& w) const noexcept {
-    if (!w.leapers.empty()) return 1;
-    return static_cast<double>(awake_) / (workers() - 1);
-  }
-  /// The worker's next offer gets its event, if a thief searches.
-  void is_sought(unsigned who, double now) {
-    worker& w = workers_[who];
-    if (w.is != worker::state::runs || w.is_sought || w.has_no_offer) return;
-    if (awake_ + asleep_ + w.leapers.size() == 0) return;
-    double const offer = until_offer(w, now);
-    w.has_no_offer = offer >= k_never;
-    if (w.has_no_offer) return;
-    w.is_sought = true;
-    searches_[who].offer_at = now + offer;
-    draw(who, now);
-  }
-  /// When a thief finds the offer. Replaces an event that is on its way.
-  void draw(unsigned who, double now) {
-    search& s = searches_[who];
-    double const chance = chance_of(workers_[who]);
-    double const begins = std::max(now, s.offer_at);
-    s.chance = chance > 0 ? chance : 1;
-    s.found_at = begins + costs_.probe * looks(chance);
-    if (s.found_at - begins > 1.5 * costs_.probe) fewest_awake_ = std::min(fewest_awake_, awake_);
-    push(s.found_at, event::kind::found, who);
-    s.event = number_;
-  }
-  /// The event may come sooner, if more thieves search than when it was drawn.
-  void redraw(unsigned who, double now) {
-    search const& s = searches_[who];
-    if (s.found_at - std::max(now, s.offer_at) <= 1.5 * costs_.probe) return;
-    if (chance_of(workers_[who]) > s.chance) draw(who, now);
-  }
-  void looks_around(double now) {
-    bool const are_far_more = 2 * awake_ >= 3 * fewest_awake_;
-    if (are_far_more) fewest_awake_ = awake_;
-    for (unsigned i = 0; i < workers(); ++i) {
-      if (are_far_more && workers_[i].is_sought) redraw(i, now);
-      is_sought(i, now);
-    }
-  }
-  /// So many looks until one hits, each with this chance.
-  double looks(double chance) {
-    if (chance <= 0 || chance >= 1) return 1;
-    return 1 + std::floor(std::log1p(-fraction()) / std::log1p(-chance));
-  }
-
-  void is_found(unsigned victim, double now) {
-    worker& w = workers_[victim];
-    if (until_offer(w, now) > 0) return is_sought(victim, now);
-    // Far fewer thieves search than when the event was drawn, so some of its looks did not happen.
-    double const chance = chance_of(w);
-    double const drawn = searches_[victim].chance;
-    if (chance > 0 && 2 * chance <= drawn && fraction() * drawn >= chance) return is_sought(victim, now);
-    if (std::optional<unsigned> const thief = finder(w, now)) return steal(*thief, victim, now);
-  }
-  /// A leaper looks more often than all others. Without one: any thief that is awake; else one is woken.
-  std::optional<unsigned> finder(worker const& victim, double now) {
-    if (!victim.leapers.empty()) return victim.leapers[choose(victim.leapers.size())];
-    std::vector<unsigned> awake;
-    std::optional<unsigned> asleep;
-    for (unsigned i = 0; i < workers(); ++i) {
-      worker& w = workers_[i];
-      if (!may_steal(w)) continue;
-      if (!w.is_asleep && w.is == worker::state::searches && now - w.since > costs_.searches) {
-        w.is_asleep = true;
-        --awake_;
-        ++asleep_;
-      }
-      if (!w.is_asleep)
-        awake.push_back(i);
-      else if (!asleep)
-        asleep = i;
-    }
-    if (!awake.empty()) return awake[choose(awake.size())];
-    if (asleep && !wakes_) {
-      wakes_ = true;
-      push(now + costs_.crowded(costs_.wakeup, workers()), event::kind::wakes, *asleep);
-    }
-    return std::nullopt;
-  }
-  void awakes(worker& w, double now) {
-    wakes_ = false;
-    if (w.is == worker::state::searches) changes_to(w, worker::state::searches, now);
-    looks_around(now);
-  }
-
-  // ---- steals ------------------------------------------------------------------------------------
-
-  void steal(unsigned thief, unsigned victim, double now) {
-    worker& from = workers_[victim];
-    std::vector<task> taken = takes_ready(from);
-    if (taken.empty()) taken = takes_from_path(from, now);
-    from.origin += costs_.victim;
-    ++steals_;
-    for (task const& t : taken) t.around->thief = thief;
-    worker& to = workers_[thief];
-    if (rule_ == steal_rule::leapfrog && !to.waits.empty())
-      std::erase(workers_[to.waits.back()->thief].leapers, thief);
-    double const begins = std::max(now, from.is_robbed_until) + costs_.crowded(costs_.steal, workers());
-    from.is_robbed_until = begins;
-    to.ready.assign(taken.begin() + 1, taken.end());
-    begin(thief, taken.front(), side::of_g, begins);
-    moved(victim, now);
-  }
-  std::vector<task> takes_ready(worker& from) {
-    std::size_t const n = rule_ == steal_rule::steal_half ? (from.ready.size() + 1) / 2 : from.ready.empty() ? 0 : 1;
-    auto const end = from.ready.begin() + static_cast<std::ptrdiff_t>(n);
-    std::vector<task> taken(from.ready.begin(), end);
-    from.ready.erase(from.ready.begin(), end);
-    return taken;
-  }
-  /// The oldest tasks of the worker's path, which is made visible as far.
-  std::vector<task> takes_from_path(worker& from, double now) {
-    std::size_t most = 1;
-    if (rule_ == steal_rule::steal_half) most = (offers_on_path(from, now) + 1) / 2;
-    std::vector<task> taken;
-    for (double offset = now - from.origin; taken.size() < most;) {
-      spot const s = tree_.locate(from.from, offset);
-      bool const is_offer = s.where == phase::in_f;
-      frame* const f = frames_.make({from.around, from.in, tree_.after(s.at)});
-      f->g_is_stolen = is_offer;
-      if (is_offer) taken.push_back({tree_.g_of(s.at), f});
-      double const begins = is_offer ? s.f_begins : s.g_begins;
-      offset -= begins;
-      from.origin += begins;
-      from.from = tree_.begin_of(is_offer ? tree_.f_of(s.at) : tree_.g_of(s.at));
-      from.around = f;
-      from.in = is_offer ? side::of_f : side::of_g;
-    }
-    return taken;
-  }
-  std::size_t offers_on_path(worker const& w, double now) const {
-    std::size_t n = 0;
-    timed_tree::cursor from = w.from;
-    for (double offset = now - w.origin;;) {
-      spot const s = tree_.locate(from, offset);
-      if (s.where == phase::before || s.where == phase::after) return n;
-      bool const is_offer = s.where == phase::in_f;
-      n += is_offer;
-      offset -= is_offer ? s.f_begins : s.g_begins;
-      from = tree_.begin_of(is_offer ? tree_.f_of(s.at) : tree_.g_of(s.at));
-    }
-  }
-
-  // ---- the rest ----------------------------------------------------------------------------------
-
-  /// In [0, 1). The constants are Knuth's.
-  double fraction() noexcept {
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<double>(random_ >> 11) * 0x1p-53;
-  }
-  std::size_t choose(std::size_t n) noexcept { return static_cast<std::size_t>(fraction() * static_cast<double>(n)); }
-
-  timed_tree const& tree_;
-  steal_costs const& costs_;
-  steal_rule const rule_;
-  std::vector<worker> workers_;
-  std::vector<search> searches_;  // by worker
-  std::priority_queue<event> events_;
-  frame_store frames_;
-  std::uint64_t random_;
-  std::uint64_t number_ = 0;  // of events
-  bool wakes_ = false;        // a thief is on its way
-  bool is_over_ = false;
-  std::size_t awake_ = 0, asleep_ = 0;                               // thieves
-  std::size_t fewest_awake_ = std::numeric_limits<unsigned>::max();  // when an event was drawn
-  double steals_ = 0;
-  double own_ = 0, on_top_ = 0, searching_ = 0, waiting_ = 0;
+  double work() const noexcept { return times * one.work_ns; }
 };
+
+void add(prediction& sum, prediction const& p, double times) noexcept {
+  sum.ns += times * p.ns;
+  sum.steals += times * p.steals;
+  sum.own_ns += times * p.own_ns;
+  sum.on_top_ns += times * p.on_top_ns;
+  sum.searching_ns += times * p.searching_ns;
+  sum.waiting_ns += times * p.waiting_ns;
+}
+
+std::vector<runs_of_tree> runs_of(fork_tree const& tree, timed_tree const& timed, unsigned workers,
+                                  std::uint64_t seed) {
+  std::vector<runs_of_tree> all;
+  for (fork_tree::run const& r : tree.runs) {
+    runs_of_tree of{r.task, static_cast<double>(r.times), {}, seed + 1, std::min(r.times, k_enough)};
+    of.one.workers = workers;
+    of.one.work_ns = timed.work(r.task);
+    of.one.span_ns = timed.span(r.task);
+    seed += of.wanted;
+    all.push_back(of);
+  }
+  return all;
+}
+
+std::vector<runs_of_tree*> by_work(std::vector<runs_of_tree>& all) {
+  std::vector<runs_of_tree*> sorted;
+  for (auto& each : all) sorted.push_back(&each);
+  std::sort(sorted.begin(), sorted.end(), [](auto const* a, auto const* b) {
+    return std::pair(-a->work(), a->seed) < std::pair(-b->work(), b->seed);
+  });
+  return sorted;
+}
+
+/// By turns, those with the most work, and ones that are spread over all the others.
+std::vector<runs_of_tree*> mixed(std::vector<runs_of_tree*> const& sorted) {
+  std::vector<runs_of_tree*> order;
+  std::vector<bool> is_taken(sorted.size());
+  auto const take = [&](std::size_t i) {
+    if (!is_taken[i]) order.push_back(sorted[i]);
+    is_taken[i] = true;
+  };
+  for (std::size_t i = 0; i != sorted.size(); ++i) {
+    take(i);
+    // The bits of i, mirrored at the point.
+    double at = 0;
+    double bit = 0.5;
+    for (std::size_t rest = i + 1; rest != 0; rest /= 2, bit /= 2) at += static_cast<double>(rest % 2) * bit;
+    take(static_cast<std::size_t>(at * static_cast<double>(sorted.size())));
+  }
+  return order;
+}
+
+/// Each once, then again, until there are enough simulations or the effort is spent; the first one in any case.
+/// Returns the effort.
+template <class Simulate>
+double simulate_some(std::vector<runs_of_tree*> const& order, double most_effort, Simulate simulate) {
+  double effort = 0;
+  for (std::uint64_t i = 0; i < k_enough; ++i) {
+    for (runs_of_tree* const each : order) {
+      if (effort > 0 && effort >= most_effort) return effort;
+      if (i >= each->wanted) continue;
+      prediction const p = simulate(*each, each->seed + i, most_effort - effort);
+      effort += p.effort;
+      if (i != 0 && p.simulated < 1) return effort;  // there are whole ones
+      add(each->one, p, 1);
+      each->one.simulated = p.simulated;
+      ++each->simulated;
+    }
+  }
+  return effort;
+}
+
+/// As much longer than the least time as the simulated runs, by what it could be under a greedy schedule.
+prediction estimate(prediction const& of, runs_of_tree const& like) noexcept {
+  auto const times = static_cast<double>(like.simulated);
+  double const least = of.least_ns();
+  double const room = like.one.greedy_ns() - like.one.least_ns();
+  double const late = room > 0 ? std::max(0.0, (like.one.ns / times - like.one.least_ns()) / room) : 0;
+  prediction p;
+  p.ns = std::max(least, std::min(of.work_ns, least + late * (of.greedy_ns() - least)));
+  if (like.one.work_ns > 0) p.steals = like.one.steals / times / like.one.work_ns * of.work_ns;
+  p.own_ns = of.work_ns;
+  p.searching_ns = of.workers * p.ns - p.own_ns;
+  return p;
+}
 
 }  // namespace
 
 prediction predict(fork_tree const& tree, steal_costs const& costs, steal_rule rule, unsigned workers,
-                   std::uint64_t seed) {
+                   std::uint64_t seed, double most_effort) {
   timed_tree const timed(tree, costs.fork);
+  std::vector<runs_of_tree> all = runs_of(tree, timed, workers, seed);
+  std::vector<runs_of_tree*> const sorted = by_work(all);
   prediction sum;
   sum.workers = workers;
-  for (fork_tree::run const& r : tree.runs) {
-    auto const times = static_cast<double>(r.times);
-    sum.work_ns += times * timed.work(r.task);
-    sum.span_ns += times * timed.span(r.task);
-    prediction of_some;
-    constexpr std::uint64_t k_enough = 16;  // alike runs differ by chance alone
-    std::uint64_t const some = std::min(r.times, k_enough);
-    for (std::uint64_t i = 0; i < some; ++i) simulation(timed, costs, rule, workers, ++seed).run(r.task, of_some);
-    double const each = times / static_cast<double>(some);
-    sum.ns += each * of_some.ns;
-    sum.steals += each * of_some.steals;
-    sum.own_ns += each * of_some.own_ns;
-    sum.on_top_ns += each * of_some.on_top_ns;
-    sum.searching_ns += each * of_some.searching_ns;
-    sum.waiting_ns += each * of_some.waiting_ns;
+  sum.effort =
+      simulate_some(mixed(sorted), most_effort, [&](runs_of_tree const& of, std::uint64_t its_seed, double effort) {
+        return simulated::simulation(timed, costs, rule, workers, its_seed).run(of.task, effort);
+      });
+  double left_out = 0;
+  for (auto const& each : all) {
+    sum.work_ns += each.work();
+    sum.span_ns += each.times * each.one.span_ns;
+    if (each.simulated != 0) add(sum, each.one, each.times / static_cast<double>(each.simulated));
+    left_out += each.simulated != 0 ? (1 - each.one.simulated) * each.work() : each.work();
+  }
+  if (left_out > 0) sum.simulated = 1 - left_out / sum.work_ns;
+  runs_of_tree const* like = nullptr;  // with the next more work; the first one is simulated
+  for (runs_of_tree const* const each : sorted) {
+    if (each->simulated != 0)
+      like = each;
+    else
+      add(sum, estimate(each->one, *like), each->times);
   }
   return sum;
 }

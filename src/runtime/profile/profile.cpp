@@ -75,7 +75,7 @@ void set_steals(steal_rule rule, cycles cost) noexcept {
   calibrated.steal_is_measured = true;
 }
 
-double predicted_speedup(fork_tree const& tree, unsigned workers) {
+speedup predicted_speedup(fork_tree const& tree, unsigned workers, double most_effort) {
   double const steal = calibrated.ns(calibrated.burdens[0]);
   // The measured cost is that of a whole join: the steal, the task's way back to its owner, and the owner's notice.
   steal_costs const costs{.fork = 2,
@@ -88,8 +88,8 @@ double predicted_speedup(fork_tree const& tree, unsigned workers) {
                           .growth = 0.2};
   double work = 0;
   for (auto const& r : tree.runs) work += static_cast<double>(r.times) * tree.work_ns(r.task);
-  double const took = predict(tree, costs, rule_of_steals, workers).ns;
-  return took > 0 ? work / took : 1;
+  prediction const p = predict(tree, costs, rule_of_steals, workers, 1, most_effort);
+  return {p.ns > 0 ? work / p.ns : 1, p.simulated, p.effort};
 }
 
 void set_uncertainty(double cycles_of_segment) noexcept {

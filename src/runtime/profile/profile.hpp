@@ -24,7 +24,12 @@ void calibrated_by(std::function<void()> const& calibrate);
 void set_uncertainty(double cycles_of_segment) noexcept;
 /// For the report's prediction. Cost 0: it could not be measured.
 void set_steals(steal_rule rule, cycles cost) noexcept;
-/// The speed-up that the scheduler would have on so many workers, by simulation.
-double predicted_speedup(fork_tree const& tree, unsigned workers);
+struct speedup {
+  double times = 1;
+  double simulated = 1;  // part of the work, see prediction
+  double effort = 0;
+};
+/// That of the scheduler on so many workers, by simulation.
+speedup predicted_speedup(fork_tree const& tree, unsigned workers, double most_effort);
 
 }  // namespace filch::runtime::profile
