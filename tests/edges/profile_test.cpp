@@ -340,6 +340,23 @@ TEST(profile, has_nothing_of_a_child_of_fork) {
   EXPECT_EQ(read(report.text())["forks"], 88) << report.text();
 }
 
+TEST(profile, has_another_file_for_a_child_before_the_first_pool) {
+  namespace fs = std::filesystem;
+  scratch_file unused;
+  fs::path const folder = std::string(unused.path()) + ".d";
+  fs::create_directory(folder);
+  auto const e = run_program(EDGE_PROGRAM, {"profiled-early-fork"}, {{"FILCH_PROFILE", (folder / "%p").c_str()}});
+  expect_quiet_end(e, 0, "fib 89\nfib 55\n");
+  std::set<double> forks;
+  for (auto const& file : fs::directory_iterator(folder)) {
+    std::ostringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    forks.insert(read(text.str())["forks"]);
+  }
+  EXPECT_EQ(forks, (std::set<double>{88, 143}));
+  fs::remove_all(folder);
+}
+
 TEST(profile, goes_to_stderr_or_is_off) {
   for (char const* value : {"1", "-"}) {
     auto const e = run_program(EDGE_PROGRAM, {"profiled-workers", "2"}, {{"FILCH_PROFILE", value}});

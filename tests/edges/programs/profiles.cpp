@@ -397,6 +397,16 @@ scenario const of_fork("profiled-fork", [](int) {
   print("status", static_cast<std::uint64_t>(status));
 });
 
+/// A launcher's child, which has a report of its own.
+scenario const of_early_fork("profiled-early-fork", [](int) {
+  pid_t const child = fork();
+  int status = 0;
+  if (child != 0) waitpid(child, &status, 0);
+  direct::pool pool({.workers = 2});
+  print("fib", static_cast<std::uint64_t>(pool.run([=] { return fib_of<direct>(child == 0 ? 11 : 10); })));
+  if (status != 0) std::abort();
+});
+
 /// All kinds of forks in a row, some of them in others.
 template <class S> void print_mixture() {
   long const n = rounds_of(0.3);
