@@ -52,8 +52,8 @@ void note_task(fork_place& place, address stack, address pc) noexcept {
   place.depth = me.calls->depth();
 }
 
-/// Runs a task of a place on the checked thread. Returns its exception.
-std::exception_ptr run_task(fork_place& place, void (*task)(void*), void* argument) noexcept {
+/// Runs a task of a place on the checked thread, whose frames are below `stack`. Returns its exception.
+std::exception_ptr run_task(fork_place& place, address stack, void (*task)(void*), void* argument) noexcept {
   renumber_if_full();
   end_section();
   ++now.forks;
@@ -73,6 +73,8 @@ std::exception_ptr run_task(fork_place& place, void (*task)(void*), void* argume
     failure = detail::caught_exception();
   }
   me.calls->return_to(depth);
+  // The place knows the lowest stack of its tasks only: frames of this one above it are dead, too.
+  if (place.stack < stack) forget(place.stack, stack);
   now.sets.make_parallel(now.section, place);
   set_locks(locks);
   begin_section();
@@ -165,7 +167,7 @@ void race_scope::spawn(void (*task)(void*), void* argument) {
     }
   } else {
     note_task(place_, FILCH_CALLERS_STACK, FILCH_CALLERS_PC);
-    failure = run_task(place_, task, argument);
+    failure = run_task(place_, FILCH_CALLERS_STACK, task, argument);
   }
   if (!failure) return;
   off_the_record const here;  // to the check the exception is the task's
@@ -183,7 +185,7 @@ void race_detach(void (*task)(void*), void* argument) noexcept {
   run_record* const run = my_run();
   if (run == nullptr || !run->is_checked || !forks_here()) return task(argument);
   note_task(run->detached, FILCH_CALLERS_STACK, FILCH_CALLERS_PC);
-  if (run_task(run->detached, task, argument)) std::terminate();
+  if (run_task(run->detached, FILCH_CALLERS_STACK, task, argument)) std::terminate();
 }
 
 void race_barrier() noexcept {

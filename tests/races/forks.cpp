@@ -279,6 +279,37 @@ void spawns_at_several_depths() {
     spawn_from_deep(s, 3, to);
   });
 }
+[[gnu::noinline]] void fill(long* to, int n) {
+  for (int i = 0; i < n; ++i) to[i] = i;
+}
+[[gnu::noinline]] void touch_frames() {
+  long own[512];
+  fill(own, 512);
+  use(own[3]);
+}
+template <class Spawner> [[gnu::noinline]] void spawn_below(Spawner& s) {
+  long own[1024];
+  fill(own, 1024);
+  s.spawn([] {});
+  use(own[3]);
+}
+void task_above_an_older_one() {
+  filch::scope([](auto& s) {
+    spawn_below(s);
+    s.spawn([] { touch_frames(); });
+    touch_frames();
+  });
+}
+void task_with_a_nested_one() {
+  filch::scope([](auto& s) {
+    s.spawn([&s] {
+      spawn_below(s);
+      touch_frames();
+    });
+    touch_frames();
+    s.spawn([] { touch_frames(); });
+  });
+}
 template <class Spawner> [[gnu::noinline]] void helper(Spawner& s) {
   int own = 0;
   s.spawn([&own] { own = 1; });  // race helper
@@ -523,6 +554,8 @@ void all() {
                           loop_variable_by_reference,
                           loop_variable_by_value,
                           spawns_at_several_depths,
+                          task_above_an_older_one,
+                          task_with_a_nested_one,
                           local_of_a_helper,
                           large_closures,
                           loop_of_own_elements,

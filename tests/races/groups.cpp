@@ -55,6 +55,19 @@ void task_of_a_task() {
   use(by_a_grandchild);                                        // race grandchild
   group.wait();
 }
+[[gnu::noinline]] void touch_frames() {
+  int own[512];
+  for (int& each : own) asm volatile("" ::"g"(&(each = 1)) : "memory");
+}
+void frames_of_a_task_with_a_nested_one() {
+  filch::task_group group;
+  group.run([&] {
+    group.run([] {});
+    touch_frames();
+  });
+  touch_frames();
+  group.wait();
+}
 int of_the_inner_group = 0;
 void groups_in_tasks() {
   filch::task_group group;
@@ -155,10 +168,10 @@ void outside_all_pools() {
 }
 
 void all() {
-  for (auto* const run :
-       {two_tasks, task_and_body, serial_around_a_wait, outlives_its_join, task_of_a_task, groups_in_tasks,
-        inner_wait_joins_no_outer_task, tasks_of_a_loop, futures, futures_that_no_one_gets, moves_and_ends,
-        exceptions_and_a_cancelled_group, a_group_with_the_token_of_another_one}) {
+  for (auto* const run : {two_tasks, task_and_body, serial_around_a_wait, outlives_its_join, task_of_a_task,
+                          frames_of_a_task_with_a_nested_one, groups_in_tasks, inner_wait_joins_no_outer_task,
+                          tasks_of_a_loop, futures, futures_that_no_one_gets, moves_and_ends,
+                          exceptions_and_a_cancelled_group, a_group_with_the_token_of_another_one}) {
     filch::default_scheduler::default_pool().run(run);
   }
   outside_all_pools();
