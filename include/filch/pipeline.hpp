@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filch/detail/pipeline_stages.hpp>
+#if defined(FILCH_RACES)
+#include <filch/detail/race_pipeline.hpp>
+#endif
 #include <filch/detail/standard.hpp>
 #include <filch/task_group.hpp>
 
@@ -24,11 +27,6 @@ template <class Fn> detail::any_order_stage<std::decay_t<Fn>> serial_out_of_orde
 template <class Fn> detail::parallel_stage<std::decay_t<Fn>> parallel(Fn&& f) { return {std::forward<Fn>(f)}; }
 
 namespace detail {
-
-/// The call of a stage with an item.
-template <class Fn, class Item> auto stage_call(Fn& f, Item&& item) {
-  return [&f, &item]() -> decltype(auto) { return detail::call_with(f, std::move(item)); };
-}
 
 /// A run of a pipeline. An item is a task of the group while it runs, and waits at a gate in between.
 template <scheduler Sched, class Source, class... Stages> class pipeline_run {
@@ -156,7 +154,11 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
 
 template <scheduler Sched, class Source, class... Stages>
 bool run_pipeline(task_group<Sched>& group, std::size_t most, Source& source, std::tuple<Stages...> stages) {
+#if defined(FILCH_RACES)
+  race_pipeline_run<Sched, Source, Stages...> run(group, most, source, stages);
+#else
   pipeline_run<Sched, Source, Stages...> run(group, most, source, stages);
+#endif
   run.begin();
   return group.wait();
 }

@@ -1,10 +1,14 @@
 // Task groups with and without races: tasks of tasks, tasks below joins, futures, groups outside all pools.
 #include <filch/filch.hpp>
+#include <filch/pipeline.hpp>
 #include <filch/task_group.hpp>
 
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
 #include <vector>
 
 #include "checked.hpp"
@@ -155,6 +159,85 @@ void a_group_with_the_token_of_another_one() {
   if (inner.wait() || in_the_inner_group != 1) std::abort();
   outer.wait();
 }
+
+// Pipelines. `up_to` is a source with a counter of its own.
+
+auto up_to(int last) {
+  return [i = 0, last]() mutable { return i < last ? std::optional(i++) : std::nullopt; };
+}
+void sums_of_serial_stages() {
+  int sum = 0, product = 1, i = 0;
+  filch::pipeline(
+      2, [&] { return i < 8 ? std::optional(i++) : std::nullopt; }, filch::serial_out_of_order([&](int x) {
+        sum += x;
+        return x + 1;
+      }),
+      [](int x) { return x * x; }, filch::serial_in_order([&](int x) { product *= x; }));
+  if (sum != 28 || product == 1) std::abort();
+}
+void items_with_memory() {
+  using item = std::unique_ptr<std::vector<int>>;
+  std::vector<item> kept;
+  int i = 0;
+  filch::pipeline(
+      3, [&] { return i < 8 ? std::optional(std::make_unique<std::vector<int>>(10, i++)) : std::nullopt; },
+      [](item its) {
+        its->push_back(1);
+        return its;
+      },
+      filch::serial_in_order([](item its) {
+        its->push_back(2);
+        return its;
+      }),
+      [](item its) {
+        its->push_back(3);
+        return its;
+      },
+      filch::serial_out_of_order([&](item its) { kept.push_back(std::move(its)); }));
+  for (auto const& each : kept) use(each->at(12));
+}
+int by_parallel_stages = 0;
+int by_two_stages = 0;
+int by_source_and_stage = 0;
+int by_branches_of_a_stage = 0;
+void races_in_a_pipeline() {
+  filch::pipeline(2, up_to(4), [](int) { ++by_parallel_stages; });  // race parallel stages
+  filch::pipeline(2, up_to(4), filch::serial_in_order([](int x) {
+                    by_two_stages = x;  // race two stages
+                    return x;
+                  }),
+                  filch::serial_in_order([](int) { use(by_two_stages); }));  // race two stages
+  filch::pipeline(
+      2,
+      [i = 0]() mutable {
+        ++by_source_and_stage;  // race source and stage
+        return i < 4 ? std::optional(i++) : std::nullopt;
+      },
+      filch::serial_in_order([](int) { use(by_source_and_stage); }));  // race source and stage
+  filch::pipeline(2, up_to(2), filch::serial_in_order([](int) {
+                    filch::join([] { by_branches_of_a_stage = 1; },   // race branches of a stage
+                                [] { by_branches_of_a_stage = 2; });  // race branches of a stage
+                  }));
+}
+void pipeline_of_one_item_at_a_time() {
+  int common = 0;
+  filch::pipeline(1, [&] { return common < 8 ? std::optional(common) : std::nullopt; }, [&](int) { ++common; });
+}
+void pipelines_that_end_early() {
+  int thrown = 0, through = 0;
+  try {
+    filch::pipeline(
+        2, up_to(8), [](int x) { return x == 3 ? throw std::runtime_error("third") : x; },
+        filch::serial_in_order([&](int) { ++through; }));
+  } catch (std::runtime_error const&) {
+    ++thrown;
+  }
+  std::stop_source source;
+  bool const is_whole = filch::pipeline(source.get_token(), 2, up_to(8), filch::serial_in_order([&](int x) {
+                                          if (x == 3) source.request_stop();
+                                        }));
+  if (thrown != 1 || through != 3 || is_whole) std::abort();
+}
 int from_outside = 0;
 void outside_all_pools() {
   filch::task_group group;
@@ -168,10 +251,12 @@ void outside_all_pools() {
 }
 
 void all() {
-  for (auto* const run : {two_tasks, task_and_body, serial_around_a_wait, outlives_its_join, task_of_a_task,
-                          frames_of_a_task_with_a_nested_one, groups_in_tasks, inner_wait_joins_no_outer_task,
-                          tasks_of_a_loop, futures, futures_that_no_one_gets, moves_and_ends,
-                          exceptions_and_a_cancelled_group, a_group_with_the_token_of_another_one}) {
+  for (auto* const run :
+       {two_tasks, task_and_body, serial_around_a_wait, outlives_its_join, task_of_a_task,
+        frames_of_a_task_with_a_nested_one, groups_in_tasks, inner_wait_joins_no_outer_task, tasks_of_a_loop, futures,
+        futures_that_no_one_gets, moves_and_ends, exceptions_and_a_cancelled_group,
+        a_group_with_the_token_of_another_one, sums_of_serial_stages, items_with_memory, races_in_a_pipeline,
+        pipeline_of_one_item_at_a_time, pipelines_that_end_early}) {
     filch::default_scheduler::default_pool().run(run);
   }
   outside_all_pools();

@@ -46,6 +46,11 @@ template <class Stage> auto as_stage(Stage&& stage) {
   }
 }
 
+/// The call of a stage with an item.
+template <class Fn, class Item> auto stage_call(Fn& f, Item&& item) {
+  return [&f, &item]() -> decltype(auto) { return detail::call_with(f, std::move(item)); };
+}
+
 /// Items that wait for a serial stage, and whether one is inside. At most `most` exist: in order, their numbers are
 /// below next + most, since each of those before is under way; else the oldest goes first.
 template <class Item, bool InOrder> class gate {
