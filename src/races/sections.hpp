@@ -84,6 +84,7 @@ class section_sets {
     place.inner = nullptr;
     if (newest_ != nullptr) newest_->inner = &place;
     newest_ = &place;
+    ++open_;
   }
   /// The place has no set any more.
   void remove(fork_place& place) noexcept {
@@ -91,11 +92,13 @@ class section_sets {
     free_slot_ = place.slot;
     if (place.outer != nullptr) place.outer->inner = place.inner;
     (place.inner != nullptr ? place.inner->outer : newest_) = place.outer;
+    --open_;
   }
   fork_place* newest() const noexcept { return newest_; }
 
   /// Few ids are left: number() is to be called for each id that is in use, between begin and end of a renumbering.
-  bool is_nearly_full() const noexcept { return nodes_.size() + 8 >= decltype(nodes_)::k_most; }
+  /// Each open place may take one more id, without a fork: a join where it turns, a task where it ends.
+  bool is_nearly_full() const noexcept { return nodes_.size() + open_ + 8 >= decltype(nodes_)::k_most; }
   /// After these calls only the roots that number() has seen exist.
   void begin_numbering() noexcept {
     serial_[0] = serial_[1] = parallel_[0] = parallel_[1] = 0;
@@ -128,6 +131,7 @@ class section_sets {
   table<fork_place*, std::size_t{1} << 22> places_;
   std::uint32_t free_slot_ = 0;
   fork_place* newest_ = nullptr;
+  std::size_t open_ = 0;                                 // places between add and remove
   table<std::uint32_t, std::size_t{1} << 25> numbered_;  // the places of new ids
 };
 

@@ -64,6 +64,22 @@ int many_forks() {
   return failures + expect(found != 0, "a race with a read across renumbered ids was not found");
 }
 
+long nest(int depth) {
+  if (depth == 0) return 0;
+  return filch::join([depth] { return nest(depth - 1); }, [] { return 1; }).first + 1;
+}
+
+/// Ids run out while many joins are open, each of which takes one more: no other forks may come before.
+int many_open_joins() {
+  constexpr int k_depth = 200'000;
+  constexpr long k_joins = 18'000'000;
+  long joins = 0;
+  filch::default_scheduler::default_pool().run([&joins] {
+    for (long i = 0; i < k_joins / k_depth; ++i) joins += nest(k_depth);
+  });
+  return expect(joins == k_joins, "joins are missing");
+}
+
 /// The same array again and again, by other sections.
 int many_accesses(long accesses) {
   std::vector<long> all(1 << 20);
@@ -111,7 +127,8 @@ int main(int count, char** arguments) {
     times();
     return 0;
   }
-  int const failures = many_forks() + many_accesses(count > 1 ? std::atol(arguments[1]) : 50'000'000);
+  int const failures =
+      many_open_joins() + many_forks() + many_accesses(count > 1 ? std::atol(arguments[1]) : 50'000'000);
   std::printf("%d failures\n", failures);
   std::fflush(stdout);
   std::quick_exit(failures == 0 ? 0 : 1);
