@@ -145,7 +145,7 @@ void race_join_ends(race_place& place) noexcept {
   end_section();
 }
 
-race_scope::race_scope() noexcept : place_{}, stays_(now.stays) {
+race_scope::race_scope() noexcept : place_{}, stays_(stays_here()) {
   if (forks_here()) open_place(place_, k_scope);
 }
 
@@ -158,8 +158,9 @@ race_scope::~race_scope() {
 void race_scope::spawn(void (*task)(void*), void* argument) {
   unsigned const number = spawned_++;
   std::exception_ptr failure;
-  if (place_.kind == k_in_order || !me.checks || stays_ != now.stays) {
-    if (stays_ != now.stays) return task(argument);
+  bool const is_in_inner_stay = stays_ != stays_here();
+  if (place_.kind == k_in_order || !me.checks || is_in_inner_stay) {
+    if (is_in_inner_stay) return task(argument);
     try {
       task(argument);
     } catch (...) {

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "checked.hpp"
@@ -451,6 +452,36 @@ void joins_in_a_stay() {
   filch::default_scheduler::default_pool().run(
       [] { filch::stay([] { filch::join([] { in_a_stay = 1; }, [] { in_a_stay = 2; }); }); });
 }
+/// The checked thread is in a stay meanwhile: that is no stay of the other one.
+void scope_of_a_thread_that_is_not_checked() {
+  std::atomic<int> step{0};
+  auto const await = [&step](int n) {
+    while (step.load() != n) std::this_thread::yield();
+  };
+  bool is_kept = false;
+  std::thread other;
+  filch::default_scheduler::default_pool().run([&] {
+    other = std::thread([&] {
+      try {
+        filch::scope([&](auto& s) {
+          step = 1;
+          await(2);
+          s.spawn([] { throw std::runtime_error("kept up to the end of the scope"); });
+          is_kept = true;
+        });
+      } catch (std::runtime_error const&) {
+      }
+      step = 3;
+    });
+    await(1);
+    filch::stay([&] {
+      step = 2;
+      await(3);
+    });
+  });
+  other.join();
+  if (!is_kept) std::abort();
+}
 int beside_a_stay = 0;
 void stay_beside_a_branch() {
   filch::join([] { filch::stay([] { beside_a_stay = 1; }); },  // race stay
@@ -575,6 +606,7 @@ void all() {
                           exceptions_without_a_race,
                           nested_pools,
                           joins_in_a_stay,
+                          scope_of_a_thread_that_is_not_checked,
                           stay_beside_a_branch,
                           pool_in_a_stay,
                           detached_tasks,
