@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "checked.hpp"
@@ -249,6 +250,23 @@ void outside_all_pools() {
   use(f.get());
   group.wait();
 }
+void threads_add_outside_all_pools() {
+  constexpr int k_tasks = 20'000;
+  filch::task_group group;
+  std::atomic<int> ran{0};
+  std::atomic<int> ready{0};
+  auto const add = [&] {
+    ready.fetch_add(1);
+    while (ready.load() != 4) {
+    }
+    for (int i = 0; i < k_tasks; ++i) group.run([&ran] { ran.fetch_add(1); });
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(add);
+  for (auto& each : threads) each.join();
+  group.wait();
+  if (ran.load() != 4 * k_tasks) std::abort();
+}
 
 void all() {
   for (auto* const run :
@@ -260,6 +278,7 @@ void all() {
     filch::default_scheduler::default_pool().run(run);
   }
   outside_all_pools();
+  threads_add_outside_all_pools();
 }
 
 }  // namespace cases

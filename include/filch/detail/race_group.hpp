@@ -52,14 +52,20 @@ class race_group {
       task& its = *t;
       its.begin(std::move(t), *this, *scope_);
     } else {
+      std::lock_guard<mutex> const lock(mutex_);
       kept_.push_back(std::move(t));
     }
   }
   /// In a pool.
   void begin_kept() {
     if (scope_) return;
+    std::vector<std::shared_ptr<task>> tasks;
+    {
+      std::lock_guard<mutex> const lock(mutex_);
+      tasks.swap(kept_);
+    }
     scope_.emplace();
-    for (auto& t : std::exchange(kept_, {})) {
+    for (auto& t : tasks) {
       task& its = *t;
       its.begin(std::move(t), *this, *scope_);
     }
@@ -87,9 +93,9 @@ class race_group {
   }
 
  private:
-  std::optional<race_scope> scope_;          // of a group that was made in a pool
-  std::vector<std::shared_ptr<task>> kept_;  // of one that was not
+  std::optional<race_scope> scope_;  // of a group that was made in a pool
   filch::mutex mutex_;
+  std::vector<std::shared_ptr<task>> kept_;    // of one that was not; under mutex_
   std::vector<std::shared_ptr<task>> joined_;  // under mutex_
   std::vector<std::exception_ptr> failures_;   // the same
   std::atomic<bool> is_cancelled_{false};
