@@ -48,7 +48,9 @@ void check_in_list(cell& c, address a, access const& mine) noexcept {
         other.bytes &= static_cast<std::uint8_t>(~mine.bytes);
         return;
       }
-      if ((other.writes || mine.writes) && !protects(other.locks, mine.locks)) report_race(a, other, mine);
+      // A lock in such memory is another one for each of both.
+      auto const is_one = [&](address lock) { return !is_dead(other.section, lock); };
+      if ((other.writes || mine.writes) && !protects(other.locks, mine.locks, is_one)) report_race(a, other, mine);
       if (other.writes >= mine.writes && is_subset(other.locks, mine.locks)) covered |= common;
     } else if (is_own && other.writes >= mine.writes && is_subset(other.locks, mine.locks)) {
       covered |= common;

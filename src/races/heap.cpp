@@ -104,6 +104,7 @@ void release(void* p, address pc) noexcept {
     std::size_t bytes = all.remove(begin);
     if (me.checks) {
       if (bytes == 0) bytes = malloc_usable_size(p);  // it was not kept
+      forget_locks(begin, begin + bytes);
       if (now.dropped_last) {
         forget(begin, begin + bytes);
       } else {

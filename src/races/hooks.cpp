@@ -205,13 +205,13 @@ race_staying::~race_staying() {
 
 void race_locked(void const* lock) noexcept {
   if (!me.checks) return;
-  now.locks = with_lock(now.locks, {reinterpret_cast<address>(lock), 0, false});
+  now.locks = with_lock(now.locks, {name_of(lock), 0, false});
   now.local_locks = now.has_local ? with_lock(now.locks, {k_local_lock, 0, false}) : now.locks;
 }
 
 void race_unlocked(void const* lock) noexcept {
   if (!me.checks) return;
-  now.locks = without_lock(now.locks, reinterpret_cast<address>(lock));
+  now.locks = without_lock(now.locks, name_of(lock));
   now.local_locks = now.has_local ? with_lock(now.locks, {k_local_lock, 0, false}) : now.locks;
 }
 

@@ -26,6 +26,12 @@ struct in_order {
   }
 };
 
+/// The map counts, for each lock that was ever held, how often memory there was given back.
+std::map<address, std::uint16_t>& generations() {
+  static auto* const all = new std::map<address, std::uint16_t>;
+  return *all;
+}
+
 struct known_sets {
   std::deque<locks> all{locks()};
   std::map<locks, lock_set, in_order> numbers{{locks(), 0}};
@@ -45,6 +51,18 @@ lock_set number_of(locks const& set) {
 
 }  // namespace
 
+lock_name name_of(void const* lock) {
+  off_the_record const here;
+  auto const a = reinterpret_cast<address>(lock);
+  return a | address{generations()[a]} << 48;
+}
+
+void forget_locks(address from, address end) {
+  off_the_record const here;
+  auto& all = generations();
+  for (auto at = all.lower_bound(from); at != all.end() && at->first < end; ++at) ++at->second;
+}
+
 lock_set with_lock(lock_set set, held_lock const& lock) {
   off_the_record const here;
   locks all = known().all[set];
@@ -52,7 +70,7 @@ lock_set with_lock(lock_set set, held_lock const& lock) {
   return number_of(all);
 }
 
-lock_set without_lock(lock_set set, address lock) {
+lock_set without_lock(lock_set set, lock_name lock) {
   off_the_record const here;
   locks all = known().all[set];
   auto const at = std::find_if(all.begin(), all.end(), [lock](held_lock const& l) { return l.lock == lock; });
@@ -61,7 +79,7 @@ lock_set without_lock(lock_set set, address lock) {
   return number_of(all);
 }
 
-bool holds(lock_set set, address lock) {
+bool holds(lock_set set, lock_name lock) {
   if (set == 0) return false;
   off_the_record const here;
   locks const& all = known().all[set];
@@ -83,14 +101,13 @@ lock_set across_fork(lock_set set) {
   return number_of(all);
 }
 
-bool protects_slow(lock_set a, lock_set b) {
+void for_common_locks(lock_set a, lock_set b, void (*f)(lock_name, void*), void* argument) {
   for (held_lock const& x : known().all[a]) {
     for (held_lock const& y : known().all[b]) {
       bool const is_one_hold = x.fork == y.fork && x.fork != 0;
-      if (x.lock == y.lock && !is_one_hold && !(x.is_shared && y.is_shared)) return true;
+      if (x.lock == y.lock && !is_one_hold && !(x.is_shared && y.is_shared)) f(x.lock, argument);
     }
   }
-  return false;
 }
 
 bool is_subset_slow(lock_set a, lock_set b) {

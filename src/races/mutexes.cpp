@@ -17,7 +17,7 @@ namespace {
 void locked(void const* lock, bool is_shared = false) noexcept {
   if (!me.checks) return;
   if (is_shared) {
-    now.locks = with_lock(now.locks, {reinterpret_cast<address>(lock), 0, true});
+    now.locks = with_lock(now.locks, {name_of(lock), 0, true});
     now.local_locks = now.has_local ? with_lock(now.locks, {k_local_lock, 0, false}) : now.locks;
   } else {
     detail::race_locked(lock);

@@ -132,6 +132,46 @@ void writes_under_a_shared_lock() {
         written_by_readers = 2;  // race readers
       });
 }
+
+// Mutexes at one address that are several.
+
+int under_own_mutexes = 0;
+void mutex_of_each_task() {
+  twice([] {
+    filch::mutex own;
+    std::lock_guard const lock(own);
+    ++under_own_mutexes;  // race own mutexes
+  });
+}
+thread_local filch::mutex of_the_thread;
+int under_a_thread_s = 0;
+void mutex_of_each_thread() {
+  twice([] {
+    std::lock_guard const lock(of_the_thread);
+    ++under_a_thread_s;  // race thread's mutex
+  });
+}
+int under_new_mutexes = 0;
+void mutex_of_each_allocation() {
+  twice([] {
+    auto const own = std::make_unique<std::mutex>();
+    std::lock_guard const lock(*own);
+    ++under_new_mutexes;  // race new mutexes
+  });
+}
+int under_a_local_one = 0;
+void mutexes_that_branches_share() {
+  filch::mutex local;
+  auto const of_the_heap = std::make_unique<filch::mutex>();
+  twice([&] {
+    std::lock_guard const lock(local);
+    ++under_a_local_one;
+  });
+  twice([&] {
+    std::lock_guard const lock(*of_the_heap);
+    ++under_a_local_one;
+  });
+}
 std::atomic<int> counter{0};
 void atomic_counter() {
   filch::for_index(0, 20, [](int) { counter.fetch_add(1); });
@@ -203,12 +243,29 @@ void assigned_stop_source() {
 }
 
 void all() {
-  for (auto* const run :
-       {one_lock, timed_locks, one_filch_mutex, different_locks, lock_on_one_side, lock_held_across_a_join,
-        locks_held_across_joins_of_branches, three_locks_in_pairs, shared_lock, writes_under_a_shared_lock,
-        atomic_counter, atomic_beside_plain, compare_and_exchange, stop_callbacks_on_one_token,
-        stop_callbacks_on_the_heap, stop_request_beside_callbacks, race_in_stop_callbacks, moved_into_stop_callbacks,
-        assigned_stop_source}) {
+  for (auto* const run : {one_lock,
+                          timed_locks,
+                          one_filch_mutex,
+                          different_locks,
+                          lock_on_one_side,
+                          lock_held_across_a_join,
+                          locks_held_across_joins_of_branches,
+                          three_locks_in_pairs,
+                          shared_lock,
+                          writes_under_a_shared_lock,
+                          mutex_of_each_task,
+                          mutex_of_each_thread,
+                          mutex_of_each_allocation,
+                          mutexes_that_branches_share,
+                          atomic_counter,
+                          atomic_beside_plain,
+                          compare_and_exchange,
+                          stop_callbacks_on_one_token,
+                          stop_callbacks_on_the_heap,
+                          stop_request_beside_callbacks,
+                          race_in_stop_callbacks,
+                          moved_into_stop_callbacks,
+                          assigned_stop_source}) {
     run();
   }
 }
