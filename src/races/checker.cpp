@@ -54,7 +54,7 @@ void check_in_list(cell& c, address a, access const& mine) noexcept {
       if (other.writes >= mine.writes && is_subset(other.locks, mine.locks)) covered |= common;
     } else if (is_own && other.writes >= mine.writes && is_subset(other.locks, mine.locks)) {
       covered |= common;
-    } else if (mine.writes >= other.writes && is_subset(mine.locks, other.locks)) {
+    } else if (mine.writes >= other.writes && is_subset_of_any_hold(mine.locks, other.locks)) {
       other.bytes &= static_cast<std::uint8_t>(~mine.bytes);
     }
   });

@@ -116,4 +116,13 @@ bool is_subset_slow(lock_set a, lock_set b) {
   return std::includes(large.begin(), large.end(), small.begin(), small.end(), by_lock());
 }
 
+bool is_subset_of_any_hold(lock_set a, lock_set b) {
+  if (is_subset(a, b)) return true;
+  locks const& large = known().all[b];
+  return std::ranges::all_of(known().all[a], [&](held_lock const& x) {
+    return std::ranges::any_of(large,
+                               [&](held_lock const& y) { return x.lock == y.lock && x.is_shared == y.is_shared; });
+  });
+}
+
 }  // namespace filch::races

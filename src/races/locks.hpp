@@ -55,5 +55,7 @@ template <class IsOne> bool protects(lock_set a, lock_set b, IsOne is_one) {
 }
 bool is_subset_slow(lock_set a, lock_set b);
 inline bool is_subset(lock_set a, lock_set b) { return a == 0 || a == b || (b != 0 && is_subset_slow(a, b)); }
+/// The same for accesses that are serial: of which holds they are does not matter.
+bool is_subset_of_any_hold(lock_set a, lock_set b);
 
 }  // namespace filch::races

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 namespace {
@@ -80,6 +81,25 @@ int many_open_joins() {
   return expect(joins == k_joins, "joins are missing");
 }
 
+/// Each hold spans a join, and writes one variable: its list of accesses stays short.
+int many_holds() {
+  filch::mutex lock;
+  long sum = 0;
+  found = 0;
+  filch::scope([&](auto& s) {
+    s.spawn([&] {
+      for (int i = 0; i < 300'000; ++i) {
+        std::lock_guard const here(lock);
+        filch::join([] {}, [] {});
+        ++sum;
+      }
+    });
+    std::lock_guard const here(lock);
+    ++sum;
+  });
+  return expect(found == 0 && sum == 300'001, "a false race after many holds");
+}
+
 /// The same array again and again, by other sections.
 int many_accesses(long accesses) {
   std::vector<long> all(1 << 20);
@@ -127,8 +147,8 @@ int main(int count, char** arguments) {
     times();
     return 0;
   }
-  int const failures =
-      many_open_joins() + many_forks() + many_accesses(count > 1 ? std::atol(arguments[1]) : 50'000'000);
+  int const failures = many_open_joins() + many_forks() + many_holds() +
+                       many_accesses(count > 1 ? std::atol(arguments[1]) : 50'000'000);
   std::printf("%d failures\n", failures);
   std::fflush(stdout);
   std::quick_exit(failures == 0 ? 0 : 1);
