@@ -27,6 +27,7 @@ constexpr int k_exit_status = 66;
 struct findings {
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   std::vector<finding> all;
+  std::size_t dropped = 0;  // pairs beyond k_most_findings
 };
 findings& found() {
   static findings* const f = new findings;
@@ -85,6 +86,7 @@ std::string summary_of(std::size_t races, std::size_t suppressed) {
     text += " and " + std::to_string(foreign.functions.size() - k_most_named) + " others";
   }
   if (suppressed != 0) text += "; " + std::to_string(suppressed) + " suppressed";
+  if (found().dropped != 0) text += "; " + std::to_string(found().dropped) + " more found and not kept";
   if (unsigned const threads = threads_not_checked()) {
     text += "; " + std::to_string(threads) + (threads == 1 ? " other thread was" : " other threads were") +
             " in pools, and not checked";
@@ -126,7 +128,7 @@ void at_exit(int status, void*) {
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
   }
-  if (status == 0 && !all.empty()) _exit(k_exit_status);
+  if (status == 0 && (!all.empty() || found().dropped != 0)) _exit(k_exit_status);
 }
 
 }  // namespace
@@ -141,7 +143,10 @@ void report_race(address a, access const& other, access const& mine) noexcept {
   call_stack& calls = *me.calls;
   off_the_record const here;
   if (!found().pairs.emplace(std::min(other.pc, mine.pc), std::max(other.pc, mine.pc)).second) return;
-  if (found().all.size() == k_most_findings) return;
+  if (found().all.size() == k_most_findings) {
+    ++found().dropped;
+    return;
+  }
   fork_place const& place = now.sets.place_of(other.section);
   finding f{};
   f.at = a + static_cast<unsigned>(std::countr_zero(common));

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "checked.hpp"
@@ -552,6 +553,15 @@ void element_of_the_heap() {
               [] { element[3] = 2; });  // race heap
 }
 
+// More pairs of source places than a report has.
+
+int by_many_functions = 0;
+template <std::size_t Number> [[gnu::noinline]] void write_once() { by_many_functions = static_cast<int>(Number); }
+template <std::size_t... Number> void many_pairs(std::index_sequence<Number...>) {
+  void (*const all[])() = {write_once<Number>...};
+  for (auto* const each : all) filch::join(each, each);
+}
+
 void all() {
   for (auto* const run : {two_writes,
                           write_beside_read,
@@ -623,5 +633,8 @@ void all() {
 }  // namespace cases
 
 int main(int count, char** arguments) {
-  return checked::main_of(count, arguments, __FILE__, [](std::string const&) { cases::all(); });
+  return checked::main_of(count, arguments, __FILE__, [](std::string const& name) {
+    if (name == "many") return cases::many_pairs(std::make_index_sequence<1'003>());
+    cases::all();
+  });
 }

@@ -37,6 +37,12 @@ printf 'written_*\n' >"$folder/one"
 FILCH_RACES_SUPPRESSIONS=$folder/one FILCH_RACES_OUT=$folder/others.txt "$program" all
 tail -n 1 "$folder/others.txt" | grep -q "^filch: $((count - 1)) races in .*; 1 suppressed" || fail "one suppressed"
 
+# Races beyond those that a report keeps may not be hidden.
+status=0
+FILCH_RACES_SUPPRESSIONS=$folder/all FILCH_RACES_OUT=$folder/many.txt "$program" many || status=$?
+[ "$status" = 66 ] || fail "exit status $status with races that were not kept"
+tail -n 1 "$folder/many.txt" | grep -q "; 1000 suppressed; 3 more found and not kept" || fail "races that were not kept"
+
 for file in "$folder/none/races.txt" /dev/full; do
   FILCH_RACES_OUT=$file "$program" all 2>"$folder/errors.txt"
   [ "$(grep -c '^race ' "$folder/errors.txt")" = "$count" ] || fail "no report where $file can't be written"
