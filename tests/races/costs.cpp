@@ -1,5 +1,6 @@
 // Many forks and many accesses: memory stays bounded, and races are found after ids of sections were given out anew.
-// With the argument `times` prints what forks and accesses cost.
+// With the argument `times` prints what forks and accesses cost. `open_joins` takes minutes: many joins that are open
+// when ids run out.
 #include <filch/filch.hpp>
 
 #include <sys/resource.h>
@@ -147,8 +148,10 @@ int main(int count, char** arguments) {
     times();
     return 0;
   }
-  int const failures = many_open_joins() + many_forks() + many_holds() +
-                       many_accesses(count > 1 ? std::atol(arguments[1]) : 50'000'000);
+  bool const is_long = count > 1 && std::strcmp(arguments[1], "open_joins") == 0;
+  int const failures =
+      is_long ? many_open_joins()
+              : many_forks() + many_holds() + many_accesses(count > 1 ? std::atol(arguments[1]) : 50'000'000);
   std::printf("%d failures\n", failures);
   std::fflush(stdout);
   std::quick_exit(failures == 0 ? 0 : 1);
