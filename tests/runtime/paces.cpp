@@ -33,6 +33,11 @@ TEST(wake_pace, does_not_grow_after_the_clock_was_set_back) {
   filch::runtime::wake_pace pace;
   pace.ran_alone(k_now, k_short);
   EXPECT_FALSE(pace.pays(k_now, 0));
+  EXPECT_FALSE(pace.pays(k_now - k_short, 0)) << "two processors' clocks may differ";
+  pace.ran_alone(k_now, k_short);
+  EXPECT_TRUE(pace.pays(k_now, 0));
+  EXPECT_FALSE(pace.pays(k_set_back, 0)) << "it would pay for as long as the clock was set back";
+  pace.ran_alone(k_set_back, k_short);
   EXPECT_FALSE(pace.pays(k_set_back, 0));
   pace.ran_alone(k_set_back, k_short);
   EXPECT_TRUE(pace.pays(k_set_back, 0));
