@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdarg>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -32,14 +34,34 @@ extern std::uint64_t const filch_implicit_barriers[];
 
 #if !FILCH_TEST_ASAN && !FILCH_TEST_TSAN
 /// The library blocks signals where a handler would find the stack in use. Traps run on a stack of their own.
-int pthread_sigmask(int how, sigset_t const* set, sigset_t* old) noexcept {
-  sigset_t but_traps{};
-  if (set) {
-    but_traps = *set;
-    sigdelset(&but_traps, SIGTRAP);
+long syscall(long number, ...) noexcept {
+  std::va_list list;
+  va_start(list, number);
+  long a[6];
+  for (long& x : a) x = va_arg(list, long);
+  va_end(list);
+  std::uint64_t but_traps = 0;
+  if (number == SYS_rt_sigprocmask && a[1] != 0) {
+    but_traps = *reinterpret_cast<std::uint64_t const*>(a[1]) & ~(std::uint64_t{1} << (SIGTRAP - 1));
+    a[1] = reinterpret_cast<long>(&but_traps);
   }
+  register long fourth asm("r10") = a[3];
+  register long fifth asm("r8") = a[4];
+  register long sixth asm("r9") = a[5];
+  long result = number;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(fourth), "r"(fifth), "r"(sixth)
+               : "rcx", "r11", "memory");
+  if (result >= -4095 && result < 0) {
+    errno = static_cast<int>(-result);
+    return -1;
+  }
+  return result;
+}
+int pthread_sigmask(int how, sigset_t const* set, sigset_t* old) noexcept {
   constexpr std::size_t k_kernels_set = 8;
-  return syscall(SYS_rt_sigprocmask, how, set ? &but_traps : nullptr, old, k_kernels_set) == 0 ? 0 : errno;
+  return syscall(SYS_rt_sigprocmask, how, set, old, k_kernels_set) == 0 ? 0 : errno;
 }
 #endif
 }
