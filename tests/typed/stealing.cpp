@@ -223,8 +223,13 @@ TYPED_TEST(stealing, begins_on_all_sleepers_in_a_scope) {
 
 TYPED_TEST(stealing, begins_on_all_sleepers_in_a_loop) {
   if constexpr (steals<TypeParam>) {
-    expect_all_begin<TypeParam>(
-        [](unsigned parts, auto const& part) { filch::for_index<TypeParam>(0u, parts, [&](unsigned) { part(); }); });
+    // Each lasts: a loop whose iterations are short wakes no worker.
+    expect_all_begin<TypeParam>([](unsigned parts, auto const& part) {
+      filch::for_index<TypeParam>(0u, parts, [&](unsigned) {
+        part();
+        work_for(std::chrono::microseconds(200));
+      });
+    });
   }
 }
 
