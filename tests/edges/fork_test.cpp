@@ -59,28 +59,26 @@ TEST(a_child_of_fork, may_return_from_the_nested_run_that_forked_it) {
   }
 }
 
-TEST(a_child_of_fork, ends_with_a_line_when_it_waits_for_a_task_of_its_parent) {
-  auto const e = run("fork-in-task-and-return-to-stolen");
+/// Each child says why it can't go on, and its parent ends well.
+void expect_children_end_with_a_line(ending const& e, std::ptrdiff_t children) {
+  std::string killed;
+  for (std::ptrdiff_t i = 0; i < children; ++i) killed += "child was killed by 6\n";
   EXPECT_EQ(e.exit_code, 0) << e;
-  EXPECT_EQ(e.out, "child was killed by 6\n") << e;
-  EXPECT_EQ(e.error_lines(), 1) << e;
+  EXPECT_EQ(e.out, killed) << e;
+  EXPECT_EQ(e.error_lines(), children) << e;
   EXPECT_TRUE(e.says("child of fork()")) << e;
+}
+
+TEST(a_child_of_fork, ends_with_a_line_when_it_waits_for_a_task_of_its_parent) {
+  expect_children_end_with_a_line(run("fork-in-task-and-return-to-stolen"), 1);
 }
 
 TEST(a_child_of_fork, ends_with_a_line_when_it_returns_to_a_wait) {
-  auto const e = run("fork-on-top-of-waits-and-return");
-  EXPECT_EQ(e.exit_code, 0) << e;
-  EXPECT_EQ(e.out, "child was killed by 6\nchild was killed by 6\n") << e;
-  EXPECT_EQ(e.error_lines(), 2) << e;
-  EXPECT_TRUE(e.says("child of fork()")) << e;
+  expect_children_end_with_a_line(run("fork-on-top-of-waits-and-return"), 2);
 }
 
 TEST(a_child_of_fork, ends_with_a_line_when_it_ends_a_thread_of_its_parents_pool) {
-  auto const e = run("fork-at-the-end-of-a-pool");
-  EXPECT_EQ(e.exit_code, 0) << e;
-  EXPECT_EQ(e.out, "child was killed by 6\n") << e;
-  EXPECT_EQ(e.error_lines(), 1) << e;
-  EXPECT_TRUE(e.says("child of fork()")) << e;
+  expect_children_end_with_a_line(run("fork-at-the-end-of-a-pool"), 1);
 }
 
 TEST(a_child_of_fork, leaves_detached_tasks_to_its_parent) {
