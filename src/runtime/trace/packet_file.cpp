@@ -1,32 +1,49 @@
-// Writes the packets of a trace, compressed where zlib was found: many together, since one alone hardly gets smaller.
+// Writes the packets of a trace, compressed where there is zlib: many together, since one alone hardly gets smaller.
 // perfetto.cpp calls it.
 #include "runtime/trace/packet_file.hpp"
 
-#if FILCH_WITH_ZLIB
-#include <zlib.h>
-#endif
+#include <dlfcn.h>
 
 namespace filch::runtime::trace {
 namespace {
 
-constexpr unsigned k_packet = 1;  // field number in Trace
+constexpr unsigned k_packet = 1;               // field number in Trace
+constexpr unsigned k_compressed_packets = 50;  // field number in TracePacket
 constexpr std::size_t k_together = std::size_t{1} << 18;
 
-#if FILCH_WITH_ZLIB
-constexpr unsigned k_compressed_packets = 50;  // field number in TracePacket
+/// zlib, loaded when a trace is written: so no program has to be linked with it.
+class zlib {
+ public:
+  zlib() noexcept {
+    // Found by name: the linker warns of static programs that call it. In these it is not found.
+    using open = void*(char const*, int);
+    auto* const dynamic_open = reinterpret_cast<open*>(dlsym(RTLD_DEFAULT, "dlopen"));
+    void* const library = dynamic_open ? dynamic_open("libz.so.1", RTLD_NOW | RTLD_LOCAL) : nullptr;
+    if (!library) return;
+    bound_ = reinterpret_cast<bound*>(dlsym(library, "compressBound"));
+    compress_ = reinterpret_cast<compress*>(dlsym(library, "compress2"));
+  }
 
-/// Empty: it did not work.
-std::string compressed(std::string const& bytes) {
-  constexpr int k_level = 6;
-  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-  std::string to(size, '\0');
-  int const result =
-      compress2(reinterpret_cast<Bytef*>(to.data()), &size, reinterpret_cast<Bytef const*>(bytes.data()),
-                static_cast<uLong>(bytes.size()), k_level);
-  to.resize(result == Z_OK ? size : 0);
-  return to;
-}
-#endif
+  /// Empty: it did not work.
+  std::string compressed(std::string const& bytes) const {
+    constexpr int k_level = 6;
+    constexpr int k_ok = 0;
+    if (!bound_ || !compress_) return {};
+    unsigned long size = bound_(bytes.size());
+    std::string to(size, '\0');
+    int const result = compress_(reinterpret_cast<unsigned char*>(to.data()), &size,
+                                 reinterpret_cast<unsigned char const*>(bytes.data()), bytes.size(), k_level);
+    to.resize(result == k_ok ? size : 0);
+    return to;
+  }
+
+ private:
+  using bound = unsigned long(unsigned long);
+  using compress = int(unsigned char*, unsigned long*, unsigned char const*, unsigned long, int);
+
+  bound* bound_ = nullptr;
+  compress* compress_ = nullptr;
+};
 
 }  // namespace
 
@@ -41,15 +58,14 @@ bool packet_file::end() {
 }
 
 void packet_file::flush() {
-#if FILCH_WITH_ZLIB
-  std::string const small = compressed(waiting_.text());
+  static zlib const library;
+  std::string const small = library.compressed(waiting_.text());
   if (!small.empty()) {
     message all;
     all.part(k_packet, message().bytes(k_compressed_packets, small));
     put(all.text());
     return waiting_.clear();
   }
-#endif
   put(waiting_.text());
   waiting_.clear();
 }

@@ -1,4 +1,4 @@
-// A file of TracePackets, compressed where zlib was found.
+// A file of TracePackets, compressed where there is zlib.
 #pragma once
 
 #include "runtime/trace/protobuf.hpp"
