@@ -119,24 +119,40 @@ TEST(a_pause, doubles_each_time_that_there_is_nothing_to_offer_after_it) {
   });
 }
 
-void expect_that_a_long_walk_is_put_off_once(d::implicit_member& w) {
+void expect_that_a_long_walk_is_put_off_until_it_is_paid(d::implicit_member& w) {
+  constexpr filch::runtime::cycles k_first_delay = 1 << 21;
+  constexpr filch::runtime::cycles k_much_later = filch::runtime::cycles{1} << 33;
   char far_from_the_first_frame[1 << 16];
   auto const keep = [&] { asm volatile("" : : "r"(far_from_the_first_frame) : "memory"); };
   keep();
   auto const fork = [] { filch::join<S>([] {}, [] {}); };
-  auto const usual = std::exchange(w.walk_cost, std::uint64_t{1} << 16);  // more than any credit
-  w.account.pay(filch::runtime::cycles{1} << 40);                         // nothing was charged for long
-  w.pays_for_walk = false;
+  constexpr std::uint64_t k_more_than_any_credit = 1 << 16;
+  auto const usual = std::exchange(w.walk_cost, k_more_than_any_credit);
+  w.account.pay(filch::runtime::cycles{1} << 40);  // nothing was charged for long
+  w.pays_since = 0;
   auto const before = w.walks.read();
   request(w);
   fork();
   EXPECT_EQ(w.walks.read(), before);
-  EXPECT_GT(w.put_off_until.get(), filch::runtime::time_stamp());
+  auto const now = filch::runtime::time_stamp();
+  EXPECT_GT(w.put_off_until.get(), now);
+  EXPECT_LE(w.put_off_until.get(), now + k_first_delay) << "the stack may be short by then";
   EXPECT_FALSE(w.request().is_requested()) << "thieves come again";
   request(w);
   fork();
+  EXPECT_EQ(w.walks.read(), before) << "it is not paid yet";
+  w.pays_since -= k_much_later;
+  request(w);
+  fork();
   EXPECT_EQ(w.walks.read(), before + 1) << "it has waited for this walk";
+  w.walk_cost = k_more_than_any_credit;  // the walk measured it
+  request(w);
+  fork();
+  EXPECT_EQ(w.walks.read(), before + 1) << "the next walk is paid anew";
   w.walk_cost = usual;
+  request(w);
+  fork();
+  EXPECT_EQ(w.walks.read(), before + 2) << "of a short stack the costs alone are paid";
   keep();
 }
 
@@ -150,7 +166,7 @@ TEST(a_long_walk, is_paid_for_before_it_begins) {
     filch::join<S>(
         [&] {
           answer_until_open<S>(begun);
-          expect_that_a_long_walk_is_put_off_once(d::this_member());
+          expect_that_a_long_walk_is_put_off_until_it_is_paid(d::this_member());
           done.open();
         },
         [&] {

@@ -21,6 +21,9 @@ constexpr runtime::cycles k_longest_offer = 2 * runtime::account::k_steal;
 constexpr runtime::cycles k_slowest_walk = 4;
 // And this for each frame of a library whose tables were compared: libraries may be unloaded.
 constexpr runtime::cycles k_slowest_check = 10'000;
+// For so long a request for a long walk is put off at first (some 0.7 ms), then for as long again as the worker has
+// paid for the walk: its stack may be short by then.
+constexpr runtime::cycles k_first_delay = runtime::cycles{1} << 21;
 
 bool const volatile throws_indeed = false;
 
@@ -47,13 +50,15 @@ bool implicit_team::puts_off(implicit_member& w, frame_registers const& there) n
   if (!interrupts_) return false;
   runtime::cycles const expected = expected_cost(w, length_of_walk(w, there));
   runtime::cycles const now = runtime::time_stamp();
-  runtime::cycles due = w.account.paid_at(expected);
   // A walk that costs more than any credit is paid from the first request on.
-  if (!w.pays_for_walk) due = std::max(due, runtime::account::paid_from(now, expected));
-  w.pays_for_walk = runtime::time_until(due) != 0;
-  if (!w.pays_for_walk) [[likely]]
+  runtime::cycles const since = w.pays_since == 0 ? now : runtime::unless_set_back(w.pays_since, now);
+  runtime::cycles const due = std::max(w.account.paid_at(expected), runtime::account::paid_from(since, expected));
+  if (runtime::time_until(due) == 0) [[likely]] {
+    w.pays_since = 0;
     return false;
-  put_off(w, due);
+  }
+  w.pays_since = since;
+  put_off(w, std::min(due, now + std::max(k_first_delay, now - since)));
   return true;
 }
 

@@ -41,7 +41,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   oldest_join_frames found;
   runtime::exceptions_in_flight const* exceptions = nullptr;  // its thread's
   std::uint64_t walk_cost = k_first_walk_cost;                // 1024ths of a cycle for each byte of a stack
-  bool pays_for_walk = false;                                 // it was put off, and may be done when it is paid
+  runtime::cycles pays_since = 0;                             // first request that was put off, since the last walk
   runtime::counter walks;                                     // stats() reads it
 
   /// The time stamp from which on thieves may request.
