@@ -294,7 +294,8 @@ class team {
   idle idle_;
   task_sources sources_{places_};
   stop_flag stopping_;
-  caller_count callers_;  // calls in enter()
+  // Written by each call: away from what thieves read all the time.
+  alignas(64) caller_count callers_;  // calls in enter()
   std::mutex spare_mutex_;
   std::vector<worker_space> spare_stacks_;  // for calls that run in order; under spare_mutex_
   std::unique_ptr<stand_ins> stand_ins_;
