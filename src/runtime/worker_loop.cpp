@@ -22,6 +22,8 @@ constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
 // After so many looks, a microsecond or two, the worker is counted as searching.
 constexpr unsigned k_looks_until_counted = 4;
+// A thief that waits after a tiny task reads so rarely, after some ten microseconds, what callers write at each call.
+constexpr unsigned k_pauses_between_counts = 32;
 
 }  // namespace
 
@@ -64,6 +66,8 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   auto spin_time = k_spin_time;
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
+  unsigned pauses_of_pace = 0;
+  bool yields = oversubscribed();
   bool was_woken = false;
   steal_pace& pace = paces_[me];
   clock::time_point since{};
@@ -72,7 +76,8 @@ void team::work_until(unsigned me, stop_flag const& stop) {
     if (!alive()) child_can_t_go_on();
     cycles const begin = time_stamp();
     if (pace.waits(begin) && is_free_for_call(me)) {
-      pause_between_looks(0);
+      if (++pauses_of_pace % k_pauses_between_counts == 0) yields = oversubscribed();
+      pause_for_look(0, yields);
       continue;
     }
     bool const has_stolen = steal_and_run(me);
@@ -90,9 +95,10 @@ void team::work_until(unsigned me, stop_flag const& stop) {
       was_woken = false;
       continue;
     }
+    yields = oversubscribed();
     if (looks == 0) {
-      spin_time = oversubscribed() ? k_spin_time_oversubscribed : k_spin_time;
-      looks_until_counted = oversubscribed() ? 0 : k_looks_until_counted;  // it may be long until the next look
+      spin_time = yields ? k_spin_time_oversubscribed : k_spin_time;
+      looks_until_counted = yields ? 0 : k_looks_until_counted;  // it may be long until the next look
     }
     if (looks == looks_until_counted) idle_.looks(me);
     if (looks % k_looks_between_clock_reads == 0) {
@@ -112,8 +118,8 @@ void team::work_until(unsigned me, stop_flag const& stop) {
         continue;
       }
     }
-    for (unsigned pauses = pauses_between_looks(workers(), oversubscribed()); pauses != 0; --pauses) {
-      pause_between_looks(looks);
+    for (unsigned pauses = pauses_between_looks(workers(), yields); pauses != 0; --pauses) {
+      pause_for_look(looks, yields);
     }
     ++looks;
   }
