@@ -69,7 +69,7 @@ struct alignas(64) signal_stack {
 
   /// Null if the system refuses it.
   static signal_stack* make(at_thread_end& at_end) noexcept {
-    auto const guard = static_cast<std::size_t>(getpagesize());
+    std::size_t const guard = os::page_size();
     void* const all = mmap(nullptr, guard + k_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED) return nullptr;
     std::byte* const begin = static_cast<std::byte*>(all) + guard;
@@ -79,7 +79,7 @@ struct alignas(64) signal_stack {
   }
   void* low() noexcept { return this + 1; }
   void give_back() noexcept {
-    auto const guard = static_cast<std::size_t>(getpagesize());
+    std::size_t const guard = os::page_size();
     munmap(reinterpret_cast<std::byte*>(this) - guard, guard + k_bytes);
   }
 };
