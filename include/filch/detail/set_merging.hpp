@@ -95,8 +95,9 @@ template <class Rule, class Iterator, class Iterator2, class Less> struct set_op
     return at;
   }
 
-  /// The ends of inputs of so many elements, without those behind the last one of the other input that are not
-  /// written. Of few elements it leaves none out: the calls of the comparator have a bound.
+  /// The ends of the parts of both inputs that must be read. Elements behind the other input's last one may be left
+  /// out if they are not written. In short inputs none are: to look for them takes calls of the comparator, which the
+  /// standard limits.
   set_place ends_of(std::size_t n, std::size_t n2) const {
     constexpr std::size_t k_few = 65'536;
     set_place ends{n, n2};
