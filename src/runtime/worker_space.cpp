@@ -2,7 +2,6 @@
 // team, before a worker sleeps and when a caller leaves.
 #include "runtime/worker_space.hpp"
 
-#include "runtime/account.hpp"
 #include "runtime/frames.hpp"
 #include "runtime/sanitizer.hpp"
 
@@ -88,8 +87,11 @@ worker_space::give_back_result worker_space::give_back(std::byte* stack_in_use, 
 
 bool worker_space::must_ask(when now) noexcept {
   if (now == when::sleeps) return true;
-  if (now != when::leaves || time_stamp() - asked_at_ < k_between_questions) return false;
-  asked_at_ = time_stamp();
+  if (now != when::leaves) return false;
+  // The clock may have been set back.
+  not_asked_for_ += std::clamp(time_stamp() - call_began_, cycles{0}, k_between_questions);
+  if (not_asked_for_ < k_between_questions) return false;
+  not_asked_for_ = 0;
   // Another thread's number differs, but by chance.
   std::uint64_t const faults = os::own_page_faults();
   return std::exchange(faults_when_asked_, faults) != faults || ++not_asked_ % k_questions_left_out == 0;

@@ -4,6 +4,7 @@
 #include <filch/pool_options.hpp>
 
 #include "os/linux/memory.hpp"
+#include "runtime/account.hpp"
 
 #include <chrono>
 #include <utility>
@@ -25,6 +26,9 @@ class worker_space {
   std::byte* high() const noexcept { return all_.high(); }
   std::size_t stack_bytes() const noexcept { return static_cast<std::size_t>(middle_ - all_.low()); }
   os::reservation const& reservation() const noexcept { return all_; }
+
+  /// A call begins: its caller gives pages back when it leaves.
+  void begin_call() noexcept { call_began_ = time_stamp(); }
 
   /// The time at which the worker gives pages back. A worker that sleeps may come again; a caller that leaves may
   /// not.
@@ -50,10 +54,10 @@ class worker_space {
   static constexpr std::size_t k_block = std::size_t{1} << 20;
   // To touch the pages again takes about four times as long as to give them back, so this is a twentieth of the time.
   static constexpr int k_rest = 100;
-  // Cycles of the time-stamp counter: some 200 microseconds, in which k_most_left_bytes can hardly be touched. Asking
-  // the system takes two to four microseconds, and longer while other threads map memory. So a thread does not ask
-  // again if it has had no page fault since.
-  static constexpr std::int64_t k_between_questions = 500'000;
+  // Some 200 microseconds of calls, in which k_most_left_bytes can hardly be touched. Asking the system takes two to
+  // four microseconds, and longer while other threads map memory. So a thread does not ask again if it has had no
+  // page fault since.
+  static constexpr cycles k_between_questions = 500'000;
   // Seldom without a page fault: another thread may have locked all memory, which fills it.
   static constexpr unsigned k_questions_left_out = 64;
 
@@ -65,7 +69,8 @@ class worker_space {
   std::byte* middle_ = nullptr;
   // the worker's
   clock::time_point rests_until_{};
-  std::int64_t asked_at_ = 0;
+  cycles call_began_ = 0;
+  cycles not_asked_for_ = 0;             // time of calls
   std::uint64_t faults_when_asked_ = 0;  // of the thread that asked; 0: there may be pages
   unsigned not_asked_ = 0;               // so often without a page fault
 };
