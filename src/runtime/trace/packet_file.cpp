@@ -4,6 +4,9 @@
 
 #include <dlfcn.h>
 
+// Null in most static programs, and where the C library has it in a library of its own.
+#pragma weak dlsym
+
 namespace filch::runtime::trace {
 namespace {
 
@@ -15,6 +18,7 @@ constexpr std::size_t k_together = std::size_t{1} << 18;
 class zlib {
  public:
   zlib() noexcept {
+    if (!dlsym) return;
     // Found by name: the linker warns of static programs that call it. In these it is not found.
     using open = void*(char const*, int);
     auto* const dynamic_open = reinterpret_cast<open*>(dlsym(RTLD_DEFAULT, "dlopen"));
