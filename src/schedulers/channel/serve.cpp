@@ -178,7 +178,8 @@ bool channel_team::is_requested(channel_member& w) noexcept {
       return wanted && wanted->admits(w.root);
     });
   };
-  if (w.doorbell.has_only_seen() && some_thief_waits()) return true;
+  // Short loops ask again and again while a thief waits: then the doorbell stays as it is.
+  if (some_thief_waits()) return true;
   // edge channel-1: before the looks.
   w.doorbell.clear(w.bottom);
   w.has_deferred = true;  // perhaps
