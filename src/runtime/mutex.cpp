@@ -15,7 +15,7 @@ void mutex::lock_slow() noexcept {
     if (try_lock()) return;
   }
   // If others sleep already, it takes longer than a spin.
-  for (runtime::spin_wait spin(false); spin.turns() < 64; spin.once()) {
+  for (runtime::spin_wait spin; spin.turns() < 64; spin.once()) {
     // relaxed: a hint; try_lock() synchronises.
     std::uint32_t const state = state_.load(std::memory_order_relaxed);
     if (state == k_awaited) break;

@@ -29,7 +29,11 @@ inline void pause_for_look(unsigned looks, bool always_yields) noexcept {
 /// Called by every loop that waits for another thread: spins a little, then lets others run.
 class spin_wait {
  public:
-  explicit spin_wait(bool yield_at_once) noexcept : turns_(yield_at_once ? k_spins : 0) {}
+  /// Lets others run at once if `is_crowded()`, which the first turn asks.
+  template <class IsCrowded> void once(IsCrowded const& is_crowded) noexcept {
+    if (turns_ == 0 && is_crowded()) turns_ = k_spins;
+    once();
+  }
   void once() noexcept {
     if (turns_ < k_spins) {
       ++turns_;
@@ -42,7 +46,7 @@ class spin_wait {
 
  private:
   static constexpr unsigned k_spins = 64;
-  unsigned turns_;
+  unsigned turns_ = 0;
 };
 
 }  // namespace filch::runtime

@@ -14,7 +14,7 @@ class short_lock {
  public:
   void lock() noexcept {
     // edge group-1: acquire, what the holder before did.
-    for (spin_wait spin(false); is_held_.exchange(true, std::memory_order_acquire); spin.once()) {
+    for (spin_wait spin; is_held_.exchange(true, std::memory_order_acquire); spin.once()) {
     }
   }
   /// edge group-1: release. The lock's owner may be gone right after.

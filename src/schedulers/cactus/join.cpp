@@ -119,8 +119,8 @@ void cactus_team::publish(cactus_member& w) noexcept {
 void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   if (w.index_of_head() < w.places / 4 || !alive()) return;
   std::uint32_t const tail = w.open.look().tail;
-  runtime::spin_wait spin(oversubscribed());
-  while (!w.taken.are(tail)) spin.once();
+  runtime::spin_wait spin;
+  while (!w.taken.are(tail)) spin.once([this] { return oversubscribed(); });
   w.taken.begin_anew();
   w.open.restart_at(0);
   static_cast<void>(open_forks(w));

@@ -103,9 +103,8 @@ bool channel_team::try_withdraw(channel_member& w) noexcept {
 
 /// Before the worker does anything but wait for tasks. Tasks that are on their way go back to their owner.
 void channel_team::withdraw(channel_member& w) noexcept {
-  if (try_withdraw(w)) [[likely]]
-    return;
-  for (runtime::spin_wait spin(oversubscribed()); !try_withdraw(w); spin.once()) {
+  auto const is_crowded = [this] { return oversubscribed(); };
+  for (runtime::spin_wait spin; !try_withdraw(w); spin.once(is_crowded)) {
     if (auto const late = w.own->tasks.receive()) {
       accept(w, *late);
       decline(w, *late);

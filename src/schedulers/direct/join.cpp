@@ -7,8 +7,6 @@
 #include "schedulers/direct/profile.hpp"
 #include "schedulers/direct/worker.hpp"
 
-#include <optional>
-
 namespace filch::inline FILCH_ABI::detail {
 
 join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexcept {
@@ -26,7 +24,7 @@ join_outcome direct_stack::join_slow(direct_worker& owner, direct_task& t) noexc
 
 join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept {
   auto state = direct_state::empty;
-  for (std::optional<runtime::spin_wait> spin;;) {
+  for (runtime::spin_wait spin;;) {
     state = t.state.take_back();
     if (state == direct_state::task) {
       took_back(w, t);
@@ -35,8 +33,7 @@ join_outcome direct_team::join_public(direct_member& w, direct_task& t) noexcept
     // A thief has claimed it and decides: stolen, or back to task. The system may preempt it meanwhile.
     while (state == direct_state::empty) {
       if (!alive()) runtime::child_can_t_go_on();
-      if (!spin) spin.emplace(oversubscribed());
-      spin->once();
+      spin.once([this] { return oversubscribed(); });
       state = t.state.peek();
     }
     if (state != direct_state::task) break;
