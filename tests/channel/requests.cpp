@@ -1,5 +1,6 @@
 // Steal requests: which victims they go to, when they are sent, how they come back. An early request stays with its
 // first victim while the thief runs the last received task; the tests look for it there.
+#include "schedulers/channel/worker.hpp"
 #include "stealing.hpp"
 
 #include <array>
@@ -235,6 +236,17 @@ TEST(requests, come_back_if_no_worker_has_tasks) {
       all.tell(1, order::leave);
       all.give();
     });
+  });
+}
+
+TEST(requests, stay_with_their_doorbell_when_a_loop_looks_at_them) {
+  S::pool pool({.workers = 2});
+  pool.run([] {
+    auto& w = static_cast<filch::detail::channel_member&>(*filch::detail::channel_self);
+    EXPECT_TRUE(eventually([&] {
+      w.has_deferred = false;
+      return S::wanted() && !w.has_deferred;
+    })) << "each look clears the doorbell and rings it again";
   });
 }
 
