@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -197,6 +198,21 @@ TEST(a_cache_of_landing_pads, sees_a_change_of_the_code) {
     std::copy(changed.begin(), changed.end(), at.begin());
     EXPECT_EQ(constant(), 8u);
   }
+}
+
+TEST(a_cache_of_landing_pads, has_a_place_for_each_of_the_last_eight) {
+  filch::detail::pad_cache cache;
+  std::vector<code> pads;
+  for (std::uint32_t i = 0; i < 9; ++i) pads.push_back(pad_with_jumps(0, i));
+  auto const find = [&](std::size_t i) { return cache.find(reinterpret_cast<std::uint64_t>(pads[i].data())); };
+  std::set<filch::detail::pad_moves const*> places;
+  for (std::size_t i = 0; i < 8; ++i) places.insert(find(i));
+  EXPECT_EQ(places.size(), 8u);
+  EXPECT_EQ(places.count(nullptr), 0u);
+  auto const* const second = find(1);
+  EXPECT_EQ(find(8), find(8));
+  EXPECT_EQ(find(8)->of[1].value, 8u);
+  EXPECT_EQ(find(1), second) << "the oldest one makes room";
 }
 
 TEST(a_reader_of_landing_pads, goes_no_further_than_pads_are_long) {

@@ -34,6 +34,20 @@ TEST(tables, of_other_languages_have_no_types_of_ours) {
   }));
 }
 
+/// Addresses whose low bits are the same, as those of frames anywhere in a process may be.
+TEST(tables, of_the_frames_of_a_walk_are_decoded_once) {
+  constexpr std::uint64_t k_frames = 8;
+  for (std::uint64_t const stride : {64u, 128u, 4'160u}) {
+    SCOPED_TRACE(stride);
+    auto const cache = std::make_unique<filch::detail::sized_call_frame_cache<64>>();
+    auto const begin = reinterpret_cast<std::uint64_t>(&fib) + 1;
+    for (int walk = 0; walk < 3; ++walk) {
+      for (std::uint64_t i = 0; i < k_frames; ++i) EXPECT_EQ(cache->at(begin + i * stride).ip, begin + i * stride);
+    }
+    EXPECT_EQ(cache->decoded(), k_frames);
+  }
+}
+
 #if !FILCH_TEST_ASAN && !FILCH_TEST_TSAN  // whose runtimes replace qsort, and do not bear a second C library
 /// Walks in calls of the C library's qsort, each in a comparison of the one before.
 struct walk_in_library {

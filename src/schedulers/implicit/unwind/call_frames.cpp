@@ -273,20 +273,33 @@ call_frame find_call_frame(std::uint64_t ip, bool is_return_address, call_frame_
   return f;
 }
 
+/// A library may have been unloaded, and another one loaded in its place.
+bool call_frame_cache::is_unchanged(call_frame& f) noexcept {
+  if (f.is_in_program || f.checked_in == walk_) [[likely]]
+    return true;
+  function_tables d;
+  bool is_in_program = false;
+  ++checks_;
+  f.checked_in = walk_;
+  if (!find_tables(f.ip - 1, d, is_in_program) || is_in_program || checksum_of(d) != f.check) return false;
+  find_use(f);
+  return true;
+}
+
 call_frame& call_frame_cache::find(std::uint64_t ip) noexcept {
-  call_frame& f = entries_[(ip ^ ip >> 12) & last_];
-  if (f.ip == ip) [[likely]] {
-    if (f.is_in_program || f.checked_in == walk_) [[likely]]
-      return f;
-    function_tables d;
-    bool is_in_program = false;
-    ++checks_;
-    f.checked_in = walk_;
-    if (find_tables(ip - 1, d, is_in_program) && !is_in_program && checksum_of(d) == f.check) {
-      find_use(f);
-      return f;
+  call_frame* const set = set_of(ip);
+  call_frame* place = nullptr;
+  for (std::size_t i = 0; i < k_ways; ++i) {
+    if (set[i].ip == ip) [[likely]] {
+      if (is_unchanged(set[i])) [[likely]]
+        return set[i];
+      place = &set[i];
+      break;
     }
+    if (set[i].ip == 0 && !place) place = &set[i];
   }
+  call_frame& f = place ? *place : set[decoded_ % k_ways];
+  ++decoded_;
   f = find_call_frame(ip, true, scratch_);
   f.checked_in = walk_;
   if (!f.is_in_program) ++checks_;

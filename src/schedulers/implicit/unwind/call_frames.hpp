@@ -6,6 +6,7 @@
 #include <filch/detail/platform.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -114,18 +115,31 @@ class call_frame_cache {
   }
   /// How often tables outside the main program were read or compared.
   std::uint64_t checks() const noexcept { return checks_; }
+  /// How often call-frame instructions were executed for a return address.
+  std::uint64_t decoded() const noexcept { return decoded_; }
   void forget_all() noexcept {
-    for (std::size_t i = 0; i <= last_; ++i) entries_[i].ip = 0;
+    for (std::size_t i = 0; i < k_ways << log2_sets_; ++i) entries_[i].ip = 0;
   }
 
  protected:
-  call_frame_cache(call_frame* entries, std::size_t number) noexcept : entries_(entries), last_(number - 1) {}
+  /// Entries of a set, in which each return address has a place. The frames of a walk lie anywhere in a process, at
+  /// random addresses: with one entry for each they would put each other out in every tenth process.
+  static constexpr std::size_t k_ways = 4;
+
+  /// The entries are k_ways << log2_sets.
+  call_frame_cache(call_frame* entries, int log2_sets) noexcept : entries_(entries), log2_sets_(log2_sets) {}
 
  private:
+  call_frame* set_of(std::uint64_t ip) const noexcept {
+    constexpr std::uint64_t k_golden_ratio = 0x9e3779b97f4a7c15;
+    return &entries_[k_ways * (ip * k_golden_ratio >> (64 - log2_sets_))];
+  }
   call_frame& find(std::uint64_t ip) noexcept;
+  bool is_unchanged(call_frame& f) noexcept;
 
   call_frame* const entries_;
-  std::size_t const last_;
+  int const log2_sets_;
+  std::uint64_t decoded_ = 0;
   std::uint64_t walk_ = 0;
   std::uint64_t checks_ = 0;
   call_frame_scratch scratch_;
@@ -135,10 +149,11 @@ template <std::size_t Entries> struct call_frame_entries {
 };
 template <std::size_t Entries>
 class sized_call_frame_cache : private call_frame_entries<Entries>, public call_frame_cache {
-  static_assert((Entries & (Entries - 1)) == 0);
+  static_assert(std::has_single_bit(Entries) && Entries >= 2 * k_ways);
 
  public:
-  sized_call_frame_cache() noexcept : call_frame_cache(this->entries.data(), Entries) {}
+  sized_call_frame_cache() noexcept
+      : call_frame_cache(this->entries.data(), std::countr_zero(Entries) - std::countr_zero(k_ways)) {}
 };
 
 /// The addresses of a stack.

@@ -231,11 +231,11 @@ class pad_cache {
   pad_moves const* find(std::uint64_t pad) noexcept;
 
  private:
-  struct entry {
-    std::uint64_t pad = 0;  // 0: empty
-    pad_moves moves;
-  };
-  std::array<entry, 8> entries_;
+  static constexpr std::size_t k_pads = 8;
+
+  std::array<std::uint64_t, k_pads> pads_{};  // 0: an empty entry
+  std::size_t next_ = 0;                      // the entry that a new pad gets
+  std::array<pad_moves, k_pads> moves_;
 };
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -7,6 +7,9 @@
 #include "schedulers/implicit/unwind/pad_scanner.hpp"
 #include "schedulers/implicit/unwind/walk.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace filch::inline FILCH_ABI::detail {
 namespace {
 
@@ -315,14 +318,16 @@ void execute(implicit_state& s, pad_moves const& moves, join_frame const& f, voi
 bool can_read_pad(std::uint64_t pad) noexcept { return pad_code(pad).follow(); }
 
 pad_moves const* pad_cache::find(std::uint64_t pad) noexcept {
-  entry& e = entries_[(pad >> 4 ^ pad >> 8) % entries_.size()];
-  if (e.pad == pad && e.moves.code.are_still_there()) [[likely]]
-    return &e.moves;
-  e.moves.count = 0;
-  e.moves.code = {};
-  bool const can_be_read = pad_code(pad, &e.moves).follow();
-  e.pad = can_be_read && e.moves.code.is_whole() ? pad : 0;
-  return can_be_read ? &e.moves : nullptr;
+  auto const found = static_cast<std::size_t>(std::find(pads_.begin(), pads_.end(), pad) - pads_.begin());
+  if (found < k_pads && moves_[found].code.are_still_there()) [[likely]]
+    return &moves_[found];
+  std::size_t const place = found < k_pads ? found : std::exchange(next_, (next_ + 1) % k_pads);
+  pad_moves& moves = moves_[place];
+  moves.count = 0;
+  moves.code = {};
+  bool const can_be_read = pad_code(pad, &moves).follow();
+  pads_[place] = can_be_read && moves.code.is_whole() ? pad : 0;
+  return can_be_read ? &moves : nullptr;
 }
 
 bool read_pad(implicit_state& s, join_frame const& f, void const* exception, pad_cache* cache) noexcept {
