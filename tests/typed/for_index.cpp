@@ -364,5 +364,38 @@ TEST(looks, come_after_every_iteration_once_a_thief_has_requested_in_a_slow_part
   EXPECT_EQ(looking::take_longest(), 1);
 }
 
+/// A thief waits all the time, and a look is a call.
+struct dearly_looking : filch::serial {
+  static constexpr bool k_looks_are_dear = true;
+  static inline int looks = 0;
+  static inline int splits = 0;
+
+  static bool wanted() noexcept {
+    ++looks;
+    return true;
+  }
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    ++splits;
+    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
+  }
+};
+
+TEST(looks, that_are_dear_are_left_out_by_loops_not_worth_a_steal) {
+  bool is_slow = false;
+  auto const looks_of_a_loop = [&is_slow] {
+    dearly_looking::looks = 0;
+    filch::for_index<dearly_looking>(0, 16, [&is_slow](int) {
+      if (is_slow) work_for(std::chrono::microseconds(100));
+    });
+    return dearly_looking::looks;
+  };
+  // A loop that is preempted may seem to be worth a steal.
+  EXPECT_TRUE(eventually([&] { return looks_of_a_loop() == 0; }));
+  dearly_looking::splits = 0;
+  is_slow = true;
+  EXPECT_GT(looks_of_a_loop(), 0);
+  EXPECT_GT(dearly_looking::splits, 0);
+}
+
 }  // namespace
 }  // namespace filch_test

@@ -198,7 +198,9 @@ class loop_pace {
   /// Is there a reason to look whether a worker waits for work? There is none while the answer would be the same: the
   /// rest was not worth splitting, and gets shorter until the clock is read again.
   bool is_time_to_look() const noexcept { return ran_ >= quiet_until_; }
-  /// A worker waits for work. May the `left` iterations that are left take `worth` ticks or more?
+  /// Was the clock read after the last iterations?
+  bool has_read_clock() const noexcept { return ran_ == 0; }
+  /// May the `left` iterations that are left take `worth` ticks or more?
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept { return is_worth(cost_, worth, left); }
   /// The same for iterations that take as long as before.
   bool takes(std::uint64_t worth, std::size_t left) noexcept { return is_worth(measured_, worth, left); }

@@ -182,40 +182,69 @@ std::uint64_t ticks_worth_splitting_of(Piece const& piece, std::size_t ran, std:
          2 * std::min(static_cast<std::uint64_t>(piece.split_ticks(ran, left)), k_most);
 }
 
+/// Is the half of `left` positions worth a steal, by what positions cost so far?
+template <class Sched, class Piece>
+bool is_worth_steal(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
+                    std::size_t left) noexcept {
+  if constexpr (piece_dear_to_split<Piece>) {
+    return pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
+  } else {
+    return pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
+  }
+}
+
 /// A worker waits for work. Is the rest of `left` positions worth splitting?
 template <class Sched, class Piece>
-bool is_worth_splitting(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
-                        std::size_t left) noexcept {
+bool is_worth_splitting(loop_pace& pace, Piece const& piece, std::size_t ran, std::size_t left) noexcept {
   pace.read_clock_if_due();
-  bool is_worth = false;
-  if constexpr (piece_dear_to_split<Piece>) {
-    is_worth = pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
-  } else {
-    is_worth = pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
-  }
+  bool is_worth = detail::is_worth_steal<Sched>(pace, piece, ran, left);
   if constexpr (paces_wakeups<Sched>) is_worth = is_worth && pace.is_worth_waking<Sched>(left);
   return is_worth && !pace.stays_alone();
 }
 
+/// At the end of a block: does a worker wait for work? Where looks are dear, the answer is no without a look if the
+/// cost of the block says that the rest is not worth a steal.
+template <class Sched, class Piece>
+bool is_wanted_at_end(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
+                      [[maybe_unused]] std::size_t left) noexcept {
+  if constexpr (looks_are_dear<Sched>) {
+    if (pace.has_read_clock() && (left < 2 || !detail::is_worth_steal<Sched>(pace, piece, ran, left))) return false;
+  }
+  return detail::is_wanted_by<Sched>(pace.is_time_to_look());
+}
+
 enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
 
-/// The same before the first position, by what earlier loops cost.
-template <class Sched, class Piece>
-whole_loop is_worth_splitting_first([[maybe_unused]] Piece const& piece, std::size_t all) noexcept {
+/// Is the half of a loop or piece of `all` positions worth a steal, by what earlier ones cost?
+template <class Sched, class Piece> bool is_worth_steal_first(Piece const& piece, std::size_t all) noexcept {
   loop_history const& history = detail::history_for(piece);
-  bool is_worth = false;
   if constexpr (piece_dear_to_split<Piece>) {
-    is_worth = history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
+    return history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
   } else {
-    is_worth = history.cost().is_at_least(ticks_worth_splitting<Sched>, all);
+    return history.cost().is_at_least(ticks_worth_splitting<Sched>, all);
   }
-  if (!is_worth) return whole_loop::is_cheap;
+}
+
+/// A worker waits for work. Is a loop or piece of `all` positions worth splitting before the first one?
+template <class Sched, class Piece>
+whole_loop is_worth_splitting_first(Piece const& piece, std::size_t all) noexcept {
+  if (!detail::is_worth_steal_first<Sched>(piece, all)) return whole_loop::is_cheap;
   if constexpr (paces_wakeups<Sched>) {
-    loop_cost const cost = history.measured();
+    loop_cost const cost = detail::history_for(piece).measured();
     bool const is_known_and_short = cost.is_known() && cost.of_more(1) < k_long_iteration_ticks;
     if (is_known_and_short && !Sched::pays_to_wake(cost.of_more(all))) return whole_loop::is_worth_no_wakeup;
   }
   return whole_loop::is_split;
+}
+
+/// Before the first position: does a worker wait for work? Where looks are dear, the answer is no without a look if
+/// earlier loops were not worth a steal.
+template <class Sched, class Piece>
+bool is_wanted_first([[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t all) noexcept {
+  if constexpr (looks_are_dear<Sched>) {
+    if (!detail::is_worth_steal_first<Sched>(piece, all)) return false;
+  }
+  return Sched::wanted();
 }
 
 /// Does the scheduler ask for pieces of one iteration? It checks programs for races.
@@ -266,11 +295,10 @@ template <class Sched, class Piece, class Stop>
     if (is_over || first == last) break;
     bool const is_wanted = first != block_last;
     pace.ran(static_cast<std::size_t>(first - block));
-    if (is_wanted || detail::is_wanted_by<Sched>(pace.is_time_to_look())) [[unlikely]] {
-      if (last - first > 1 && detail::is_worth_splitting<Sched>(pace, piece, detail::in_word(first - begin),
-                                                                detail::in_word(last - first))) {
-        break;
-      }
+    std::size_t const ran = detail::in_word(first - begin);
+    std::size_t const rest = detail::in_word(last - first);
+    if (is_wanted || detail::is_wanted_at_end<Sched>(pace, piece, ran, rest)) [[unlikely]] {
+      if (rest > 1 && detail::is_worth_splitting<Sched>(pace, piece, ran, rest)) break;
     }
   } while (true);
   detail::keep_runner(piece, runner, first);
@@ -337,7 +365,7 @@ void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Pi
   std::size_t const all = detail::in_word(last - first);
   whole_loop shared = splits_all && all > 1 ? whole_loop::is_split : whole_loop::is_cheap;
   loop_plan plan;
-  if (!splits_all && all > 1 && Sched::wanted()) {
+  if (!splits_all && all > 1 && detail::is_wanted_first<Sched>(piece, all)) {
     shared = detail::is_worth_splitting_first<Sched>(piece, all);
     plan.wakes_nobody = shared == whole_loop::is_worth_no_wakeup;
     if (end == nullptr) plan.ticks_alone = detail::history_for(piece).ticks_alone(all);
