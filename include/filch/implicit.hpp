@@ -88,8 +88,6 @@ struct implicit {
     // relaxed: a hint. The steal that follows synchronises.
     return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::k_implicit_tag;
   }
-  /// For loops: a shorter rest is not worth splitting. In ticks of the processor's counter.
-  static constexpr std::uint64_t k_ticks_worth_splitting = 40'000;
   /// For loops. See filch::scheduler.
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }

@@ -60,12 +60,8 @@ struct loop_cost {
 };
 
 /// In ticks: a shorter rest is not worth splitting, since the thief comes, runs its half and hands it over too late.
-/// A steal costs its victim half a microsecond or more, and its thief as much. A scheduler whose steals cost more
-/// (those that suspend a stack) gives its own number.
-template <class Sched> inline constexpr std::uint64_t ticks_worth_splitting = 12'000;
-template <class Sched>
-  requires requires { Sched::k_ticks_worth_splitting; }
-inline constexpr std::uint64_t ticks_worth_splitting<Sched> = Sched::k_ticks_worth_splitting;
+/// A steal costs its victim half a microsecond or more, and its thief as much, under each scheduler.
+inline constexpr std::uint64_t k_ticks_worth_splitting = 8'000;
 
 /// Does wanted() cost more than a load and a compare while a worker waits?
 template <class Sched> inline constexpr bool looks_are_dear = requires { Sched::k_looks_are_dear; };

@@ -1,5 +1,5 @@
 // The loop engine: the one place that splits loops. for_index and every algorithm run on it. loop_pace.hpp says how
-// far a loop runs between two looks.
+// far a loop runs between two looks, and loop_worth.hpp whether its rest is worth a steal.
 //
 // A loop runs over positions [first, last). A piece is the state of a contiguous part of it: the user's function and,
 // in a reduction, the value of the part so far. A piece runs in stretches. After each stretch it asks the scheduler
@@ -12,6 +12,7 @@
 
 #include <filch/detail/loop_end.hpp>
 #include <filch/detail/loop_pace.hpp>
+#include <filch/detail/loop_worth.hpp>
 #include <filch/detail/standard.hpp>
 #include <filch/detail/stopping.hpp>
 #include <filch/scheduler.hpp>
@@ -125,15 +126,6 @@ FILCH_COLD inline void piece_ends(piece_observer const& observer, std::size_t fi
   if (observer.ends != nullptr) observer.ends(first, last);
 }
 
-/// The costs of earlier loops: those of the piece's type, unless it has a `history()`.
-template <class Piece> loop_history& history_for([[maybe_unused]] Piece const& piece) noexcept {
-  if constexpr (requires { piece.history(); }) {
-    return piece.history();
-  } else {
-    return history_of<Piece>;
-  }
-}
-
 /// Runs one stretch. False: the piece ends.
 template <class Piece>
 FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_of<Piece> last) {
@@ -163,90 +155,6 @@ template <class Piece> consteval std::size_t positions_of_turn() {
   }
 }
 
-/// Is a look due, and does a worker wait for work? Calls wanted() in any case, unless that is dear.
-template <class Sched> FILCH_INLINE bool is_wanted_by(bool is_due) noexcept {
-  if constexpr (looks_are_dear<Sched>) return is_due && Sched::wanted();
-  bool const is_wanted = Sched::wanted();
-  return is_wanted && is_due;
-}
-
-template <class Piece>
-concept piece_dear_to_split = requires(Piece const& piece, std::size_t n) { piece.split_ticks(n, n); };
-
-/// In ticks: if the rest takes at least so many, its half for the thief is worth the steal and the split.
-template <class Sched, piece_dear_to_split Piece>
-std::uint64_t ticks_worth_splitting_of(Piece const& piece, std::size_t ran, std::size_t left) noexcept {
-  static_assert(!is_cheap_to_copy<Piece>, "while it runs, its state would be in a copy");
-  constexpr std::uint64_t k_most = std::uint64_t{1} << 40;  // a product with a number of iterations fits
-  return ticks_worth_splitting<Sched> +
-         2 * std::min(static_cast<std::uint64_t>(piece.split_ticks(ran, left)), k_most);
-}
-
-/// Is the half of `left` positions worth a steal, by what positions cost so far?
-template <class Sched, class Piece>
-bool is_worth_steal(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
-                    std::size_t left) noexcept {
-  if constexpr (piece_dear_to_split<Piece>) {
-    return pace.takes(detail::ticks_worth_splitting_of<Sched>(piece, ran, left), left);
-  } else {
-    return pace.is_worth_splitting(ticks_worth_splitting<Sched>, left);
-  }
-}
-
-/// A worker waits for work. Is the rest of `left` positions worth splitting?
-template <class Sched, class Piece>
-bool is_worth_splitting(loop_pace& pace, Piece const& piece, std::size_t ran, std::size_t left) noexcept {
-  pace.read_clock_if_due();
-  bool is_worth = detail::is_worth_steal<Sched>(pace, piece, ran, left);
-  if constexpr (paces_wakeups<Sched>) is_worth = is_worth && pace.is_worth_waking<Sched>(left);
-  return is_worth && !pace.stays_alone();
-}
-
-/// At the end of a block: does a worker wait for work? Where looks are dear, the answer is no without a look if the
-/// cost of the block says that the rest is not worth a steal.
-template <class Sched, class Piece>
-bool is_wanted_at_end(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
-                      [[maybe_unused]] std::size_t left) noexcept {
-  if constexpr (looks_are_dear<Sched>) {
-    if (pace.has_read_clock() && (left < 2 || !detail::is_worth_steal<Sched>(pace, piece, ran, left))) return false;
-  }
-  return detail::is_wanted_by<Sched>(pace.is_time_to_look());
-}
-
-enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
-
-/// Is the half of a loop or piece of `all` positions worth a steal, by what earlier ones cost?
-template <class Sched, class Piece> bool is_worth_steal_first(Piece const& piece, std::size_t all) noexcept {
-  loop_history const& history = detail::history_for(piece);
-  if constexpr (piece_dear_to_split<Piece>) {
-    return history.measured().is_at_least(detail::ticks_worth_splitting_of<Sched>(piece, 0, all), all);
-  } else {
-    return history.cost().is_at_least(ticks_worth_splitting<Sched>, all);
-  }
-}
-
-/// A worker waits for work. Is a loop or piece of `all` positions worth splitting before the first one?
-template <class Sched, class Piece>
-whole_loop is_worth_splitting_first(Piece const& piece, std::size_t all) noexcept {
-  if (!detail::is_worth_steal_first<Sched>(piece, all)) return whole_loop::is_cheap;
-  if constexpr (paces_wakeups<Sched>) {
-    loop_cost const cost = detail::history_for(piece).measured();
-    bool const is_known_and_short = cost.is_known() && cost.of_more(1) < k_long_iteration_ticks;
-    if (is_known_and_short && !Sched::pays_to_wake(cost.of_more(all))) return whole_loop::is_worth_no_wakeup;
-  }
-  return whole_loop::is_split;
-}
-
-/// Before the first position: does a worker wait for work? Where looks are dear, the answer is no without a look if
-/// earlier loops were not worth a steal.
-template <class Sched, class Piece>
-bool is_wanted_first([[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t all) noexcept {
-  if constexpr (looks_are_dear<Sched>) {
-    if (!detail::is_worth_steal_first<Sched>(piece, all)) return false;
-  }
-  return Sched::wanted();
-}
-
 /// Does the scheduler ask for pieces of one iteration? It checks programs for races.
 template <class Sched> inline constexpr bool splits_all_pieces = requires { Sched::k_is_checked; };
 
@@ -268,6 +176,7 @@ template <class Sched, class Piece, class Stop>
     detail::keep_runner(piece, only, last);
     return last;
   }
+  static_assert(!(piece_dear_to_split<Piece> && is_cheap_to_copy<Piece>), "its state would be in a copy");
   loop_history& history = detail::history_for(piece);
   loop_pace pace(history, detail::positions_of_turn<Piece>(), plan);
   auto&& runner = detail::runner_of(piece, begin);
@@ -297,7 +206,7 @@ template <class Sched, class Piece, class Stop>
     pace.ran(static_cast<std::size_t>(first - block));
     std::size_t const ran = detail::in_word(first - begin);
     std::size_t const rest = detail::in_word(last - first);
-    if (is_wanted || detail::is_wanted_at_end<Sched>(pace, piece, ran, rest)) [[unlikely]] {
+    if (is_wanted || detail::is_wanted_at_end<Sched>(pace, piece, ran, rest)) {
       if (rest > 1 && detail::is_worth_splitting<Sched>(pace, piece, ran, rest)) break;
     }
   } while (true);
@@ -368,7 +277,9 @@ void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Pi
   if (!splits_all && all > 1 && detail::is_wanted_first<Sched>(piece, all)) {
     shared = detail::is_worth_splitting_first<Sched>(piece, all);
     plan.wakes_nobody = shared == whole_loop::is_worth_no_wakeup;
-    if (end == nullptr) plan.ticks_alone = detail::history_for(piece).ticks_alone(all);
+    if (end == nullptr && shared != whole_loop::is_cheap) {
+      plan.ticks_alone = detail::history_for(piece).ticks_alone(all);
+    }
   }
   if (shared != whole_loop::is_split || plan.ticks_alone != 0) {
     if constexpr (piece_with_stretches<Piece>) {
