@@ -29,8 +29,15 @@
 namespace filch::os {
 
 std::size_t page_size() noexcept {
-  // Not kept: the guard of a static local is never open in a child that is forked during another thread's first call.
-  return static_cast<std::size_t>(getpagesize());
+  // No guard, which would stay shut in a child that is forked during another thread's first call.
+  static constinit std::atomic<std::size_t> kept{0};
+  // relaxed: each thread that finds 0 asks, and stores the same.
+  std::size_t bytes = kept.load(std::memory_order_relaxed);
+  if (bytes == 0) [[unlikely]] {
+    bytes = static_cast<std::size_t>(getpagesize());
+    kept.store(bytes, std::memory_order_relaxed);
+  }
+  return bytes;
 }
 
 std::uint64_t page_faults() noexcept {
