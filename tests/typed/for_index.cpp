@@ -389,12 +389,26 @@ TEST(looks, that_are_dear_are_left_out_by_loops_not_worth_a_steal) {
     });
     return dearly_looking::looks;
   };
+  if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "each iteration is slow";
   // A loop that is preempted may seem to be worth a steal.
   EXPECT_TRUE(eventually([&] { return looks_of_a_loop() == 0; }));
   dearly_looking::splits = 0;
   is_slow = true;
   EXPECT_GT(looks_of_a_loop(), 0);
   EXPECT_GT(dearly_looking::splits, 0);
+}
+
+TEST(looks, that_are_dear_come_once_a_cheap_loop_has_become_slow) {
+  int split_at = 0;
+  for (int loop = 0; loop < 2; ++loop) {  // cheap loops first
+    dearly_looking::splits = 0;
+    filch::for_index<dearly_looking>(0, loop == 0 ? 64 : 10'000, [&](int i) {
+      if (dearly_looking::splits != 0) split_at = std::max(split_at, i);
+      if (i >= 100 && dearly_looking::splits == 0) work_for(std::chrono::microseconds(25));
+    });
+  }
+  EXPECT_GT(dearly_looking::splits, 0);
+  EXPECT_EQ(split_at, 9'999);
 }
 
 }  // namespace

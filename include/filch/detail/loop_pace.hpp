@@ -60,7 +60,7 @@ struct loop_cost {
 };
 
 /// In ticks: a shorter rest is not worth splitting, since the thief comes, runs its half and hands it over too late.
-/// A steal costs its victim half a microsecond or more, and its thief as much, under each scheduler.
+/// A steal costs its victim 0.3 microseconds or more, and its thief as much.
 inline constexpr std::uint64_t k_ticks_worth_splitting = 8'000;
 
 /// Does wanted() cost more than a load and a compare while a worker waits?
@@ -194,7 +194,7 @@ class loop_pace {
   /// Is there a reason to look whether a worker waits for work? There is none while the answer would be the same: the
   /// rest was not worth splitting, and gets shorter until the clock is read again.
   bool is_time_to_look() const noexcept { return ran_ >= quiet_until_; }
-  /// Was the clock read after the last iterations?
+  /// Have no whole stretches run since the clock was read?
   bool has_read_clock() const noexcept { return ran_ == 0; }
   /// May the `left` iterations that are left take `worth` ticks or more?
   bool is_worth_splitting(std::uint64_t worth, std::size_t left) noexcept { return is_worth(cost_, worth, left); }

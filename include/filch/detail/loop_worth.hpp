@@ -69,8 +69,6 @@ bool is_wanted_at_end(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[ma
   return detail::is_wanted_by<Sched>(pace.is_time_to_look());
 }
 
-enum class whole_loop { is_split, is_cheap, is_worth_no_wakeup };
-
 /// Is the half of a loop or piece of `all` positions worth a steal, by what earlier ones cost?
 template <class Piece> bool is_worth_steal_first(Piece const& piece, std::size_t all) noexcept {
   loop_history const& history = detail::history_for(piece);
@@ -81,26 +79,24 @@ template <class Piece> bool is_worth_steal_first(Piece const& piece, std::size_t
   }
 }
 
-/// A worker waits for work. Is a loop or piece of `all` positions worth splitting before the first one?
-template <class Sched, class Piece>
-whole_loop is_worth_splitting_first(Piece const& piece, std::size_t all) noexcept {
+enum class whole_loop { is_not_wanted, is_cheap, is_worth_no_wakeup, is_split };
+
+/// Before the first position: does a worker wait for work, and is the loop or piece of `all` positions worth
+/// splitting? Where looks are dear, a cheap one does not look.
+template <class Sched, class Piece> whole_loop look_at_whole(Piece const& piece, std::size_t all) noexcept {
+  if constexpr (!looks_are_dear<Sched>) {
+    if (!Sched::wanted()) return whole_loop::is_not_wanted;
+  }
   if (!detail::is_worth_steal_first(piece, all)) return whole_loop::is_cheap;
+  if constexpr (looks_are_dear<Sched>) {
+    if (!Sched::wanted()) return whole_loop::is_not_wanted;
+  }
   if constexpr (paces_wakeups<Sched>) {
     loop_cost const cost = detail::history_for(piece).measured();
     bool const is_known_and_short = cost.is_known() && cost.of_more(1) < k_long_iteration_ticks;
     if (is_known_and_short && !Sched::pays_to_wake(cost.of_more(all))) return whole_loop::is_worth_no_wakeup;
   }
   return whole_loop::is_split;
-}
-
-/// Before the first position: does a worker wait for work? Where looks are dear, the answer is no without a look if
-/// earlier loops were not worth a steal.
-template <class Sched, class Piece>
-bool is_wanted_first([[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t all) noexcept {
-  if constexpr (looks_are_dear<Sched>) {
-    if (!detail::is_worth_steal_first(piece, all)) return false;
-  }
-  return Sched::wanted();
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -2,9 +2,10 @@
 // far a loop runs between two looks, and loop_worth.hpp whether its rest is worth a steal.
 //
 // A loop runs over positions [first, last). A piece is the state of a contiguous part of it: the user's function and,
-// in a reduction, the value of the part so far. A piece runs in stretches. After each stretch it asks the scheduler
-// whether a worker waits for work. If one does, and the rest is worth a steal, the piece gives the upper half of the
-// rest away: `split` makes the state of the upper half, a join runs both halves, `merge` combines them.
+// in a reduction, the value of the part so far. A piece runs in stretches. After a stretch it asks the scheduler
+// whether a worker waits for work, unless the answer would not matter. If one does, and the rest is worth a steal,
+// the piece gives the upper half of the rest away: `split` makes the state of the upper half, a join runs both
+// halves, `merge` combines them.
 //
 // An unsplit loop reads no shared word but the scheduler's. The first split makes a loop_end, which tells the pieces
 // of this loop where to end early.
@@ -176,7 +177,8 @@ template <class Sched, class Piece, class Stop>
     detail::keep_runner(piece, only, last);
     return last;
   }
-  static_assert(!(piece_dear_to_split<Piece> && is_cheap_to_copy<Piece>), "its state would be in a copy");
+  static_assert(!(piece_dear_to_split<Piece> && is_cheap_to_copy<Piece>),
+                "split_ticks would see the state before its stretches ran: a copy of it runs");
   loop_history& history = detail::history_for(piece);
   loop_pace pace(history, detail::positions_of_turn<Piece>(), plan);
   auto&& runner = detail::runner_of(piece, begin);
@@ -272,14 +274,15 @@ template <class Sched, class Piece, class Stop>
 void run_piece_alone(position_of<Piece> first, position_of<Piece> const last, Piece& piece, Stop& stop,
                      loop_end* const end, bool const splits_all) {
   std::size_t const all = detail::in_word(last - first);
-  whole_loop shared = splits_all && all > 1 ? whole_loop::is_split : whole_loop::is_cheap;
+  whole_loop shared = whole_loop::is_not_wanted;
   loop_plan plan;
-  if (!splits_all && all > 1 && detail::is_wanted_first<Sched>(piece, all)) {
-    shared = detail::is_worth_splitting_first<Sched>(piece, all);
+  if (splits_all) {
+    if (all > 1) shared = whole_loop::is_split;
+  } else if (all > 1) {
+    shared = detail::look_at_whole<Sched>(piece, all);
     plan.wakes_nobody = shared == whole_loop::is_worth_no_wakeup;
-    if (end == nullptr && shared != whole_loop::is_cheap) {
-      plan.ticks_alone = detail::history_for(piece).ticks_alone(all);
-    }
+    bool const may_be_split = shared != whole_loop::is_not_wanted;
+    if (end == nullptr && may_be_split) plan.ticks_alone = detail::history_for(piece).ticks_alone(all);
   }
   if (shared != whole_loop::is_split || plan.ticks_alone != 0) {
     if constexpr (piece_with_stretches<Piece>) {

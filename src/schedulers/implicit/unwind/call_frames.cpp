@@ -290,13 +290,14 @@ call_frame& call_frame_cache::find(std::uint64_t ip) noexcept {
   call_frame* const set = set_of(ip);
   call_frame* place = nullptr;
   for (std::size_t i = 0; i < k_ways; ++i) {
-    if (set[i].ip == ip) [[likely]] {
+    if (set[i].ip == 0) {  // empty, though it may hold a frame with a breakpoint
+      if (!place) place = &set[i];
+    } else if (set[i].ip == ip) [[likely]] {
       if (is_unchanged(set[i])) [[likely]]
         return set[i];
       place = &set[i];
       break;
     }
-    if (set[i].ip == 0 && !place) place = &set[i];
   }
   call_frame& f = place ? *place : set[decoded_ % k_ways];
   ++decoded_;

@@ -109,7 +109,7 @@ class call_frame_cache {
   /// for the hash of the address. During a walk no library is unloaded whose code it meets, so each is checked once.
   call_frame& caller_of(call_frame& callee, std::uint64_t ip) noexcept {
     call_frame* const last = callee.caller;
-    if (last && last->ip == ip && (last->is_in_program || last->checked_in == walk_)) [[likely]]
+    if (last && last->ip == ip && ip != 0 && (last->is_in_program || last->checked_in == walk_)) [[likely]]
       return *last;
     return *(callee.caller = &find(ip));
   }
@@ -122,8 +122,9 @@ class call_frame_cache {
   }
 
  protected:
-  /// Entries of a set, in which each return address has a place. The frames of a walk lie anywhere in a process, at
-  /// random addresses: with one entry for each they would put each other out in every tenth process.
+  /// Entries of a set. A return address may be in any entry of its set. The frames of a walk lie anywhere in a
+  /// process, at random addresses: with sets of one entry, two frames of a join put each other out in every tenth
+  /// process.
   static constexpr std::size_t k_ways = 4;
 
   /// The entries are k_ways << log2_sets.
@@ -139,7 +140,7 @@ class call_frame_cache {
 
   call_frame* const entries_;
   int const log2_sets_;
-  std::uint64_t decoded_ = 0;
+  std::uint64_t decoded_ = 0;  // also says which entry of a full set makes room
   std::uint64_t walk_ = 0;
   std::uint64_t checks_ = 0;
   call_frame_scratch scratch_;

@@ -224,7 +224,7 @@ struct pad_moves {
   pad_bytes code;
 };
 
-/// The landing pads that a thread has entered last.
+/// Landing pads that a thread has entered. The one that was decoded first makes room.
 class pad_cache {
  public:
   /// The moves at this pad, valid until the next call; null: it can't be read.
@@ -234,7 +234,7 @@ class pad_cache {
   static constexpr std::size_t k_pads = 8;
 
   std::array<std::uint64_t, k_pads> pads_{};  // 0: an empty entry
-  std::size_t next_ = 0;                      // the entry that a new pad gets
+  std::size_t oldest_ = 0;                    // the entry that makes room for a new pad
   std::array<pad_moves, k_pads> moves_;
 };
 

@@ -8,7 +8,6 @@
 #include "schedulers/implicit/unwind/walk.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
 namespace {
@@ -318,15 +317,22 @@ void execute(implicit_state& s, pad_moves const& moves, join_frame const& f, voi
 bool can_read_pad(std::uint64_t pad) noexcept { return pad_code(pad).follow(); }
 
 pad_moves const* pad_cache::find(std::uint64_t pad) noexcept {
-  auto const found = static_cast<std::size_t>(std::find(pads_.begin(), pads_.end(), pad) - pads_.begin());
-  if (found < k_pads && moves_[found].code.are_still_there()) [[likely]]
-    return &moves_[found];
-  std::size_t const place = found < k_pads ? found : std::exchange(next_, (next_ + 1) % k_pads);
+  auto const place_of = [this](std::uint64_t wanted) {
+    return static_cast<std::size_t>(std::find(pads_.begin(), pads_.end(), wanted) - pads_.begin());
+  };
+  std::size_t place = place_of(pad);
+  if (place < k_pads && moves_[place].code.are_still_there()) [[likely]]
+    return &moves_[place];
+  if (place == k_pads) place = place_of(0);  // an empty one
+  bool const is_in_use = place == k_pads;
+  if (is_in_use) place = oldest_;
   pad_moves& moves = moves_[place];
   moves.count = 0;
   moves.code = {};
   bool const can_be_read = pad_code(pad, &moves).follow();
-  pads_[place] = can_be_read && moves.code.is_whole() ? pad : 0;
+  bool const is_kept = can_be_read && moves.code.is_whole();
+  pads_[place] = is_kept ? pad : 0;
+  if (is_in_use && is_kept) oldest_ = (oldest_ + 1) % k_pads;
   return can_be_read ? &moves : nullptr;
 }
 
