@@ -43,6 +43,9 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   std::uint64_t walk_cost = k_first_walk_cost;                // 1024ths of a cycle for each byte of a stack
   runtime::cycles pays_since = 0;                             // first request that was put off, since the last walk
   runtime::counter walks;                                     // stats() reads it
+  // thief
+  implicit_member const* refused_by = nullptr;  // the last victim whose account forbade a request
+  runtime::cycles looks_again_at = 0;           // at that one
 
   /// The time stamp from which on thieves may request.
   runtime::cycles may_be_requested_at() const noexcept { return std::max(account.paid_at(), put_off_until.get()); }
