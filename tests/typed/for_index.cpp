@@ -381,6 +381,7 @@ struct dearly_looking : filch::serial {
 };
 
 TEST(looks, that_are_dear_are_left_out_by_loops_not_worth_a_steal) {
+  if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "each iteration is slow";
   bool is_slow = false;
   auto const looks_of_a_loop = [&is_slow] {
     dearly_looking::looks = 0;
@@ -389,7 +390,6 @@ TEST(looks, that_are_dear_are_left_out_by_loops_not_worth_a_steal) {
     });
     return dearly_looking::looks;
   };
-  if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "each iteration is slow";
   // A loop that is preempted may seem to be worth a steal.
   EXPECT_TRUE(eventually([&] { return looks_of_a_loop() == 0; }));
   dearly_looking::splits = 0;

@@ -61,11 +61,9 @@ FILCH_INLINE bool is_worth_splitting(loop_pace& pace, Piece const& piece, std::s
 /// At the end of a block: does a worker wait for work? Where looks are dear, the answer is no without a look if the
 /// cost of the block says that the rest is not worth a steal.
 template <class Sched, class Piece>
-bool is_wanted_at_end(loop_pace& pace, [[maybe_unused]] Piece const& piece, [[maybe_unused]] std::size_t ran,
-                      [[maybe_unused]] std::size_t left) noexcept {
-  if constexpr (looks_are_dear<Sched>) {
-    if (pace.has_read_clock() && (left < 2 || !detail::is_worth_steal(pace, piece, ran, left))) return false;
-  }
+bool is_wanted_at_end(loop_pace& pace, Piece const& piece, std::size_t ran, std::size_t left) noexcept {
+  bool const is_known_before = looks_are_dear<Sched> && pace.has_read_clock();
+  if (is_known_before && (left < 2 || !detail::is_worth_steal(pace, piece, ran, left))) return false;
   return detail::is_wanted_by<Sched>(pace.is_time_to_look());
 }
 
@@ -84,13 +82,9 @@ enum class whole_loop { is_not_wanted, is_cheap, is_worth_no_wakeup, is_split };
 /// Before the first position: does a worker wait for work, and is the loop or piece of `all` positions worth
 /// splitting? Where looks are dear, a cheap one does not look.
 template <class Sched, class Piece> whole_loop look_at_whole(Piece const& piece, std::size_t all) noexcept {
-  if constexpr (!looks_are_dear<Sched>) {
-    if (!Sched::wanted()) return whole_loop::is_not_wanted;
-  }
+  if (!looks_are_dear<Sched> && !Sched::wanted()) return whole_loop::is_not_wanted;
   if (!detail::is_worth_steal_first(piece, all)) return whole_loop::is_cheap;
-  if constexpr (looks_are_dear<Sched>) {
-    if (!Sched::wanted()) return whole_loop::is_not_wanted;
-  }
+  if (looks_are_dear<Sched> && !Sched::wanted()) return whole_loop::is_not_wanted;
   if constexpr (paces_wakeups<Sched>) {
     loop_cost const cost = detail::history_for(piece).measured();
     bool const is_known_and_short = cost.is_known() && cost.of_more(1) < k_long_iteration_ticks;
