@@ -110,6 +110,43 @@ TEST(costs, of_the_caller_before_do_not_let_workers_sleep) {
   }
 }
 
+TEST(costs, are_no_looks_at_a_worker_that_may_not_be_requested) {
+  if (is_thread_sanitized || steals_are_forced<S>) GTEST_SKIP() << "a request is always allowed, or stands";
+  constexpr filch::runtime::cycles k_debt = 50'000'000;  // some 20 ms
+  using filch::detail::implicit_member;
+  filch::runtime::cycles last = 0;
+  S::pool pool({.workers = 2});
+  bool const rests = eventually([&] {
+    int different = 0;
+    pool.run([&] {
+      implicit_member* thief = nullptr;
+      gate begun;
+      filch::join<S>([&] { answer_until_open<S>(begun); },
+                     [&] {
+                       thief = &filch::detail::this_member();
+                       begun.open();
+                     });
+      if (&filch::detail::this_member() == thief) return;
+      auto& me = filch::detail::this_member();
+      auto const begin = filch::runtime::time_stamp();
+      me.account.charge(begin, (filch::runtime::account::k_credit + k_debt) / filch::runtime::account::k_part, 0);
+      filch::join<S>([] {}, [] {});  // puts the request off
+      last = 0;
+      while (filch::runtime::time_stamp() - begin < k_debt / 2) {
+        auto const again = thief->looks_again_at.get();
+        if (again < begin || again == last) continue;
+        if (last != 0) {
+          EXPECT_GE(again - last, implicit_member::k_longest_rest);
+        }
+        last = again;
+        ++different;
+      }
+    });
+    return different > 10;
+  });
+  EXPECT_TRUE(rests);
+}
+
 /// No interrupt would find what a fork that was requested did not offer.
 TEST(costs, keep_no_fork_from_thieves_without_interrupts) {
   S::pool pool({.workers = 2, .interrupts = false});

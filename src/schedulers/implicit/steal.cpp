@@ -53,17 +53,15 @@ fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_m
   auto& self = static_cast<implicit_member&>(me);
   // A look takes cache lines from the victim that it writes at each fork or call. While no request is allowed, it
   // has hardly ever an offer.
-  if (&victim == self.refused_by && runtime::time_until(self.looks_again_at) != 0) return nullptr;
-  self.refused_by = nullptr;
+  if (&victim == self.refused_by && runtime::time_until(self.looks_again_at.get()) != 0) return nullptr;
   implicit_stack* const s = victim.offers.find();
   if (!s) return nullptr;
   runtime::open_places now = s->open.look();
   auto const may_take = [&] { return me.limit == runtime::k_any_root || me.limit == now.root || &victim == &me; };
   if (now.is_empty() && may_take()) {
     if (runtime::cycles const in = request_if_due(victim)) {
-      constexpr runtime::cycles k_longest = 8'000;
       self.refused_by = &victim;
-      self.looks_again_at = runtime::time_stamp() + std::min(in, k_longest);
+      self.looks_again_at.set(runtime::time_stamp() + std::min(in, implicit_member::k_longest_rest));
       return nullptr;
     }
     now = wait_for_offer(victim, *s);

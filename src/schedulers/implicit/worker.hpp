@@ -20,6 +20,7 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct alignas(64) implicit_member : runtime::fiber_member {
   static constexpr std::uint64_t k_first_walk_cost = 512;
+  static constexpr runtime::cycles k_longest_rest = 8'000;  // between two looks at a victim that may not be requested
 
   implicit_member() noexcept : fiber_member(k_implicit_tag, k_not_requested, fiber_requested()) {}
 
@@ -45,7 +46,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   runtime::counter walks;                                     // stats() reads it
   // thief
   implicit_member const* refused_by = nullptr;  // the last victim whose account forbade a request
-  runtime::cycles looks_again_at = 0;           // at that one
+  hint<runtime::cycles> looks_again_at{0};      // at that one; tests read it
 
   /// The time stamp from which on thieves may request.
   runtime::cycles may_be_requested_at() const noexcept { return std::max(account.paid_at(), put_off_until.get()); }
