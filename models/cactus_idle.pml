@@ -140,7 +140,7 @@ inline join_newest() {
      if
      :: atomic { DRAINED(OWNER) && mem[TAIL] < head -> head--; mem[SPLIT] = head; split = head };
         if
-        :: s != QUIET -> take_request_away(STANDING)
+        :: s != QUIET -> skip  /* the request, or its answer, stands */
         :: take_request_away(QUIET)
         fi
      :: atomic { mem[TAIL] >= head -> waits_for = head }

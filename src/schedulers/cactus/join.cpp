@@ -65,12 +65,8 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
       return true;
     case runtime::taken_back::is_owners:
       w.head = w.base + place;
-      if (w.requests().state() != split_state::quiet && goes_on_being_public(w)) {
-        static_cast<void>(w.requests().answer());
-        request_if_others_look(w);
-      } else {
-        make_quiet(w, w.head);
-      }
+      // Else the request stands, or its answer does: the next fork is public.
+      if (w.requests().state() == split_state::quiet || !goes_on_being_public(w)) make_quiet(w, w.head);
       return true;
   }
   __builtin_unreachable();
@@ -78,7 +74,10 @@ bool cactus_team::take_back(cactus_member& w) noexcept {
 
 bool cactus_team::goes_on_being_public(cactus_member& w) noexcept {
   w.taken_back_in_a_row = (w.taken_back_in_a_row + 1) % cactus_member::k_taken_back_until_private;
-  return w.taken_back_in_a_row != 0;
+  if (w.taken_back_in_a_row != 0) return true;
+  bool const is_for_others = should_ask_itself(w);
+  if (is_for_others) ask(w);
+  return is_for_others;
 }
 
 void cactus_team::make_quiet(cactus_member& w, fiber_task** first_private) noexcept {
@@ -126,6 +125,14 @@ void cactus_team::start_over_if_far(cactus_member& w) noexcept {
   static_cast<void>(open_forks(w));
   w.head = w.counted = w.base;
   make_quiet(w, w.base);
+}
+
+void cactus_team::request_for_sleepers(runtime::fiber_member& m) noexcept {
+  if (sleepers().anybody() || (m.stack && sleepers().sleeps_for_root(m.stack->root))) {
+    ask(m);
+  } else {
+    static_cast<cactus_member&>(m).requests().make_public();
+  }
 }
 
 void cactus_team::takes_up(runtime::fiber_member& m) noexcept {

@@ -36,6 +36,14 @@ class split_word : public cactus_split {
   /// Owner, before it offers tasks: forks stay public. True: a thief had requested them. A thief that finds all of
   /// the offer taken requests anew. edge cactus-4: seq_cst, before the look for sleepers.
   bool answer() noexcept { return word_.exchange(still_requested(), std::memory_order_seq_cst) == fiber_requested(); }
+  /// Owner, for workers that search and are awake: they request by themselves where they find nothing. The next forks
+  /// are public. relaxed: a worker on its way to sleep requests, and that is kept.
+  void make_public() noexcept {
+    fiber_task** now = word_.load(std::memory_order_relaxed);
+    while (now < still_requested() &&
+           !word_.compare_exchange_weak(now, still_requested(), std::memory_order_relaxed)) {
+    }
+  }
   /// Owner: takes the request away; places from this one on are private. edge cactus-4: as answer().
   void make_quiet(fiber_task** first_private) noexcept {
     static_cast<void>(word_.exchange(quiet_at(first_private), std::memory_order_seq_cst));

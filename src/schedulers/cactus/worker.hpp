@@ -76,13 +76,14 @@ class cactus_team final : public runtime::fiber_team {
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
   void begin_profile(cactus_member& m);
   /// One more task was taken back while a request was answered. True: forks stay public.
-  static bool goes_on_being_public(cactus_member& w) noexcept;
+  bool goes_on_being_public(cactus_member& w) noexcept;
   /// Nothing is offered for the request any more. While a worker sleeps, or is on its way, it is made anew.
   void make_quiet(cactus_member& w, fiber_task** first_private) noexcept;
   void request_if_others_look(cactus_member& w) noexcept;
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
                          std::uint16_t& root) noexcept override;
   void ask(runtime::fiber_member& victim) noexcept override;
+  void request_for_sleepers(runtime::fiber_member& w) noexcept override;
   runtime::fiber_offers offers_of(runtime::fiber_member const& victim) const noexcept override;
   void takes_up(runtime::fiber_member&) noexcept override;
   void gives_up(runtime::fiber_member&) noexcept override;
