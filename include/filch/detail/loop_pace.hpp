@@ -231,7 +231,7 @@ class loop_pace {
   // In turns. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
   static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_longest_cautious = 4;
-  static constexpr std::size_t k_most_stretches = 128;
+  static constexpr std::size_t k_most_stretches = 512;
   // While a worker waits, the clock is read after so many stretches, twice as many each time. Otherwise it would wait
   // for a whole block of slow iterations after cheap ones.
   static constexpr std::size_t k_first_unread = 4;
@@ -256,6 +256,10 @@ class loop_pace {
     if (!is_worth) quiet_until_ = unread_;
     return is_worth;
   }
+  /// Was the longest stretch short in earlier loops?
+  bool was_cheap() const noexcept {
+    return before_.is_known() && before_.of_more(longest_ * turn_) < k_short_stretch_ticks;
+  }
   void block_ran() noexcept {
     std::int64_t const now = loop_ticks();
     set(static_cast<std::uint64_t>(now - last_));
@@ -274,11 +278,12 @@ class loop_pace {
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
-      stretch_ = std::min(stretch_ * k_growth, longest_);
+      stretch_ = was_cheap() ? longest_ : std::min(stretch_ * k_growth, longest_);
       cost_ = measured_ = loop_cost::unknown();  // until the next block has run
       return;
     } else if (block < steady_ * k_short_block) {
-      if (stretches_ < k_most_stretches) stretches_ *= 2;
+      std::size_t const growth = block < steady_ * k_short_block / k_growth ? k_growth : 2;
+      stretches_ = std::min(stretches_ * growth, k_most_stretches);
     } else if (block > 2 * steady_ * k_short_block) {
       if (stretches_ > 1) stretches_ /= 2;
       if (steady_ > 1) steady_ /= 2;
