@@ -6,6 +6,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/bounded.hpp>
 #include <filch/detail/moving.hpp>
 #include <filch/detail/writing.hpp>
 
@@ -118,6 +119,17 @@ Out rotate_copy(Iterator first, Iterator middle, Sentinel last, Out out) {
   detail::input<Out> const to{out, in.length};
   return to.at(detail::rotate_copy<Sched>(never, in, middle, to).out);
 }
+/// The same with the output [out, out_last), which bounds it. Returns the end of what was read, and of what was
+/// written.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel>
+std::ranges::in_out_result<Iterator, Out> rotate_copy(Iterator first, Iterator middle, Sentinel last, Out out,
+                                                      OutSentinel out_last) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::rotate_copy<Sched>(never, in, middle, to);
+  });
+}
 /// The same for ranges. The output bounds it. Returns the end of what was read, and of what was written.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>
@@ -128,13 +140,21 @@ rotate_copy(Range&& range, std::ranges::iterator_t<Range> middle, OutRange&& out
   auto const ends = detail::rotate_copy<Sched>(never, in, middle, to);
   return {in.at(ends.in), to.at(ends.out)};
 }
-/// Both with a stop token.
+/// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, std::random_access_iterator Out>
 bool rotate_copy(Token const& token, Iterator first, Iterator middle, Sentinel last, Out out) {
   return detail::until_stopped(token, [&](auto& stop) {
     auto const in = detail::input_of(first, last);
     static_cast<void>(detail::rotate_copy<Sched>(stop, in, middle, detail::input<Out>{out, in.length}));
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Out, sized_random_access_end<Out> OutSentinel>
+bool rotate_copy(Token const& token, Iterator first, Iterator middle, Sentinel last, Out out, OutSentinel out_last) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    static_cast<void>(
+        detail::rotate_copy<Sched>(stop, detail::input_of(first, last), middle, detail::input_of(out, out_last)));
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -213,6 +233,15 @@ Out move(Iterator first, Sentinel last, Out out) {
   detail::input<Out> const to{out, in.length};
   return to.at(detail::move_elements<Sched>(never, in, to).out);
 }
+/// The same with the output [out, out_last). The shorter one bounds it. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel>
+std::ranges::in_out_result<Iterator, Out> move(Iterator first, Sentinel last, Out out, OutSentinel out_last) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::move_elements<Sched>(never, in, to);
+  });
+}
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>> move(
@@ -243,6 +272,17 @@ Out reverse_copy(Iterator first, Sentinel last, Out out) {
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::reverse_copy<Sched>(never, in, to).out);
+}
+/// The same with the output [out, out_last). It bounds the copy: the last elements are copied. Returns the end of the
+/// input, and of the output.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel>
+std::ranges::in_out_result<Iterator, Out> reverse_copy(Iterator first, Sentinel last, Out out, OutSentinel out_last) {
+  detail::never_stopped never;
+  auto const ends = detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::reverse_copy<Sched>(never, in, to);
+  });
+  return {detail::input_of(first, last).end(), ends.out};
 }
 /// The same for ranges. The output bounds it: the last elements are copied. Returns the end of the input, and of the
 /// output.
@@ -276,6 +316,16 @@ Out swap_ranges(Iterator first, Sentinel last, Out out) {
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::swap_ranges<Sched>(never, in, to).out);
+}
+/// The same with [out, out_last). The shorter one bounds it. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel>
+std::ranges::in_in_result<Iterator, Out> swap_ranges(Iterator first, Sentinel last, Out out, OutSentinel out_last) {
+  detail::never_stopped never;
+  auto const ends = detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::swap_ranges<Sched>(never, in, to);
+  });
+  return {ends.in, ends.out};
 }
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>

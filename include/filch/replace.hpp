@@ -5,6 +5,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/bounded.hpp>
 #include <filch/detail/filtering_in_place.hpp>
 #include <filch/detail/finding.hpp>
 #include <filch/detail/replacing.hpp>
@@ -64,12 +65,14 @@ filter_ends unique_copy(Stop& stop, input<Iterator> const& in, input<Out> const&
   return {ends.end, ends.count};
 }
 
-/// The result of a filter with a stop token: both ends for ranges, that of the output for iterators.
+/// The result of a filter with a stop token: both ends, or that of the output if it has no bound.
 template <class First, class Second, class... Rest, class Iterator, class Out>
 auto ends_of_copy(input<Iterator> const& in, input<Out> const& out, filter_ends const& ends) {
   if constexpr (begins_with_range<First, Second, Rest...>) {
     return std::ranges::in_out_result<std::ranges::borrowed_iterator_t<First>,
                                       std::ranges::borrowed_iterator_t<Second>>{in.at(ends.in), out.at(ends.out)};
+  } else if constexpr (is_bounded_next<Rest...>) {
+    return std::ranges::in_out_result<Iterator, Out>{in.at(ends.in), out.at(ends.out)};
   } else {
     return out.at(ends.out);
   }
@@ -145,11 +148,23 @@ bool replace(Token const& token, Args&&... args) {
 /// the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out, class Pred, class Value, class Proj = std::identity>
+  requires detail::no_end_of<Pred, Out>
 Out replace_copy_if(Iterator first, Sentinel last, Out out, Pred pred, Value const& new_value, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::replace_copy_if<Sched>(never, in, to, pred, new_value, proj).out);
+}
+/// The same with the output [out, out_last). The shorter one bounds it. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Pred, class Value, class Proj = std::identity>
+std::ranges::in_out_result<Iterator, Out> replace_copy_if(Iterator first, Sentinel last, Out out,
+                                                          OutSentinel out_last, Pred pred, Value const& new_value,
+                                                          Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::replace_copy_if<Sched>(never, in, to, pred, new_value, proj);
+  });
 }
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
@@ -178,12 +193,24 @@ bool replace_copy_if(Token const& token, Args&&... args) {
 /// end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out, class Value, class Value2, class Proj = std::identity>
+  requires detail::no_end_of<Value, Out>
 Out replace_copy(Iterator first, Sentinel last, Out out, Value const& old_value, Value2 const& new_value,
                  Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::replace_copy<Sched>(never, in, to, old_value, new_value, proj).out);
+}
+/// The same with the output [out, out_last). The shorter one bounds it. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Value, class Value2, class Proj = std::identity>
+std::ranges::in_out_result<Iterator, Out> replace_copy(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                       Value const& old_value, Value2 const& new_value,
+                                                       Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::replace_copy<Sched>(never, in, to, old_value, new_value, proj);
+  });
 }
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
@@ -241,11 +268,22 @@ auto remove(Token const& token, Args&&... args) {
 /// As `copy_if`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out, class Pred, class Proj = std::identity>
+  requires detail::no_end_of<Pred, Out>
 Out remove_copy_if(Iterator first, Sentinel last, Out out, Pred pred, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::remove_copy_if<Sched>(never, in, to, pred, proj).out);
+}
+/// The same with the output [out, out_last). It ends before an element for which that has no room. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Pred, class Proj = std::identity>
+std::ranges::in_out_result<Iterator, Out> remove_copy_if(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                         Pred pred, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::remove_copy_if<Sched>(never, in, to, pred, proj);
+  });
 }
 /// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
@@ -274,11 +312,22 @@ auto remove_copy_if(Token const& token, Args&&... args) {
 /// `copy_if`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out, class Value, class Proj = std::identity>
+  requires detail::no_end_of<Value, Out>
 Out remove_copy(Iterator first, Sentinel last, Out out, Value const& value, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::remove_copy<Sched>(never, in, to, value, proj).out);
+}
+/// The same with the output [out, out_last). It ends before an element for which that has no room. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Value, class Proj = std::identity>
+std::ranges::in_out_result<Iterator, Out> remove_copy(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                      Value const& value, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::remove_copy<Sched>(never, in, to, value, proj);
+  });
 }
 /// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
@@ -307,11 +356,22 @@ auto remove_copy(Token const& token, Args&&... args) {
 /// `copy_if`; equal is called for neighbours, so elements are read twice. It must be an equivalence.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out, class Equal = std::ranges::equal_to, class Proj = std::identity>
+  requires detail::no_end_of<Equal, Out>
 Out unique_copy(Iterator first, Sentinel last, Out out, Equal equal = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   detail::input<Out> const to{out, in.length};
   return to.at(detail::unique_copy<Sched>(never, in, to, equal, proj).out);
+}
+/// The same with the output [out, out_last). It ends before an element for which that has no room. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel, class Equal = std::ranges::equal_to, class Proj = std::identity>
+std::ranges::in_out_result<Iterator, Out> unique_copy(Iterator first, Sentinel last, Out out, OutSentinel out_last,
+                                                      Equal equal = {}, Proj proj = {}) {
+  detail::never_stopped never;
+  return detail::to_bounded(first, last, out, out_last, [&](auto const& in, auto const& to) {
+    return detail::unique_copy<Sched>(never, in, to, equal, proj);
+  });
 }
 /// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,

@@ -24,6 +24,20 @@ Out set_union(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, 
   return detail::set_operate_to<detail::union_rule, Sched>(never, detail::input_of(first, last),
                                                            detail::input_of(first2, last2), out, comp);
 }
+/// The same with the output [out, out_last). Ends before an element for which that has no room. Returns where it
+/// ended in each.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          class Proj2 = std::identity>
+std::ranges::set_union_result<Iterator, Iterator2, Out> set_union(Iterator first, Sentinel last, Iterator2 first2,
+                                                                  Sentinel2 last2, Out out, OutSentinel out_last,
+                                                                  Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::set_operate_bounded<detail::union_rule, Sched>(never, detail::input_of(first, last),
+                                                                detail::input_of(first2, last2),
+                                                                detail::input_of(out, out_last), comp, proj, proj2);
+}
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
@@ -36,15 +50,31 @@ detail::ends_of_sets<Range, Range2, OutRange> set_union(Range&& range, Range2&& 
                                                                static_cast<Range2&&>(range2),
                                                                static_cast<OutRange&&>(out), comp, proj, proj2);
 }
-/// Both with a stop token.
+/// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
+  requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_union(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2,
                              Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_to<detail::union_rule, Sched>(stop, detail::input_of(first, last),
                                                              detail::input_of(first2, last2), out, comp);
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_union(Token const& token, Iterator first,
+                                                                                 Sentinel last, Iterator2 first2,
+                                                                                 Sentinel2 last2, Out out,
+                                                                                 OutSentinel out_last, Comp comp = {},
+                                                                                 Proj proj = {}, Proj2 proj2 = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_bounded<detail::union_rule, Sched>(stop, detail::input_of(first, last),
+                                                                  detail::input_of(first2, last2),
+                                                                  detail::input_of(out, out_last), comp, proj, proj2);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -71,6 +101,21 @@ Out set_intersection(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 
   return detail::set_operate_to<detail::intersection_rule, Sched>(never, detail::input_of(first, last),
                                                                   detail::input_of(first2, last2), out, comp);
 }
+/// The same with the output [out, out_last). Ends before an element for which that has no room. Returns where it
+/// ended in each.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          class Proj2 = std::identity>
+std::ranges::set_union_result<Iterator, Iterator2, Out> set_intersection(Iterator first, Sentinel last,
+                                                                         Iterator2 first2, Sentinel2 last2, Out out,
+                                                                         OutSentinel out_last, Comp comp = {},
+                                                                         Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::set_operate_bounded<detail::intersection_rule, Sched>(
+      never, detail::input_of(first, last), detail::input_of(first2, last2), detail::input_of(out, out_last), comp,
+      proj, proj2);
+}
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
@@ -83,15 +128,29 @@ detail::ends_of_sets<Range, Range2, OutRange> set_intersection(Range&& range, Ra
       never, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
       proj2);
 }
-/// Both with a stop token.
+/// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
+  requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_intersection(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                     Sentinel2 last2, Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_to<detail::intersection_rule, Sched>(stop, detail::input_of(first, last),
                                                                     detail::input_of(first2, last2), out, comp);
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_intersection(
+    Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
+    OutSentinel out_last, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_bounded<detail::intersection_rule, Sched>(
+        stop, detail::input_of(first, last), detail::input_of(first2, last2), detail::input_of(out, out_last), comp,
+        proj, proj2);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -118,6 +177,21 @@ Out set_difference(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 la
   return detail::set_operate_to<detail::difference_rule, Sched>(never, detail::input_of(first, last),
                                                                 detail::input_of(first2, last2), out, comp);
 }
+/// The same with the output [out, out_last). Ends before an element for which that has no room. Returns where it
+/// ended in each.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          class Proj2 = std::identity>
+std::ranges::set_union_result<Iterator, Iterator2, Out> set_difference(Iterator first, Sentinel last,
+                                                                       Iterator2 first2, Sentinel2 last2, Out out,
+                                                                       OutSentinel out_last, Comp comp = {},
+                                                                       Proj proj = {}, Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::set_operate_bounded<detail::difference_rule, Sched>(
+      never, detail::input_of(first, last), detail::input_of(first2, last2), detail::input_of(out, out_last), comp,
+      proj, proj2);
+}
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
@@ -130,15 +204,29 @@ detail::ends_of_sets<Range, Range2, OutRange> set_difference(Range&& range, Rang
                                                                     static_cast<Range2&&>(range2),
                                                                     static_cast<OutRange&&>(out), comp, proj, proj2);
 }
-/// Both with a stop token.
+/// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
+  requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_difference(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                   Sentinel2 last2, Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_to<detail::difference_rule, Sched>(stop, detail::input_of(first, last),
                                                                   detail::input_of(first2, last2), out, comp);
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_difference(
+    Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
+    OutSentinel out_last, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_bounded<detail::difference_rule, Sched>(
+        stop, detail::input_of(first, last), detail::input_of(first2, last2), detail::input_of(out, out_last), comp,
+        proj, proj2);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
@@ -166,6 +254,22 @@ Out set_symmetric_difference(Iterator first, Sentinel last, Iterator2 first2, Se
   return detail::set_operate_to<detail::symmetric_difference_rule, Sched>(never, detail::input_of(first, last),
                                                                           detail::input_of(first2, last2), out, comp);
 }
+/// The same with the output [out, out_last). Ends before an element for which that has no room. Returns where it
+/// ended in each.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          class Proj2 = std::identity>
+std::ranges::set_union_result<Iterator, Iterator2, Out> set_symmetric_difference(Iterator first, Sentinel last,
+                                                                                 Iterator2 first2, Sentinel2 last2,
+                                                                                 Out out, OutSentinel out_last,
+                                                                                 Comp comp = {}, Proj proj = {},
+                                                                                 Proj2 proj2 = {}) {
+  detail::never_stopped never;
+  return detail::set_operate_bounded<detail::symmetric_difference_rule, Sched>(
+      never, detail::input_of(first, last), detail::input_of(first2, last2), detail::input_of(out, out_last), comp,
+      proj, proj2);
+}
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
@@ -179,15 +283,29 @@ detail::ends_of_sets<Range, Range2, OutRange> set_symmetric_difference(Range&& r
       never, static_cast<Range&&>(range), static_cast<Range2&&>(range2), static_cast<OutRange&&>(out), comp, proj,
       proj2);
 }
-/// Both with a stop token.
+/// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
           std::random_access_iterator Out, class Comp = std::ranges::less>
+  requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_symmetric_difference(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                             Sentinel2 last2, Out out, Comp comp = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     return detail::set_operate_to<detail::symmetric_difference_rule, Sched>(
         stop, detail::input_of(first, last), detail::input_of(first2, last2), out, comp);
+  });
+}
+template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
+          sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
+          class Proj = std::identity, class Proj2 = std::identity>
+std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_symmetric_difference(
+    Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
+    OutSentinel out_last, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
+  return detail::until_stopped(token, [&](auto& stop) {
+    return detail::set_operate_bounded<detail::symmetric_difference_rule, Sched>(
+        stop, detail::input_of(first, last), detail::input_of(first2, last2), detail::input_of(out, out_last), comp,
+        proj, proj2);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,

@@ -126,6 +126,17 @@ Out uninitialized_copy(Iterator first, Sentinel last, Out out) {
   return detail::iterator_after(out,
                                 detail::uninitialized_copy<Sched>(never, in, detail::input<Out>{out, in.length}));
 }
+/// The same with the memory [out, out_last). The shorter one bounds it. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel>
+std::ranges::in_out_result<Iterator, Out> uninitialized_copy(Iterator first, Sentinel last, Out out,
+                                                             OutSentinel out_last) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  auto const to = detail::input_of(out, out_last);
+  std::size_t const n = detail::uninitialized_copy<Sched>(never, in, to);
+  return {in.at(n), to.at(n)};
+}
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>
@@ -167,6 +178,17 @@ Out uninitialized_move(Iterator first, Sentinel last, Out out) {
   auto const in = detail::input_of(first, last);
   return detail::iterator_after(out,
                                 detail::uninitialized_move<Sched>(never, in, detail::input<Out>{out, in.length}));
+}
+/// The same with the memory [out, out_last). The shorter one bounds it. Returns both ends.
+template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
+          sized_random_access_end<Out> OutSentinel>
+std::ranges::in_out_result<Iterator, Out> uninitialized_move(Iterator first, Sentinel last, Out out,
+                                                             OutSentinel out_last) {
+  detail::never_stopped never;
+  auto const in = detail::input_of(first, last);
+  auto const to = detail::input_of(out, out_last);
+  std::size_t const n = detail::uninitialized_move<Sched>(never, in, to);
+  return {in.at(n), to.at(n)};
 }
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>

@@ -17,6 +17,11 @@ template <class Iterator, class Sentinel, class... Rest>
 inline constexpr bool is_end_next<Iterator, Sentinel, Rest...> =
     sized_random_access_end<std::remove_cvref_t<Sentinel>, Iterator>;
 
+/// Are the first arguments an iterator and its end?
+template <class... Args> inline constexpr bool is_bounded_next = false;
+template <class First, class... Rest>
+inline constexpr bool is_bounded_next<First, Rest...> = is_end_next<std::decay_t<First>, Rest...>;
+
 /// Are the first arguments of a form a range, and not an iterator and its end? (An array may be both.)
 template <class First, class... Rest>
 inline constexpr bool begins_with_range =

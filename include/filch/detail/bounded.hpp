@@ -21,4 +21,14 @@ std::ranges::in_out_result<std::ranges::borrowed_iterator_t<In>, std::ranges::bo
   return {std::move(ends.in), std::move(ends.out)};
 }
 
+/// Calls algorithm(in, to), which returns the numbers of elements that it read and wrote. Returns both ends.
+template <class Iterator, class Sentinel, class Out, class OutSentinel, class Algorithm>
+std::ranges::in_out_result<Iterator, Out> to_bounded(Iterator const& first, Sentinel const& last, Out const& out,
+                                                     OutSentinel const& out_last, Algorithm const& algorithm) {
+  auto const in = detail::input_of(first, last);
+  auto const to = detail::input_of(out, out_last);
+  auto const ends = algorithm(in, to);
+  return {in.at(ends.in), to.at(ends.out)};
+}
+
 }  // namespace filch::inline FILCH_ABI::detail

@@ -323,6 +323,17 @@ FILCH_INLINE Out set_operate_to(Stop& stop, input<Iterator> const& in, input<Ite
   return to.at(detail::set_operate<Rule, Sched>(stop, in, in2, to, comp, same, same).count);
 }
 
+/// Where an operation ended in each input, and in the output.
+template <class Rule, class Sched, class Stop, class Iterator, class Iterator2, class Out, class Comp, class Proj,
+          class Proj2>
+std::ranges::set_union_result<Iterator, Iterator2, Out> set_operate_bounded(Stop& stop, input<Iterator> const& in,
+                                                                            input<Iterator2> const& in2,
+                                                                            input<Out> const& to, Comp& comp,
+                                                                            Proj& proj, Proj2& proj2) {
+  set_place const at = detail::set_operate<Rule, Sched>(stop, in, in2, to, comp, proj, proj2);
+  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+}
+
 template <class Range, class Range2, class OutRange>
 using ends_of_sets =
     std::ranges::set_union_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
@@ -332,11 +343,9 @@ template <class Rule, class Sched, class Stop, class Range, class Range2, class 
           class Proj2>
 ends_of_sets<Range, Range2, OutRange> set_operate_ranges(Stop& stop, Range&& range, Range2&& range2, OutRange&& out,
                                                          Comp& comp, Proj& proj, Proj2& proj2) {
-  auto const in = detail::input_of(range);
-  auto const in2 = detail::input_of(range2);
-  auto const to = detail::input_of(out);
-  set_place const at = detail::set_operate<Rule, Sched>(stop, in, in2, to, comp, proj, proj2);
-  return {in.at(at.i), in2.at(at.j), to.at(at.count)};
+  auto const ends = detail::set_operate_bounded<Rule, Sched>(stop, detail::input_of(range), detail::input_of(range2),
+                                                             detail::input_of(out), comp, proj, proj2);
+  return {ends.in1, ends.in2, ends.out};
 }
 
 /// Is there an element that only the first input has?
