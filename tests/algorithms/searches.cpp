@@ -99,6 +99,56 @@ TYPED_TEST(searches, compare_memory) {
   EXPECT_TRUE(filch::equal<TypeParam>(v.begin(), v.begin() + 2, w.begin()));
 }
 
+/// All positions of a hit, and none, in memory that begins at any place of a vector and ends right behind it.
+template <class S, class Number, class Wanted> void expect_found(Number other, Number same, Wanted const& wanted) {
+  for (std::size_t const n : {1u, 15u, 16u, 17u, 63u, 64u, 65u, 150u}) {
+    for (std::size_t from = 0; from != 3; ++from) {
+      std::vector<Number> v(n + from, other);
+      v.shrink_to_fit();
+      auto const first = v.begin() + static_cast<std::ptrdiff_t>(from);
+      EXPECT_EQ(filch::find<S>(first, v.end(), wanted), std::find(first, v.end(), wanted));
+      for (auto hit = first; hit != v.end(); ++hit) {
+        *hit = same;
+        auto const expected = std::find(first, v.end(), wanted);
+        ASSERT_EQ(filch::find<S>(first, v.end(), wanted) - first, expected - first) << n;
+        Number const part[] = {same, other};
+        ASSERT_EQ(filch::search<S>(first, v.end(), part, part + 2), std::search(first, v.end(), part, part + 2)) << n;
+        ASSERT_EQ(filch::find_end<S>(first, v.end(), part, part + 2), std::find_end(first, v.end(), part, part + 2))
+            << n;
+        *hit = other;
+      }
+    }
+  }
+}
+
+TYPED_TEST(searches, find_numbers_in_memory) {
+  using S = TypeParam;
+  typename S::pool pool({.workers = 2});
+  pool.run([] {
+    expect_found<S, char>('a', 'b', 'b');
+    expect_found<S, signed char>(-1, 127, static_cast<signed char>(127));
+    expect_found<S, unsigned char>(0, 255, static_cast<unsigned char>(255));
+    expect_found<S, char16_t>(u'a', u'\xffff', u'\xffff');
+    expect_found<S, short>(0, -1, static_cast<short>(-1));
+    expect_found<S, int>(0, std::numeric_limits<int>::min(), std::numeric_limits<int>::min());
+    expect_found<S, unsigned>(1, 4'294'967'295u, 4'294'967'295u);
+    expect_found<S, long long>(1, -1, -1LL);
+    expect_found<S, float>(1.5f, -0.0f, 0.0f);
+    expect_found<S, double>(0.1, 1e300, 1e300);
+    expect_found<S, bool>(false, true, true);
+    // Numbers of two types are converted as == converts them.
+    expect_found<S, long long>(1, -1, -1);
+    expect_found<S, unsigned char>(255, 1, 257);
+    expect_found<S, float>(0.5f, 0.1f, 0.1);
+    expect_found<S, double>(0.5, 3, 3);
+    expect_found<S, unsigned>(1, 2, 2LL);
+    // No number is equal to one that is none.
+    double const none = std::numeric_limits<double>::quiet_NaN();
+    expect_found<S, double>(none, none, none);
+    expect_found<S, double>(1, none, none);
+  });
+}
+
 TYPED_TEST(searches, end_within_a_stretch_after_a_hit) {
   constexpr std::size_t k_length = 1'000'000;
   std::vector<char> v(k_length);

@@ -62,6 +62,15 @@ template <class Value> struct equal_to {
 };
 template <class Value> equal_to(Value const&) -> equal_to<Value>;
 template <class Value> inline constexpr bool is_arithmetic_function<equal_to<Value>> = std::is_arithmetic_v<Value>;
+template <class Reference, class Value, class Proj, vector_number Number>
+  requires(is_identity<Proj> && std::is_arithmetic_v<Value> &&
+           std::is_same_v<std::common_type_t<Value, Number>, Number>)
+struct compared_number<projected<Reference, equal_to<Value>, Proj>, Number> {
+  static constexpr bool is_there = true;
+  static Number of(projected<Reference, equal_to<Value>, Proj> const& fn) noexcept {
+    return static_cast<Number>(fn.pred.f.value);
+  }
+};
 
 /// The opposite of a predicate.
 template <class Pred> struct negated {

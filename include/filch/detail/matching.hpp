@@ -31,6 +31,11 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
   static constexpr std::size_t k_turn =
       points_to_numbers<Iterator> && points_to_numbers<Iterator2> && is_arithmetic_function<Test> ? k_arithmetic_turn
                                                                                                   : 1;
+  /// Does it look for numbers in memory?
+  static constexpr bool k_seeks_number = points_to_values<Iterator> && points_to_numbers<Iterator2> &&
+                                         vector_number<std::iter_value_t<Iterator>> &&
+                                         std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>> &&
+                                         is_equality<Test, std::iter_value_t<Iterator>>;
   Iterator first;
   Iterator2 first2;
   std::size_t length2;
@@ -81,6 +86,15 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
     [[maybe_unused]] std::conditional_t<k_is_number, std::iter_value_t<Iterator2>, nothing> wanted{};
     if constexpr (k_is_number) wanted = *of;
     Iterator at = i;
+    std::size_t const all = n;
+    if constexpr (k_seeks_number) {
+      number_blocks const blocks(wanted);
+      std::size_t const skipped =
+          Step > 0 ? blocks.skip_up(std::to_address(i), n) : blocks.skip_down(std::to_address(i) + 1, n);
+      if (skipped == n) return n;  // the next place may not be one
+      at = i + Step * static_cast<std::iter_difference_t<Iterator>>(skipped);
+      n -= skipped;
+    }
     auto const matches = [&] {
       if constexpr (k_is_number) {
         return static_cast<bool>(test(*at, static_cast<std::iter_reference_t<Iterator2>>(wanted)));
@@ -97,14 +111,14 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
       if (matches()) return places();
       at += Step;
       if (matches()) return places();
-      if (left == 1 && n % 4 == 0) return n;  // the next place may not be one
+      if (left == 1 && n % 4 == 0) return all;  // the next place may not be one
       at += Step;
     }
     for (std::size_t left = n % 4; left != 0; --left) {
       if (matches()) return places();
       if (left != 1) at += Step;
     }
-    return n;
+    return all;
   }
 };
 

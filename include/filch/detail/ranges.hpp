@@ -4,6 +4,7 @@
 
 #include <filch/detail/body.hpp>
 #include <filch/detail/lengths.hpp>
+#include <filch/detail/number_blocks.hpp>
 #include <filch/detail/standard.hpp>
 
 #include <algorithm>
@@ -175,6 +176,22 @@ template <class Reference, class Reference2, class Pred, class Proj, class Proj2
 inline constexpr bool is_difference<projected_pair<Reference, Reference2, Pred, Proj, Proj2>, Value> =
     is_difference<Pred, Value> && is_identity<Proj> && is_identity<Proj2>;
 
+/// Is Fn true where two numbers of one type are equal, and compares them as they are?
+template <class Fn, class Value> inline constexpr bool is_equality = false;
+template <class Fn, class Value> inline constexpr bool is_equality<Fn const, Value> = is_equality<Fn, Value>;
+template <class Value> inline constexpr bool is_equality<std::ranges::equal_to, Value> = true;
+template <class Value> inline constexpr bool is_equality<std::equal_to<>, Value> = true;
+template <class Value> inline constexpr bool is_equality<std::equal_to<Value>, Value> = true;
+template <class Reference, class Reference2, class Pred, class Proj, class Proj2, class Value>
+inline constexpr bool is_equality<projected_pair<Reference, Reference2, Pred, Proj, Proj2>, Value> =
+    is_equality<Pred, Value> && is_identity<Proj> && is_identity<Proj2>;
+
+/// The number with which Fn compares Numbers: `of(fn)`, if it is there.
+template <class Fn, class Number> struct compared_number {
+  static constexpr bool is_there = false;
+};
+template <class Fn, class Number> struct compared_number<Fn const, Number> : compared_number<Fn, Number> {};
+
 /// Does Iterator point to objects of its value type in memory? (A volatile one is none.)
 template <class Iterator>
 inline constexpr bool points_to_values =
@@ -192,6 +209,10 @@ using projected_pair_of =
 template <class Iterator, class Fn> struct elements {
   using value = std::invoke_result_t<Fn&, std::iter_reference_t<Iterator>>;
   static constexpr bool is_arithmetic = points_to_numbers<Iterator> && is_arithmetic_function<Fn>;
+  using number = compared_number<Fn, std::iter_value_t<Iterator>>;
+  /// Does it look for a number in memory?
+  static constexpr bool seeks_number = points_to_values<Iterator> && number::is_there;
+  static constexpr std::size_t k_turn = seeks_number ? k_arithmetic_turn : 1;
   Iterator begin;
   [[no_unique_address]] body_of<Fn, std::iter_reference_t<Iterator>> f;
 
@@ -209,6 +230,10 @@ template <class Iterator, class Fn> struct elements {
   }
   /// The first position of [first, last) whose value pred takes; else last.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
+    if constexpr (seeks_number) {
+      number_blocks const blocks(number::of(f.f));
+      first += blocks.skip_up(std::to_address(begin) + first, last - first);
+    }
     Iterator const begun = detail::iterator_after(begin, first);
     Iterator i = begun;
     // Four at a time, as the standard library does: a jump out of a loop keeps compilers from unrolling it.
