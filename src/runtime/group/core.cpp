@@ -8,12 +8,14 @@
 #include "os/linux/futex.hpp"
 #include "runtime/account.hpp"
 #include "runtime/exceptions_in_flight.hpp"
+#include "runtime/forced_steals.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/group/checks.hpp"
 #include "runtime/group/state.hpp"
 #include "runtime/nesting.hpp"
 #include "runtime/pools.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -28,6 +30,17 @@ namespace {
 
 // A waiter spins for about as long as a wake-up would take, then sleeps.
 constexpr unsigned k_looks_before_sleep = 200;
+
+/// Sleeps, while a stand-in works. With forced steals a fiber that has one of the last tasks may wait for this
+/// worker: it has given way, and gives way again soon.
+void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen) noexcept {
+  blocked_workers const meanwhile;
+  if constexpr (runtime::k_steals_are_forced) {
+    os::futex_wait_for(word, seen, std::chrono::milliseconds(1));
+  } else {
+    os::futex_wait(word, seen);
+  }
+}
 
 void append(std::vector<std::exception_ptr>& failures, std::exception_ptr e) noexcept {
   try {
@@ -185,8 +198,8 @@ void group_core::wait() noexcept {
       return;
     } else if (!has_its_threads()) {
       runtime::child_can_t_go_on();
-    } else if (runtime::gives_way()) {
-      // With forced steals a fiber that has one of the last tasks may wait for this worker.
+    } else if (looks < k_looks_before_sleep && runtime::gives_way()) {
+      ++looks;
     } else if (++looks < k_looks_before_sleep) {
       runtime::pause_for_look(looks, false);
     } else {
@@ -199,10 +212,7 @@ void group_core::wait() noexcept {
 void group_core::sleep_until_something() noexcept {
   std::uint32_t const seen = state_->waiters.announce();
   // edge group-3: the last look, after the announcement.
-  if (!has_tasks() && !is_over()) {
-    blocked_workers const meanwhile;
-    os::futex_wait(state_->waiters.futex(), seen);
-  }
+  if (!has_tasks() && !is_over()) sleep_on(state_->waiters.futex(), seen);
   state_->waiters.retract();
 }
 
@@ -210,12 +220,14 @@ void wait_for(future_word& word) noexcept {
   for (unsigned looks = 0; looks < k_looks_before_sleep && !word.is_over(); ++looks) {
     runtime::pause_for_look(looks, false);
   }
-  while (!word.is_over()) {
+  for (unsigned times = 0; !word.is_over();) {
     if (word.made_in() != process_generation()) runtime::child_can_t_go_on();
-    if (runtime::gives_way()) continue;
-    if (!word.begin_sleep()) continue;
-    blocked_workers const meanwhile;
-    os::futex_wait(word.futex(), future_word::k_awaited);
+    if (times < k_looks_before_sleep && runtime::gives_way()) {
+      ++times;
+      continue;
+    }
+    times = 0;
+    if (word.begin_sleep()) sleep_on(word.futex(), future_word::k_awaited);
   }
 }
 
