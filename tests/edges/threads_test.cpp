@@ -30,6 +30,7 @@ TEST(locked_memory, is_not_filled_by_pools) {
 }
 
 TEST(locked_memory, that_was_filled_under_pools_is_given_back) {
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "forced steals use very many stacks";
   ending const e = run("pools-before-memory-is-locked");
   if (e.out == "not allowed\n") GTEST_SKIP() << "mlockall";
   expect_quiet_end(e, 0, "ended\n");

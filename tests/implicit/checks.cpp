@@ -94,6 +94,7 @@ TEST(a_broken_worker, is_named) {
 }
 
 TEST(a_pause, doubles_each_time_that_there_is_nothing_to_offer_after_it) {
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "where steals are forced, thieves come at any pace";
   on_worker([](d::implicit_member& w) {
     constexpr auto k_first = d::interrupt_pause::k_first;
     auto const is_over = [&w] { return filch::runtime::time_stamp() >= w.pause.until(); };
@@ -158,6 +159,7 @@ void expect_that_a_long_walk_is_put_off_until_it_is_paid(d::implicit_member& w) 
 
 TEST(a_long_walk, is_paid_for_before_it_begins) {
   if (is_thread_sanitized) GTEST_SKIP() << "no interrupts, so nothing is put off";
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "where steals are forced, thieves come at any pace";
   S::pool pool({.workers = 2});
   // The other worker requests nothing meanwhile.
   gate begun;
