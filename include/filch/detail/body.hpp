@@ -25,11 +25,6 @@ template <class Fn, class... Args> struct body_of {
   template <class... Actual> FILCH_INLINE decltype(auto) operator()(Actual&&... args) const {
     static_assert(std::is_invocable_v<decltype((f)), Actual...>,
                   "filch: the function takes other arguments than this algorithm passes: the types of Actual");
-#if defined(FILCH_INLINE_EACH)
-    if constexpr (std::is_class_v<std::remove_reference_t<Fn>>) {
-      FILCH_INLINE_EACH return f(static_cast<Actual&&>(args)...);
-    }
-#endif
     return detail::call_with(f, static_cast<Actual&&>(args)...);
   }
 };

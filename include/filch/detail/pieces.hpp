@@ -138,18 +138,6 @@ FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_o
   }
 }
 
-/// The same for a stretch of `length` positions. Most have 64. A loop of a known length has no rest and is unrolled:
-/// the empty statement keeps the compiler from making one loop of both.
-template <class Piece> FILCH_INLINE bool run_stretch_of(std::size_t length, Piece& piece, position_of<Piece> first) {
-#if defined(FILCH_INLINE_EACH)
-  if (length == 64) {
-    asm("");
-    return detail::run_stretch(piece, first, first + 64);
-  }
-#endif
-  return detail::run_stretch(piece, first, first + length);
-}
-
 template <class Piece> consteval bool ends_all_pieces() {
   if constexpr (requires { Piece::k_ends_all; }) {
     return Piece::k_ends_all;
@@ -175,7 +163,7 @@ template <class Sched> inline constexpr bool splits_all_pieces = requires { Sche
 /// the first position that has not run; `last` if the piece has ended. A function of its own without joins, so that
 /// the compiler has all registers for the piece. `end` is null if the loop has not been split.
 ///
-/// The function of the user is called at one place, or GCC may not inline it. The stretches of a block have one
+/// The function of the user is called at one place, or compilers may not inline it. The stretches of a block have one
 /// length, so compilers prepare their loop once for each block.
 template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
@@ -208,7 +196,7 @@ template <class Sched, class Piece, class Stop>
     do {
       is_over = (end != nullptr && end->is_before(first)) || stop.is_requested();
       if (is_over) break;
-      if (!detail::run_stretch_of(stretch, runner, first)) {
+      if (!detail::run_stretch(runner, first, first + stretch)) {
         if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? position_of<Piece>{0} : first);
         is_over = true;
         break;

@@ -41,11 +41,7 @@ inline constexpr bool k_checks_races = false;
 #else
 #define FILCH_UNROLL _Pragma("GCC unroll 4")
 #endif
-// Before a call that is inlined although other calls of the function are, too. Clang can say so; GCC can't.
-#if defined(__clang__) && __clang_major__ >= 15
-#define FILCH_INLINE_EACH [[clang::always_inline]]
-#endif
-// Before a loop that no compiler turns into vectors, as FILCH_UNROLL.
+// The same before a loop that no compiler turns into vectors.
 #if defined(__clang__)
 #define FILCH_UNROLL_FILTER _Pragma("clang loop unroll_count(4)")
 #else
