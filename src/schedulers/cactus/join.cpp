@@ -131,7 +131,9 @@ void cactus_team::request_for_sleepers(runtime::fiber_member& m) noexcept {
   if (sleepers().anybody() || (m.stack && sleepers().sleeps_for_root(m.stack->root))) {
     ask(m);
   } else {
-    static_cast<cactus_member&>(m).requests().make_public();
+    auto& w = static_cast<cactus_member&>(m);
+    w.taken_back_in_a_row = 0;
+    w.requests().make_public();
   }
 }
 
