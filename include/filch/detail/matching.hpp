@@ -32,9 +32,8 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
       points_to_numbers<Iterator> && points_to_numbers<Iterator2> && is_arithmetic_function<Test> ? k_arithmetic_turn
                                                                                                   : 1;
   /// Does it look for numbers in memory?
-  static constexpr bool k_seeks_number = points_to_values<Iterator> && points_to_numbers<Iterator2> &&
+  static constexpr bool k_seeks_number = point_to_same_numbers<Iterator, Iterator2> &&
                                          vector_number<std::iter_value_t<Iterator>> &&
-                                         std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>> &&
                                          is_equality<Test, std::iter_value_t<Iterator>>;
   Iterator first;
   Iterator2 first2;

@@ -165,18 +165,7 @@ template <> inline constexpr bool is_identity<std::identity> = true;
 template <class Reference, class Pred, class Proj>
 inline constexpr bool is_identity<projected<Reference, Pred, Proj>> = is_identity<Pred> && is_identity<Proj>;
 
-/// Is Fn true where two Values are not equal?
-template <class Pred> struct negated;
-template <class Fn, class Value> inline constexpr bool is_difference = false;
-template <class Fn, class Value> inline constexpr bool is_difference<Fn const, Value> = is_difference<Fn, Value>;
-template <class Value> inline constexpr bool is_difference<negated<std::ranges::equal_to>, Value> = true;
-template <class Value> inline constexpr bool is_difference<negated<std::equal_to<>>, Value> = true;
-template <class Value> inline constexpr bool is_difference<negated<std::equal_to<Value>>, Value> = true;
-template <class Reference, class Reference2, class Pred, class Proj, class Proj2, class Value>
-inline constexpr bool is_difference<projected_pair<Reference, Reference2, Pred, Proj, Proj2>, Value> =
-    is_difference<Pred, Value> && is_identity<Proj> && is_identity<Proj2>;
-
-/// Is Fn true where two numbers of one type are equal, and compares them as they are?
+/// Is Fn true where two Values are equal?
 template <class Fn, class Value> inline constexpr bool is_equality = false;
 template <class Fn, class Value> inline constexpr bool is_equality<Fn const, Value> = is_equality<Fn, Value>;
 template <class Value> inline constexpr bool is_equality<std::ranges::equal_to, Value> = true;
@@ -185,6 +174,16 @@ template <class Value> inline constexpr bool is_equality<std::equal_to<Value>, V
 template <class Reference, class Reference2, class Pred, class Proj, class Proj2, class Value>
 inline constexpr bool is_equality<projected_pair<Reference, Reference2, Pred, Proj, Proj2>, Value> =
     is_equality<Pred, Value> && is_identity<Proj> && is_identity<Proj2>;
+
+/// Is it true where they are not?
+template <class Pred> struct negated;
+template <class Fn, class Value> inline constexpr bool is_difference = false;
+template <class Fn, class Value> inline constexpr bool is_difference<Fn const, Value> = is_difference<Fn, Value>;
+template <class Pred, class Value>
+inline constexpr bool is_difference<negated<Pred>, Value> = is_equality<Pred, Value>;
+template <class Reference, class Reference2, class Pred, class Proj, class Proj2, class Value>
+inline constexpr bool is_difference<projected_pair<Reference, Reference2, Pred, Proj, Proj2>, Value> =
+    is_difference<Pred, Value> && is_identity<Proj> && is_identity<Proj2>;
 
 /// The number with which Fn compares Numbers: `of(fn)`, if it is there.
 template <class Fn, class Number> struct compared_number {
@@ -198,6 +197,12 @@ inline constexpr bool points_to_values =
     std::contiguous_iterator<Iterator> &&
     std::is_same_v<std::remove_const_t<std::remove_reference_t<std::iter_reference_t<Iterator>>>,
                    std::iter_value_t<Iterator>>;
+
+/// Do both point to numbers of one type?
+template <class Iterator, class Iterator2>
+inline constexpr bool point_to_same_numbers =
+    points_to_values<Iterator> && points_to_values<Iterator2> && std::is_arithmetic_v<std::iter_value_t<Iterator>> &&
+    std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>>;
 
 template <class Iterator, class Pred, class Proj>
 using projected_of = projected<std::iter_reference_t<Iterator>, Pred, Proj>;
@@ -261,10 +266,8 @@ template <class Iterator, class Iterator2, class Fn> struct element_pairs {
   static constexpr bool is_arithmetic =
       points_to_numbers<Iterator> && points_to_numbers<Iterator2> && is_arithmetic_function<Fn>;
   /// Does it compare numbers of one type in memory?
-  static constexpr bool compares_memory = points_to_values<Iterator> && points_to_values<Iterator2> &&
-                                          std::is_arithmetic_v<std::iter_value_t<Iterator>> &&
-                                          std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>> &&
-                                          is_difference<Fn, std::iter_value_t<Iterator>>;
+  static constexpr bool compares_memory =
+      point_to_same_numbers<Iterator, Iterator2> && is_difference<Fn, std::iter_value_t<Iterator>>;
   static constexpr std::size_t k_turn = compares_memory ? k_arithmetic_turn : 1;
   Iterator begin;
   Iterator2 begin2;
