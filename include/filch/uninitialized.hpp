@@ -7,6 +7,7 @@
 
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/arguments.hpp>
+#include <filch/detail/bounded.hpp>
 #include <filch/detail/converting.hpp>
 #include <filch/detail/pieces.hpp>
 #include <filch/detail/standard.hpp>
@@ -131,11 +132,8 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           sized_random_access_end<Out> OutSentinel>
 std::ranges::in_out_result<Iterator, Out> uninitialized_copy(Iterator first, Sentinel last, Out out,
                                                              OutSentinel out_last) {
-  detail::never_stopped never;
-  auto const in = detail::input_of(first, last);
-  auto const to = detail::input_of(out, out_last);
-  std::size_t const n = detail::uninitialized_copy<Sched>(never, in, to);
-  return {in.at(n), to.at(n)};
+  return detail::with_bounds(detail::input_of(first, last), detail::input_of(out, out_last),
+                             [](auto const&... ends) { filch::uninitialized_copy<Sched>(ends...); });
 }
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>
@@ -184,11 +182,8 @@ template <scheduler Sched = default_scheduler, class Iterator, sized_random_acce
           sized_random_access_end<Out> OutSentinel>
 std::ranges::in_out_result<Iterator, Out> uninitialized_move(Iterator first, Sentinel last, Out out,
                                                              OutSentinel out_last) {
-  detail::never_stopped never;
-  auto const in = detail::input_of(first, last);
-  auto const to = detail::input_of(out, out_last);
-  std::size_t const n = detail::uninitialized_move<Sched>(never, in, to);
-  return {in.at(n), to.at(n)};
+  return detail::with_bounds(detail::input_of(first, last), detail::input_of(out, out_last),
+                             [](auto const&... ends) { filch::uninitialized_move<Sched>(ends...); });
 }
 /// The same for ranges. The shorter one bounds it.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange>
