@@ -222,10 +222,7 @@ void wait_for(future_word& word) noexcept {
   }
   for (unsigned times = 0; !word.is_over();) {
     if (word.made_in() != process_generation()) runtime::child_can_t_go_on();
-    if (times < k_looks_before_sleep && runtime::gives_way()) {
-      ++times;
-      continue;
-    }
+    if (times++ < k_looks_before_sleep && runtime::gives_way()) continue;
     times = 0;
     if (word.begin_sleep()) sleep_on(word.futex(), future_word::k_awaited);
   }
