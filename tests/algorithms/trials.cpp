@@ -157,6 +157,24 @@ TEST(history, doubts_the_cost_of_iterations_that_are_not_short) {
   EXPECT_FALSE(of_short_ones.cost().is_at_least(1'100, 10));
 }
 
+TEST(pace, grows_at_once_where_the_longest_stretch_was_short_before) {
+  constexpr std::size_t k_many = 64'000;
+  auto const second_stretch = [](filch::detail::loop_history const& history) {
+    filch::detail::loop_pace pace(history, 1, {});
+    EXPECT_EQ(pace.stretch(), 1u);
+    pace.ran(1);
+    return pace.stretch();
+  };
+  filch::detail::loop_history const unknown;
+  EXPECT_LE(second_stretch(unknown), 4u);
+  filch::detail::loop_history not_so_cheap;
+  not_so_cheap.ran(k_many, 10 * k_many, 0);
+  EXPECT_LE(second_stretch(not_so_cheap), 4u);
+  filch::detail::loop_history cheap;
+  cheap.ran(k_many, k_many / 10, 0);
+  EXPECT_TRUE(eventually([&] { return second_stretch(cheap) == 64; })) << "no block was short";
+}
+
 /// A scheduler whose worker always waits for work, as seen by the loop engine. It takes each upper half.
 struct always_stolen : filch::serial {
   static inline unsigned worker = 0;

@@ -3,11 +3,13 @@
 #include "schedulers/cactus/checks.hpp"
 
 #include "broken.hpp"
+#include "eventually.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace filch_test {
 namespace {
@@ -50,6 +52,47 @@ TEST(cactus_checks, find_nothing_in_a_requested_worker) {
   EXPECT_EQ(x.broken(), "");
   x.w.requests().answer();
   EXPECT_EQ(x.broken(), "");
+}
+
+TEST(cactus_requests, stay_where_an_owner_makes_its_forks_public) {
+  worker_with_tasks x;
+  x.w.requests().make_public();
+  EXPECT_EQ(x.w.requests().state(), split_state::still_requested);
+  x.w.requests().request();
+  x.w.requests().make_public();
+  EXPECT_EQ(x.w.requests().state(), split_state::requested);
+}
+
+TEST(cactus_requests, stay_where_a_task_that_was_public_is_taken_back) {
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "no task is taken back";
+  filch::cactus::pool pool({.workers = 1});
+  pool.run([] {
+    auto& w = static_cast<cactus_member&>(filch::runtime::this_member());
+    w.requests().request();
+    filch::join<filch::cactus>(
+        [&w] {
+          EXPECT_EQ(w.requests().state(), split_state::still_requested) << "the fork answers it";
+          w.requests().request();
+        },
+        [] {});
+    EXPECT_EQ(w.requests().state(), split_state::requested);
+  });
+}
+
+TEST(cactus_requests, begin_anew_with_each_call_beside_a_worker_that_searches) {
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "no task is taken back";
+  filch::cactus::pool pool({.workers = 2});
+  auto const number = [&](unsigned next) {
+    unsigned before = 0;
+    pool.run([&] {
+      before = std::exchange(static_cast<cactus_member&>(filch::runtime::this_member()).taken_back_in_a_row, next);
+    });
+    return before;
+  };
+  EXPECT_TRUE(eventually([&] {
+    number(5);
+    return number(5) == 0;
+  }));
 }
 
 TEST(cactus_checks, leave_tasks_private_for_which_the_open_range_has_no_numbers) {
