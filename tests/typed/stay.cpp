@@ -201,10 +201,14 @@ TYPED_TEST(stay, lets_a_run_of_another_pool_be_parallel) {
       filch::stay([&] {
         for (std::size_t i = 0; i < scaled(50); ++i) {
           inner.run([&] {
+            // Back in the outer pool, where this thread stays.
+            if (is_in_outer) {
+              EXPECT_EQ(outer.run([] { return forks_on<TypeParam>(this_thread(), 1); }), 8);
+            }
             auto const [a, b] = stolen_join<TypeParam>{}([] { return 1; }, [] { return 2; });
             EXPECT_EQ(a + b, 3);
             EXPECT_EQ(outer.run([] { return forks_on<filch::serial>(this_thread(), 1); }), 8);
-            // Back in the outer pool, where that thread stays. After the join this may be another one.
+            // After the join this may be another thread, which does not stay.
             if (is_in_outer && this_thread() == thread) {
               EXPECT_EQ(outer.run([] { return forks_on<TypeParam>(this_thread(), 1); }), 8);
             }
