@@ -29,7 +29,8 @@ namespace filch::inline FILCH_ABI {
 /// For loops a scheduler may have more, to be called while wanted() is true: `Sched::pays_to_wake(ticks)` is false if
 /// all workers that wait sleep, and a rest of so many ticks is too short to wake one. Then `Sched::ran_alone(ticks)`
 /// counts the loop: many of them in a row pay. detail/loop_pace.hpp has ticks, and other hints. At any time
-/// `Sched::works_alone()` is true if the pool of the calling worker has no other one.
+/// `Sched::works_alone()` is true if the pool of the calling worker has no other one, and
+/// `Sched::next_fork_is_public()` if thieves may take the next fork without a request.
 ///
 /// A scheduler that never moves code may have `Sched::lone_waits()`: a count that belongs to the calling thread's
 /// worker, null if it is none. While the count is not 0, joins that wait on this worker run no other task meanwhile.

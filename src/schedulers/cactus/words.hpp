@@ -54,12 +54,10 @@ class split_word : public cactus_split {
   }
   /// Owner, for checks: does each join below this place take its slow path? relaxed: its own store, or a request.
   bool is_quiet_at_or_above(fiber_task** first_private) const noexcept {
-    fiber_task** const now = word_.load(std::memory_order_relaxed);
-    return now == first_private || now >= still_requested();
+    return is_public() || word_.load(std::memory_order_relaxed) == first_private;
   }
 
  private:
-  static fiber_task** still_requested() noexcept { return fiber_requested() - 1; }
   /// With forced steals each fork takes its slow path.
   static fiber_task** quiet_at(fiber_task** place) noexcept {
     return runtime::k_each_fork_offers ? still_requested() : place;
