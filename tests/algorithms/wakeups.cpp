@@ -44,6 +44,34 @@ struct all_asleep : filch::serial {
   }
 };
 
+/// No worker waits, but thieves may take the next fork without a request, or not.
+struct public_forks : filch::serial {
+  static inline bool is_public = true;
+  static inline std::size_t joins = 0;
+  static bool wanted() noexcept { return false; }
+  static bool next_fork_is_public() noexcept { return is_public; }
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    ++joins;
+    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
+  }
+};
+
+TEST(public_forks, split_loops_of_long_iterations_before_the_first) {
+  constexpr std::int64_t k_long = 4 * static_cast<std::int64_t>(filch::detail::k_long_iteration_ticks);
+  auto const joins_of = [](std::int64_t ticks) {
+    public_forks::joins = 0;
+    filch::for_index<public_forks>(0, k_iterations, [ticks](int) { run_for(ticks); });
+    return public_forks::joins;
+  };
+  public_forks::is_public = false;
+  EXPECT_EQ(joins_of(k_long), 0u);
+  public_forks::is_public = true;
+  EXPECT_EQ(joins_of(k_long), static_cast<std::size_t>(k_iterations) - 1);
+  if (!k_iterations_are_short) return;
+  joins_of(k_ticks);
+  EXPECT_EQ(joins_of(k_ticks), 0u) << "a thief requests before these have run";
+}
+
 TEST(wakeups, are_asked_for_with_the_time_that_the_rest_takes) {
   if (!k_iterations_are_short) GTEST_SKIP();
   int ran = 0;
