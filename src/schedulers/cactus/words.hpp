@@ -54,7 +54,8 @@ class split_word : public cactus_split {
   }
   /// Owner, for checks: does each join below this place take its slow path? relaxed: its own store, or a request.
   bool is_quiet_at_or_above(fiber_task** first_private) const noexcept {
-    return is_public() || word_.load(std::memory_order_relaxed) == first_private;
+    fiber_task** const now = word_.load(std::memory_order_relaxed);
+    return now == first_private || now >= still_requested();
   }
 
  private:
