@@ -33,6 +33,10 @@ inline std::int64_t loop_ticks() noexcept {
 #endif
 }
 
+/// After iterations of this many ticks the next one may take as long as any: the loop is shared before it, also if a
+/// worker must be woken for it.
+inline constexpr std::uint64_t k_long_iteration_ticks = 12'000;
+
 /// The measured cost of iterations: `ticks` for `iterations` of them.
 struct loop_cost {
   std::uint64_t ticks;
@@ -46,6 +50,8 @@ struct loop_cost {
   static constexpr loop_cost dear() noexcept { return {0, 0}; }     // any number of iterations is worth a steal
   static constexpr loop_cost unknown() noexcept { return {0, 1}; }  // not measured yet: no number is
   bool is_known() const noexcept { return ticks != 0 || iterations != 1; }
+  /// Are the iterations known not to be long?
+  bool is_known_and_short() const noexcept { return is_known() && of_more(1) < k_long_iteration_ticks; }
   /// For iterations that are not short: the next ones may take some times as long.
   loop_cost with_doubt() const noexcept { return of(k_doubt * ticks, iterations); }
   /// With a bound on the ticks, so that no product overflows.
@@ -76,10 +82,6 @@ concept paces_wakeups = requires(std::uint64_t ticks) {
 /// Iterations of this many ticks or more are not short: the next ones may take longer. A shorter stretch may grow.
 inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
-/// After iterations of this many ticks the next one may take as long as any: the loop is shared before it, also if a
-/// worker must be woken for it.
-inline constexpr std::uint64_t k_long_iteration_ticks = 12'000;
-
 /// The cost of an iteration in the last loops with one body, on any worker. A hint: it decides whether a loop is
 /// split before its first iteration. Written only if it is wrong by a quarter, or by a factor of two in a short loop,
 /// so that workers that run short loops can share the cache line.
@@ -107,8 +109,7 @@ class loop_history {
   }
   /// For how many ticks a loop of n iterations should run alone. Long iterations are shared at once.
   std::uint64_t ticks_alone(std::size_t n) noexcept {
-    loop_cost const each = measured();
-    return each.is_known() && each.of_more(1) < k_long_iteration_ticks ? trial_of(n).ticks_alone(n) : 0;
+    return measured().is_known_and_short() ? trial_of(n).ticks_alone(n) : 0;
   }
   /// Whether loops of n iterations are faster alone.
   loop_trial& trial_of(std::size_t n) noexcept { return trials_.of(n); }

@@ -80,14 +80,13 @@ template <class Piece> bool is_worth_steal_first(Piece const& piece, std::size_t
 /// Before the first position: does a worker wait for work? One that searches may be about to request, and would wait
 /// for a long first position. So a loop whose iterations are or may be long is also split where the next fork is
 /// public without a request.
-template <class Sched, class Piece> bool is_wanted_first(Piece const& piece) noexcept {
+template <class Sched, class Piece> bool is_wanted_first([[maybe_unused]] Piece const& piece) noexcept {
   if (Sched::wanted()) return true;
   if constexpr (requires { Sched::next_fork_is_public(); }) {
-    if (!Sched::next_fork_is_public()) return false;
-    loop_cost const cost = detail::history_for(piece).measured();
-    return !cost.is_known() || cost.of_more(1) >= k_long_iteration_ticks;
+    return Sched::next_fork_is_public() && !detail::history_for(piece).measured().is_known_and_short();
+  } else {
+    return false;
   }
-  return false;
 }
 
 enum class whole_loop { is_not_wanted, is_cheap, is_worth_no_wakeup, is_split };
@@ -97,11 +96,10 @@ enum class whole_loop { is_not_wanted, is_cheap, is_worth_no_wakeup, is_split };
 template <class Sched, class Piece> whole_loop look_at_whole(Piece const& piece, std::size_t all) noexcept {
   if (!looks_are_dear<Sched> && !detail::is_wanted_first<Sched>(piece)) return whole_loop::is_not_wanted;
   if (!detail::is_worth_steal_first(piece, all)) return whole_loop::is_cheap;
-  if (looks_are_dear<Sched> && !Sched::wanted()) return whole_loop::is_not_wanted;
+  if (looks_are_dear<Sched> && !detail::is_wanted_first<Sched>(piece)) return whole_loop::is_not_wanted;
   if constexpr (paces_wakeups<Sched>) {
     loop_cost const cost = detail::history_for(piece).measured();
-    bool const is_known_and_short = cost.is_known() && cost.of_more(1) < k_long_iteration_ticks;
-    if (is_known_and_short && !Sched::pays_to_wake(cost.of_more(all))) return whole_loop::is_worth_no_wakeup;
+    if (cost.is_known_and_short() && !Sched::pays_to_wake(cost.of_more(all))) return whole_loop::is_worth_no_wakeup;
   }
   return whole_loop::is_split;
 }
