@@ -82,7 +82,7 @@ TEST(engine_on_one_worker, runs_up_to_64_turns_together) {
 }
 
 /// Another worker waits for work, always.
-struct always_wanted : filch::serial {
+struct always_wanted : counts_joins {
   static inline std::size_t looks = 0;
   static bool wanted() noexcept {
     ++looks;
@@ -122,21 +122,12 @@ TEST(engine_on_one_worker, looks_after_each_stretch_of_a_rest_that_is_not_worth_
   EXPECT_EQ(piece.next, length);
 }
 
-/// Counts joins.
-struct counts_joins : always_wanted {
-  static inline std::size_t joins = 0;
-  template <class F, class G> static auto join(F&& f, G&& g) {
-    ++joins;
-    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
-  }
-};
-
 TEST(engine_on_one_worker, forgets_that_a_short_loop_was_slow_once) {
   if (is_sanitized || is_emulated || !is_optimised) GTEST_SKIP() << "each iteration is slow";
   bool is_slow = true;
   std::size_t ran = 0;
   auto const loop = [&] {
-    filch::for_index<counts_joins>(0, 4, [&](int) {
+    filch::for_index<always_wanted>(0, 4, [&](int) {
       if (is_slow) work_for(std::chrono::milliseconds(1));
       ++ran;
     });
@@ -144,11 +135,11 @@ TEST(engine_on_one_worker, forgets_that_a_short_loop_was_slow_once) {
   loop();
   is_slow = false;
   loop();
-  EXPECT_GT(counts_joins::joins, 0u) << "as dear as the one before";
+  EXPECT_GT(always_wanted::joins, 0u) << "as dear as the one before";
   EXPECT_TRUE(eventually([&] {
-    counts_joins::joins = 0;
+    always_wanted::joins = 0;
     loop();
-    return counts_joins::joins == 0;
+    return always_wanted::joins == 0;
   }));
   EXPECT_EQ(ran % 4, 0u);
 }

@@ -5,13 +5,24 @@
 #include "stealing.hpp"
 
 #include <filch/detail/pieces.hpp>
+#include <filch/serial.hpp>
 
 #include <array>
 #include <cstddef>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace filch_test {
+
+/// One worker, for tests of the engine: counts joins.
+struct counts_joins : filch::serial {
+  static inline std::size_t joins = 0;
+  template <class F, class G> static auto join(F&& f, G&& g) {
+    ++joins;
+    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
+  }
+};
 
 /// While it lives, every loop is split into pieces of one iteration.
 class single_pieces {

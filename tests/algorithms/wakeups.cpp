@@ -27,9 +27,8 @@ void run_for(std::int64_t ticks) {
 constexpr bool k_iterations_are_short = !is_sanitized && !is_emulated && is_optimised;
 
 /// Workers wait, and all of them sleep.
-struct all_asleep : filch::serial {
+struct all_asleep : counts_joins {
   static inline bool pays = false;
-  static inline std::size_t joins = 0;
   static inline std::uint64_t rest = 0;
   static inline std::uint64_t alone = 0;
   static bool wanted() noexcept { return true; }
@@ -38,22 +37,13 @@ struct all_asleep : filch::serial {
     return pays;
   }
   static void ran_alone(std::uint64_t ticks) noexcept { alone += ticks; }
-  template <class F, class G> static auto join(F&& f, G&& g) {
-    ++joins;
-    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
-  }
 };
 
 /// No worker waits, but thieves may take the next fork without a request, or not.
-struct public_forks : filch::serial {
+struct public_forks : counts_joins {
   static inline bool is_public = true;
-  static inline std::size_t joins = 0;
   static bool wanted() noexcept { return false; }
   static bool next_fork_is_public() noexcept { return is_public; }
-  template <class F, class G> static auto join(F&& f, G&& g) {
-    ++joins;
-    return filch::serial::join(std::forward<F>(f), std::forward<G>(g));
-  }
 };
 
 TEST(public_forks, split_loops_of_long_iterations_before_the_first) {
