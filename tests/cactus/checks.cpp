@@ -4,6 +4,7 @@
 
 #include "broken.hpp"
 #include "eventually.hpp"
+#include "stealing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,8 @@ TEST(cactus_requests, begin_anew_with_each_call_beside_a_worker_that_searches) {
     return before;
   };
   EXPECT_TRUE(eventually([&] {
+    // It steals, and then searches for a while before it sleeps.
+    pool.run([] { stolen_join<filch::cactus>{}([] {}, [] {}); });
     number(5);
     return number(5) == 0;
   }));
