@@ -68,9 +68,8 @@ struct cactus {
     return detail::cactus_split(w).is_requested() && w.kind == detail::k_cactus_tag;
   }
   /// For loops. See filch::scheduler.
-  static bool next_fork_is_public() noexcept {
-    auto& w = detail::fiber_self();
-    return detail::cactus_split(w).is_public() && w.kind == detail::k_cactus_tag;
+  static bool somebody_looks() noexcept {
+    return detail::fiber_self().kind == detail::k_cactus_tag && detail::fiber_somebody_looks();
   }
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }

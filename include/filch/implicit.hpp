@@ -89,6 +89,9 @@ struct implicit {
     return w.poll.load(std::memory_order_relaxed) == detail::k_requested && w.kind == detail::k_implicit_tag;
   }
   /// For loops. See filch::scheduler.
+  static bool somebody_looks() noexcept {
+    return detail::fiber_self().kind == detail::k_implicit_tag && detail::fiber_somebody_looks();
+  }
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }
   static bool works_alone() noexcept {

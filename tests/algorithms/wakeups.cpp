@@ -4,6 +4,7 @@
 #include "stealing.hpp"
 
 #include <filch/for_index.hpp>
+#include <filch/stay.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -39,23 +40,23 @@ struct all_asleep : counts_joins {
   static void ran_alone(std::uint64_t ticks) noexcept { alone += ticks; }
 };
 
-/// No worker waits, but thieves may take the next fork without a request, or not.
-struct public_forks : counts_joins {
-  static inline bool is_public = true;
+/// No worker has a request here, but one searches, or not.
+struct no_request : counts_joins {
+  static inline bool somebody = true;
   static bool wanted() noexcept { return false; }
-  static bool next_fork_is_public() noexcept { return is_public; }
+  static bool somebody_looks() noexcept { return somebody; }
 };
 
-TEST(public_forks, split_loops_of_long_iterations_before_the_first) {
+TEST(searching_workers, split_loops_of_long_iterations_before_the_first) {
   constexpr std::int64_t k_long = 4 * static_cast<std::int64_t>(filch::detail::k_long_iteration_ticks);
   auto const joins_of = [](std::int64_t ticks) {
-    public_forks::joins = 0;
-    filch::for_index<public_forks>(0, k_iterations, [ticks](int) { run_for(ticks); });
-    return public_forks::joins;
+    no_request::joins = 0;
+    filch::for_index<no_request>(0, k_iterations, [ticks](int) { run_for(ticks); });
+    return no_request::joins;
   };
-  public_forks::is_public = false;
+  no_request::somebody = false;
   EXPECT_EQ(joins_of(k_long), 0u);
-  public_forks::is_public = true;
+  no_request::somebody = true;
   EXPECT_EQ(joins_of(k_long), static_cast<std::size_t>(k_iterations) - 1);
   if (!k_iterations_are_short) return;
   joins_of(k_ticks);
@@ -112,6 +113,35 @@ TEST(wakeups, are_not_saved_before_iterations_that_may_be_long) {
     loop();
     EXPECT_EQ(all_asleep::joins, 1u);
     EXPECT_EQ(all_asleep::rest, 0u);
+  }
+}
+
+template <class S>
+concept tells_of_searching_workers = requires { S::somebody_looks(); };
+
+template <class S> class loops_beside_searching_workers : public ::testing::Test {};
+TYPED_TEST_SUITE(loops_beside_searching_workers, algorithm_schedulers, scheduler_names);
+
+TYPED_TEST(loops_beside_searching_workers, are_told_of_them) {
+  using S = TypeParam;
+  if constexpr (tells_of_searching_workers<S>) {
+    EXPECT_FALSE(S::somebody_looks()) << "outside";
+    typename S::pool alone({.workers = 1});
+    EXPECT_FALSE(alone.run([] { return S::somebody_looks(); }));
+    typename S::pool pool({.workers = 2});
+    pool.run([] {
+      EXPECT_TRUE(eventually([] { return S::somebody_looks(); }));
+      gate has_looked;
+      stolen_join<S>{}(
+          [&] {
+            EXPECT_TRUE(eventually([] { return !S::somebody_looks(); }));
+            has_looked.open();
+          },
+          [&] { EXPECT_TRUE(has_looked.pass()); });
+      filch::stay([] { EXPECT_FALSE(S::somebody_looks()) << "forks run in order"; });
+    });
+  } else {
+    GTEST_SKIP() << "a worker that searches has requested";
   }
 }
 

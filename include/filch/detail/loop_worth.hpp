@@ -77,13 +77,12 @@ template <class Piece> bool is_worth_steal_first(Piece const& piece, std::size_t
   }
 }
 
-/// Before the first position: does a worker wait for work? One that searches may be about to request, and would wait
-/// for a long first position. So a loop whose iterations are or may be long is also split where the next fork is
-/// public without a request.
+/// Before the first position: does a worker wait for work? One that searches may have no request here yet, and would
+/// wait for a long first position. Loops whose iterations are or may be long are split then, too.
 template <class Sched, class Piece> bool is_wanted_first([[maybe_unused]] Piece const& piece) noexcept {
   if (Sched::wanted()) return true;
-  if constexpr (requires { Sched::next_fork_is_public(); }) {
-    return Sched::next_fork_is_public() && !detail::history_for(piece).measured().is_known_and_short();
+  if constexpr (requires { Sched::somebody_looks(); }) {
+    return !detail::history_for(piece).measured().is_known_and_short() && Sched::somebody_looks();
   } else {
     return false;
   }
