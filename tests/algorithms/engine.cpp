@@ -41,7 +41,7 @@ struct counting_piece {
   void run(std::size_t first, std::size_t last) {
     EXPECT_EQ(first, next);
     EXPECT_LT(first, last);
-    EXPECT_LE(last - first, 64u);
+    EXPECT_EQ(first / 64, (last - 1) / 64) << "vectors of arrays lie in one cache line each";
     next = last;
   }
   counting_piece split(std::size_t middle, std::size_t last) const {
@@ -69,7 +69,10 @@ TYPED_TEST(engine, splits_to_pieces_of_one_iteration_on_request) {
 struct turning_piece : counting_piece {
   static constexpr std::size_t k_turn = 16;
   static inline std::size_t longest = 0;
-  void run(std::size_t first, std::size_t last) { longest = std::max(longest, last - first); }
+  void run(std::size_t first, std::size_t last) {
+    EXPECT_EQ(first / (64 * k_turn), (last - 1) / (64 * k_turn));
+    longest = std::max(longest, last - first);
+  }
   turning_piece split(std::size_t, std::size_t) const { return {}; }
   void merge(turning_piece&) const {}
 };
@@ -77,8 +80,7 @@ struct turning_piece : counting_piece {
 TEST(engine_on_one_worker, runs_up_to_64_turns_together) {
   turning_piece piece;
   filch::detail::run_pieces<filch::serial>(0, 1'000'000, piece);
-  EXPECT_GT(turning_piece::longest, 64u);
-  EXPECT_LE(turning_piece::longest, 64 * 16u);
+  EXPECT_EQ(turning_piece::longest, 64 * 16u);
 }
 
 /// Another worker waits for work, always.

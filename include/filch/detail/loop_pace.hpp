@@ -163,6 +163,7 @@ struct loop_plan {
 /// whose iterations can't be dear.
 class loop_pace {
  public:
+  static constexpr std::size_t k_longest = 64;  // turns of a stretch
   loop_pace(loop_history const& history, std::size_t turn, loop_plan const& plan) noexcept
       : turn_(turn),
         ran_alone_(plan.wakes_nobody),
@@ -189,6 +190,7 @@ class loop_pace {
   /// Counts whole stretches that have run. At the end of a block, reads the clock and adapts the pace.
   void ran(std::size_t iterations) noexcept {
     ran_ += iterations >> std::countr_zero(stretch());
+    lead_ += iterations & (stretch() - 1);
     if (ran_ == stretches_) block_ran();
   }
 
@@ -230,7 +232,6 @@ class loop_pace {
  private:
   static constexpr std::size_t k_growth = 4;
   // In turns. A waiting worker gets its half after one stretch; a call of wanted() costs a nanosecond.
-  static constexpr std::size_t k_longest = 64;
   static constexpr std::size_t k_longest_cautious = 4;
   static constexpr std::size_t k_most_stretches = 512;
   // While a worker waits, the clock is read after so many stretches, twice as many each time. Otherwise it would wait
@@ -269,7 +270,8 @@ class loop_pace {
     quiet_until_ = 0;
   }
   void set(std::uint64_t block) noexcept {
-    std::size_t const iterations = stretch_ * ran_ * turn_;
+    std::size_t const iterations = stretch_ * ran_ * turn_ + lead_;
+    lead_ = 0;
     in_all_ += iterations;
     if (in_all_ >= cautious_) longest_ = k_longest;
     if (block > steady_ * k_slow_block) {
@@ -301,6 +303,7 @@ class loop_pace {
   std::size_t stretch_ = 1;    // in turns
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches run in this block
+  std::size_t lead_ = 0;         // iterations run before them
   std::size_t quiet_until_ = 0;  // in stretches of this block
   std::size_t unread_ = k_first_unread;
   std::size_t in_all_ = 0;    // iterations run before this block

@@ -11,6 +11,7 @@
 // of this loop where to end early.
 #pragma once
 
+#include <filch/detail/loop_block.hpp>
 #include <filch/detail/loop_end.hpp>
 #include <filch/detail/loop_pace.hpp>
 #include <filch/detail/loop_worth.hpp>
@@ -26,23 +27,6 @@
 #include <type_traits>
 
 namespace filch::inline FILCH_ABI::detail {
-
-template <class Piece> struct position_of_piece {
-  using type = std::size_t;
-};
-template <class Piece>
-  requires requires { typename Piece::position_type; }
-struct position_of_piece<Piece> {
-  using type = typename Piece::position_type;
-};
-/// The type of a loop's positions: Piece::position_type if there is one. It is unsigned, and no narrower than
-/// std::size_t.
-template <class Piece> using position_of = typename position_of_piece<Piece>::type;
-
-/// Is a copy of it as good, and has it room in registers?
-template <class Type>
-inline constexpr bool is_cheap_to_copy =
-    is_small_and_trivial<Type>(128, 16) && std::is_trivially_copy_constructible_v<Type>;
 
 template <class Piece>
 concept piece_with_runner =
@@ -127,35 +111,6 @@ FILCH_COLD inline void piece_ends(piece_observer const& observer, std::size_t fi
   if (observer.ends != nullptr) observer.ends(first, last);
 }
 
-/// Runs one stretch. False: the piece ends.
-template <class Piece>
-FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_of<Piece> last) {
-  if constexpr (std::is_void_v<decltype(piece.run(first, last))>) {
-    piece.run(first, last);
-    return true;
-  } else {
-    return piece.run(first, last);
-  }
-}
-
-template <class Piece> consteval bool ends_all_pieces() {
-  if constexpr (requires { Piece::k_ends_all; }) {
-    return Piece::k_ends_all;
-  } else {
-    return false;
-  }
-}
-
-template <class Piece> consteval std::size_t positions_of_turn() {
-  if constexpr (requires { Piece::k_turn; }) {
-    return Piece::k_turn;
-  } else if constexpr (requires { decltype(Piece::in)::k_turn; }) {
-    return decltype(Piece::in)::k_turn;
-  } else {
-    return 1;
-  }
-}
-
 /// Does the scheduler ask for pieces of one iteration? It checks programs for races.
 template <class Sched> inline constexpr bool splits_all_pieces = requires { Sched::k_is_checked; };
 
@@ -163,8 +118,7 @@ template <class Sched> inline constexpr bool splits_all_pieces = requires { Sche
 /// the first position that has not run; `last` if the piece has ended. A function of its own without joins, so that
 /// the compiler has all registers for the piece. `end` is null if the loop has not been split.
 ///
-/// The function of the user is called at one place, or compilers may not inline it. The stretches of a block have one
-/// length, so compilers prepare their loop once for each block.
+/// The stretches of a block have one length, so compilers prepare their loop once for each block.
 template <class Sched, class Piece, class Stop>
 [[gnu::noinline]] position_of<Piece> run_until_wanted(position_of<Piece> const begin, position_of<Piece> const last,
                                                       Piece& piece, Stop& stop, loop_end* const end,
@@ -183,36 +137,26 @@ template <class Sched, class Piece, class Stop>
   loop_pace pace(history, detail::positions_of_turn<Piece>(), plan);
   auto&& runner = detail::runner_of(piece, begin);
   position_of<Piece> first = begin;
-  bool is_over = false;
+  block_ended ended = block_ended::whole;
   do {
     position_of<Piece> const block = first;
     std::size_t const left = detail::in_word(last - first);
     std::size_t stretch = std::min(pace.stretch(), left);
     position_of<Piece> block_last = first + pace.block_of(left);
-    if constexpr (requires { runner.lead(); }) {
-      if (std::size_t const lead = runner.lead(); lead < stretch) block_last = first + (stretch = lead);
-    }
+    std::size_t const lead = detail::lead_of(runner, first, pace.stretch());
+    if (lead < stretch) block_last = first + (stretch = lead);
     bool const is_due = pace.is_time_to_look();
-    do {
-      is_over = (end != nullptr && end->is_before(first)) || stop.is_requested();
-      if (is_over) break;
-      if (!detail::run_stretch(runner, first, first + stretch)) {
-        if (end != nullptr) end->lower_to(detail::ends_all_pieces<Piece>() ? position_of<Piece>{0} : first);
-        is_over = true;
-        break;
-      }
-      first += stretch;
-    } while (first != block_last && !detail::is_wanted_by<Sched>(is_due));
-    if (is_over || first == last) break;
-    bool const is_wanted = first != block_last;
+    ended = detail::run_any_block<Sched, Piece>(first, block_last, stretch, runner, stop, end, is_due);
+    if (ended == block_ended::over || first == last) break;
     pace.ran(static_cast<std::size_t>(first - block));
     std::size_t const ran = detail::in_word(first - begin);
     std::size_t const rest = detail::in_word(last - first);
-    if (is_wanted || detail::is_wanted_at_end<Sched>(pace, piece, ran, rest)) {
+    if (ended == block_ended::wanted || detail::is_wanted_at_end<Sched>(pace, piece, ran, rest)) {
       if (rest > 1 && detail::is_worth_splitting<Sched>(pace, piece, ran, rest)) break;
     }
   } while (true);
   detail::keep_runner(piece, runner, first);
+  bool const is_over = ended == block_ended::over;
   if (first != begin) {
     auto const ticks = static_cast<std::uint64_t>(loop_ticks() - pace.began());
     history.ran(detail::in_word(first - begin), ticks, pace.slow_ticks());
