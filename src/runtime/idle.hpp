@@ -40,6 +40,9 @@ class idle {
     return looking != 0 && sleepers_.get() + callers_asleep_.get() >= looking;
   }
 
+  /// Does a worker search, awake or asleep, callers that sleep left out? A hint.
+  bool somebody_looks() const noexcept { return searchers_.get() > callers_asleep_.get(); }
+
   /// Is a worker announced, callers left out? Sequentially consistent: pairs with announce (edge idle-1).
   bool anybody() const noexcept { return sleepers_.get() != 0; }
   /// Is the caller of that call announced? edge idle-1, as anybody().

@@ -66,9 +66,11 @@ class team {
   /// Its workers take the tasks of s, of that root, while s is open.
   void attach(detail::task_source& s, std::uint16_t root) noexcept;
 
-  /// Does a worker search, awake or asleep? For a caller that has entered, the owner of a scope, and a loop of long
-  /// iterations: no request may have come.
-  bool somebody_looks() noexcept { return idle_.anybody() || idle_.looking() != 0; }
+  /// Does a worker search that may take tasks of this root, awake or asleep? A hint for loops of long iterations: no
+  /// request may have come.
+  bool somebody_looks_for(std::uint16_t root) const noexcept {
+    return idle_.somebody_looks() || idle_.sleeps_for_root(root);
+  }
   /// Worker `me`, in a loop that it could split: is one of those that search awake, or does a rest of so many ticks
   /// pay for a wake-up?
   bool pays_to_wake(unsigned me, std::uint64_t ticks) const noexcept {
@@ -163,6 +165,10 @@ class team {
 
   /// Does a worker sleep that may take tasks of this root? edge idle-1: in order after the offer.
   bool anybody_sleeps(std::uint16_t root) noexcept { return idle_.anybody() || idle_.sleeps_for_root(root); }
+
+  /// Does a worker search, awake or asleep? For a caller that has entered, and for the owner of a scope: no request
+  /// may have come.
+  bool somebody_looks() noexcept { return idle_.anybody() || idle_.looking() != 0; }
 
   /// After an offer of a task of this root: wakes a worker that sleeps; false: none does.
   bool task_is_public(unsigned worker, std::uint16_t root = k_any_root) noexcept;

@@ -64,6 +64,21 @@ TEST(cactus_requests, stay_where_an_owner_makes_its_forks_public) {
   EXPECT_EQ(x.w.requests().state(), split_state::requested);
 }
 
+TEST(cactus_requests, make_the_next_fork_public) {
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "each fork is public";
+  filch::cactus::pool pool({.workers = 1});
+  pool.run([] {
+    auto& w = static_cast<cactus_member&>(filch::runtime::this_member());
+    EXPECT_FALSE(filch::cactus::somebody_looks());
+    w.requests().make_public();
+    EXPECT_TRUE(filch::cactus::somebody_looks()) << "one that looks soon takes it";
+    w.requests().request();
+    EXPECT_TRUE(filch::cactus::somebody_looks());
+    w.requests().make_quiet(w.head);
+    EXPECT_FALSE(filch::cactus::somebody_looks());
+  });
+}
+
 TEST(cactus_requests, stay_where_a_task_that_was_public_is_taken_back) {
   if (FILCH_TEST_FORCED) GTEST_SKIP() << "no task is taken back";
   filch::cactus::pool pool({.workers = 1});

@@ -178,6 +178,24 @@ TEST(a_long_walk, is_paid_for_before_it_begins) {
   });
 }
 
+TEST(a_loop, is_split_before_its_first_iteration_beside_a_thief_that_may_not_request_yet) {
+  if (is_thread_sanitized) GTEST_SKIP() << "no interrupts, so nothing is put off";
+  if (FILCH_TEST_FORCED) GTEST_SKIP() << "where steals are forced, thieves come at any pace";
+  S::pool pool({.workers = 2});
+  pool.run([] {
+    EXPECT_TRUE(eventually([] { return S::somebody_looks(); }));
+    constexpr filch::runtime::cycles k_some_milliseconds = 1 << 24;
+    d::implicit_member& w = d::this_member();
+    w.put_off_until.set(filch::runtime::time_stamp() + k_some_milliseconds);
+    static_cast<void>(w.request().take_away());
+    gate second;
+    filch::for_index<S>(0, 2, [&](int i) {
+      if (i == 1) return second.open();
+      EXPECT_TRUE(second.pass()) << "it waits behind the first one";
+    });
+  });
+}
+
 TEST(a_broken_pause, is_named) {
   on_worker([](d::implicit_member& w) {
     auto const check = [&w] { return checks::of_worker(w); };

@@ -28,8 +28,12 @@ class cactus_split {
   }
   /// Owner. relaxed: a hint; what it leads to synchronises.
   bool is_requested() const noexcept { return word_.load(std::memory_order_relaxed) == fiber_requested(); }
+  /// Owner: is the next fork public, wherever its place is? relaxed, as is_requested().
+  bool is_public() const noexcept { return word_.load(std::memory_order_relaxed) >= still_requested(); }
 
  protected:
+  static fiber_task** still_requested() noexcept { return fiber_requested() - 1; }
+
   std::atomic<fiber_task**>& word_;
 };
 

@@ -59,7 +59,6 @@ class split_word : public cactus_split {
   }
 
  private:
-  static fiber_task** still_requested() noexcept { return fiber_requested() - 1; }
   /// With forced steals each fork takes its slow path.
   static fiber_task** quiet_at(fiber_task** place) noexcept {
     return runtime::k_each_fork_offers ? still_requested() : place;
