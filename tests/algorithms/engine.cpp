@@ -69,9 +69,10 @@ TYPED_TEST(engine, splits_to_pieces_of_one_iteration_on_request) {
 struct turning_piece : counting_piece {
   static constexpr std::size_t k_turn = 16;
   static inline std::size_t longest = 0;
+  static inline std::size_t crossing = 0;
   void run(std::size_t first, std::size_t last) {
-    EXPECT_EQ(first / (64 * k_turn), (last - 1) / (64 * k_turn));
     longest = std::max(longest, last - first);
+    crossing += first / (64 * k_turn) == (last - 1) / (64 * k_turn) ? 0 : 1;
   }
   turning_piece split(std::size_t, std::size_t) const { return {}; }
   void merge(turning_piece&) const {}
@@ -81,6 +82,29 @@ TEST(engine_on_one_worker, runs_up_to_64_turns_together) {
   turning_piece piece;
   filch::detail::run_pieces<filch::serial>(0, 1'000'000, piece);
   EXPECT_EQ(turning_piece::longest, 64 * 16u);
+  EXPECT_EQ(turning_piece::crossing, 0u) << "stretches begin at multiples of their length";
+}
+
+struct wide_piece : counting_piece {
+  using position_type = filch::detail::unsigned_wide_index;
+  std::size_t stretches = 0;
+  void run(position_type, position_type) { ++stretches; }
+  wide_piece split(position_type, position_type) const { return {}; }
+  void merge(wide_piece&) const {}
+};
+
+TEST(engine_on_one_worker, runs_long_stretches_at_positions_wider_than_a_word) {
+  constexpr std::size_t length = 64 * 1024;
+  constexpr auto begin = filch::detail::unsigned_wide_index{1} << 64;
+  auto const stretches_from = [](filch::detail::unsigned_wide_index first) {
+    wide_piece piece;
+    filch::detail::run_pieces<filch::serial>(first, first + length, piece);
+    return piece.stretches;
+  };
+  stretches_from(0);
+  auto const low = stretches_from(0);
+  EXPECT_LE(stretches_from(begin), 2 * low);
+  EXPECT_LT(low, length / 8);
 }
 
 /// Another worker waits for work, always.

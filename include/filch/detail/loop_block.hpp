@@ -5,10 +5,10 @@
 #include <filch/detail/loop_end.hpp>
 #include <filch/detail/loop_pace.hpp>
 #include <filch/detail/loop_worth.hpp>
+#include <filch/detail/result.hpp>
 #include <filch/detail/standard.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <type_traits>
 
@@ -89,7 +89,7 @@ FILCH_INLINE std::size_t lead_of(Runner const& runner, Position const first, std
   if constexpr (requires { runner.lead(); }) {
     return runner.lead();
   } else {
-    return usual - (detail::in_word(first) & (usual - 1));
+    return usual - (static_cast<std::size_t>(first) & (usual - 1));
   }
 }
 
@@ -120,21 +120,21 @@ FILCH_INLINE block_ended run_block(position_of<Piece>& first, position_of<Piece>
 template <class Piece>
 using usual_length = std::integral_constant<std::size_t, loop_pace::k_longest * positions_of_turn<Piece>()>;
 
-/// The same for stretches of the usual length in a loop that has not been split. A function of its own: the state of
-/// the loop's pace takes no registers here.
+/// The same for stretches of the usual length. A function of its own: the state of the loop's pace takes no registers
+/// here.
 template <class Sched, class Piece, class Runner, class Stop>
 FILCH_OUTLINE block_ended run_usual_block(position_of<Piece>& first, position_of<Piece> const last, Runner& runner,
-                                          Stop& stop, bool const is_due) {
+                                          Stop& stop, loop_end* const end, bool const is_due) {
   constexpr usual_length<Piece> usual;
   if constexpr (is_cheap_to_copy<Runner>) {
     Runner own(runner);
     position_of<Piece> at = first;
-    block_ended const ended = detail::run_block<Sched, Piece>(at, last, usual, own, stop, nullptr, is_due);
+    block_ended const ended = detail::run_block<Sched, Piece>(at, last, usual, own, stop, end, is_due);
     first = at;
     ::new (static_cast<void*>(std::addressof(runner))) Runner(own);
     return ended;
   } else {
-    return detail::run_block<Sched, Piece>(first, last, usual, runner, stop, nullptr, is_due);
+    return detail::run_block<Sched, Piece>(first, last, usual, runner, stop, end, is_due);
   }
 }
 
@@ -144,8 +144,8 @@ FILCH_INLINE block_ended run_any_block(position_of<Piece>& first, position_of<Pi
                                        std::size_t const stretch, Runner& runner, Stop& stop, loop_end* const end,
                                        bool const is_due) {
   if constexpr (k_knows_usual_length) {
-    if (stretch == usual_length<Piece>() && end == nullptr) {
-      return detail::run_usual_block<Sched, Piece>(first, last, runner, stop, is_due);
+    if (stretch == usual_length<Piece>()) {
+      return detail::run_usual_block<Sched, Piece>(first, last, runner, stop, end, is_due);
     }
   }
   return detail::run_block<Sched, Piece>(first, last, stretch, runner, stop, end, is_due);
