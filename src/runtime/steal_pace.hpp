@@ -21,28 +21,32 @@ constexpr unsigned workers_at_once(unsigned workers, std::size_t processors) noe
   return static_cast<unsigned>(std::clamp<std::size_t>(processors, 1, workers));
 }
 
+/// The cost of a steal for the victim: waits for cache lines and for the end of the task.
+struct steal_cost {
+  cycles least;
+  cycles for_search;  // for each cycle of the thief's search, which waits for cache lines, too
+  cycles most;        // another process may have had the thief's processor
+};
+
 /// Each worker has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
 /// task the thief leaves all workers alone for a multiple of the loss. So the loss is a fixed part of its time, and
 /// all thieves' losses together are a part of one worker's time.
 class alignas(64) steal_pace {
  public:
-  /// `cost_of_steal`: what a steal costs the victim at least. It waits for cache lines and for the end of the task.
-  steal_pace(cycles cost_of_steal, unsigned workers) noexcept
-      : cost_of_steal_(cost_of_steal),
-        part_(std::max(account::k_part, k_part_of_all * static_cast<cycles>(workers - 1))) {}
+  steal_pace(steal_cost const& cost, unsigned workers) noexcept
+      : cost_(cost), part_(std::max(account::k_part, k_part_of_all * static_cast<cycles>(workers - 1))) {}
   /// A clock that was set back, as of a restored virtual machine, makes no thief wait for longer.
   bool waits(cycles now) const noexcept { return now < waits_until_ && waits_until_ - now <= longest(); }
   /// A stolen task has run, and that took so long. The thief needed `search` to get it: where caches are far from
   /// each other both of them pay more. So they do for a divided task, of which they steal parts from each other.
   void task_ran(cycles now, cycles lasted, cycles search = 0, bool is_divided = false) noexcept {
-    cycles const dearest = k_dearest * cost_of_steal_;
-    cycles const cost = is_divided ? dearest : std::clamp(k_cost_of_search * search, cost_of_steal_, dearest);
+    cycles const cost = is_divided ? cost_.most : std::clamp(cost_.for_search * search, cost_.least, cost_.most);
     cycles const from = std::clamp(waits_until_, now - k_credit, now);
     waits_until_ = from + part_ * (cost - std::min(lasted, std::max(k_gain, cost)));
   }
 
  private:
-  cycles longest() const noexcept { return part_ * k_dearest * cost_of_steal_; }
+  cycles longest() const noexcept { return part_ * cost_.most; }
 
   // All thieves together cost at most this part of a worker's time.
   static constexpr cycles k_part_of_all = 4;
@@ -51,12 +55,8 @@ class alignas(64) steal_pace {
   // Without tiny tasks credit gathers for so long, half a millisecond: for some sixteen of them, fewer in a large
   // pool.
   static constexpr cycles k_credit = cycles{1} << 20;
-  // The victim meets as many cache lines of the thief, and the task's end is noticed late.
-  static constexpr cycles k_cost_of_search = 4;
-  // Another process may have had the processor meanwhile.
-  static constexpr cycles k_dearest = 4;
 
-  cycles cost_of_steal_;
+  steal_cost cost_;
   cycles part_;
   cycles waits_until_ = 0;
 };

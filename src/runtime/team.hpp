@@ -142,8 +142,8 @@ class team {
   /// from all workers. Returns how long it may sleep at most: then it has to request again.
   virtual std::chrono::nanoseconds insist(unsigned) noexcept { return k_until_woken; }
   static constexpr auto k_until_woken = std::chrono::nanoseconds::max();
-  /// See steal_pace. One to two microseconds.
-  virtual cycles cost_of_steal() const noexcept { return 4'000; }
+  /// See steal_pace. One to two microseconds, and more where caches are far from each other.
+  virtual steal_cost cost_of_steal() const noexcept { return {.least = 4'000, .for_search = 4, .most = 16'000}; }
   /// Does the scheduler itself limit the cost of tiny steals for their victims?
   virtual bool keeps_accounts() const noexcept { return false; }
   /// Worker `me` has no task. May one have run on its own stack since it came to its place?

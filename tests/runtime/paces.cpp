@@ -12,6 +12,7 @@ namespace {
 using filch::runtime::cycles;
 
 constexpr cycles k_cost = 1'000;
+constexpr filch::runtime::steal_cost k_steal{.least = k_cost, .for_search = 4, .most = 4 * k_cost};
 constexpr cycles k_now = cycles{1} << 40;
 constexpr cycles k_set_back = k_now - (cycles{1} << 39);
 
@@ -45,7 +46,7 @@ TEST(wake_pace, does_not_grow_after_the_clock_was_set_back) {
 }
 
 TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
-  filch::runtime::steal_pace pace(k_cost, 2);
+  filch::runtime::steal_pace pace(k_steal, 2);
   EXPECT_FALSE(pace.waits(k_now));
   // Credit is for some of them.
   for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
@@ -55,7 +56,7 @@ TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
 
 TEST(steal_pace, goes_by_what_the_search_took) {
   auto const waits_after = [](cycles lasted, cycles search) {
-    filch::runtime::steal_pace pace(k_cost, 2);
+    filch::runtime::steal_pace pace(k_steal, 2);
     for (int i = 0; i < 1'000; ++i) pace.task_ran(k_now, lasted, search);
     return pace.waits(k_now);
   };
@@ -68,7 +69,7 @@ TEST(steal_pace, goes_by_what_the_search_took) {
 TEST(steal_pace, does_not_wait_after_a_long_task_however_dear_its_steal) {
   constexpr cycles k_dear = 100'000;
   for (bool const is_divided : {false, true}) {
-    filch::runtime::steal_pace pace(k_dear, 256);
+    filch::runtime::steal_pace pace({.least = k_dear, .for_search = 4, .most = 4 * k_dear}, 256);
     for (int i = 0; i < 1'000; ++i) pace.task_ran(k_now, 100 * k_dear, k_dear, is_divided);
     EXPECT_FALSE(pace.waits(k_now)) << is_divided;
   }
@@ -76,7 +77,7 @@ TEST(steal_pace, does_not_wait_after_a_long_task_however_dear_its_steal) {
 
 TEST(steal_pace, counts_a_divided_task_as_dear) {
   auto const waits_for = [](bool is_divided, cycles time) {
-    filch::runtime::steal_pace pace(k_cost, 2);
+    filch::runtime::steal_pace pace(k_steal, 2);
     for (int i = 0; i < 1'000; ++i) pace.task_ran(k_now, 0);  // no credit is left
     pace.task_ran(k_now, 0, 0, is_divided);
     return pace.waits(k_now + time);
@@ -171,7 +172,7 @@ TEST(stolen_task, lasts_until_it_waits_on_its_stack) {
 }
 
 TEST(steal_pace, does_not_wait_for_a_clock_that_was_set_back) {
-  filch::runtime::steal_pace pace(k_cost, 2);
+  filch::runtime::steal_pace pace(k_steal, 2);
   for (int i = 0; i < 1'000 && !pace.waits(k_now); ++i) pace.task_ran(k_now, 0);
   ASSERT_TRUE(pace.waits(k_now));
   EXPECT_FALSE(pace.waits(k_set_back));
@@ -182,7 +183,7 @@ TEST(steal_pace, does_not_wait_for_a_clock_that_was_set_back) {
 
 /// The time that a thief leaves workers alone after the task of no length that used up its credit.
 cycles pause_of(unsigned workers) {
-  filch::runtime::steal_pace pace(k_cost, workers);
+  filch::runtime::steal_pace pace(k_steal, workers);
   while (!pace.waits(k_now)) pace.task_ran(k_now, 0);
   cycles least = 0;
   cycles most = 1'000'000;

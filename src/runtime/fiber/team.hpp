@@ -148,7 +148,10 @@ class fiber_team : public team {
   void run_in_order(void (*call)(void*), void* argument) override;
   bool steal_and_run(unsigned me) override;
   /// A stack is taken, begun and left for each. Thieves never pause if steals cost nothing.
-  cycles cost_of_steal() const noexcept override { return k_steals_at_any_pace ? 0 : 8'000; }
+  steal_cost cost_of_steal() const noexcept override {
+    if (k_steals_at_any_pace) return {};
+    return {.least = 6'000, .for_search = 8, .most = 32'000};
+  }
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;

@@ -177,7 +177,7 @@ bool channel_team::run_received(channel_member& w) noexcept {
   channel_task& t = *w.received.first++;
   share_rest(w);
   // The answer to an early request may be there before a pause, and would have to go back.
-  bool const may_pause = stolen(w.index).lasted() < cost_of_steal();
+  bool const may_pause = stolen(w.index).lasted() < cost_of_steal().least;
   if (own_.early_requests && !may_pause && w.received.is_empty() && w.detached.is_empty() && !w.is_requesting &&
       may_run_others(w)) {
     static_cast<void>(request_from_one(w, w.last_victim));

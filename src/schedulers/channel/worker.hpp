@@ -121,7 +121,9 @@ class channel_team final : public runtime::team {
   void ask_everybody(unsigned me) noexcept override;
   bool sees_work(unsigned me) const noexcept override;
   /// A request, a message, and the wait for its end.
-  runtime::cycles cost_of_steal() const noexcept override { return 6'000; }
+  runtime::steal_cost cost_of_steal() const noexcept override {
+    return {.least = 3'000, .for_search = 16, .most = 24'000};
+  }
   bool is_free_for_call(unsigned me) override;
   void run_call(unsigned me, std::uint16_t root, void (*call)(void*), void* argument) override;
   std::uint64_t forks_of(unsigned worker) const noexcept override;
