@@ -49,8 +49,7 @@ void for_index(Stop& stop, Index first, Index last, Fn& f) {
 ///
 /// Bounds are integers of up to 128 bits. The index has the type of `last`, as in `for (Last i = first; i < last;
 /// ++i)`: `for_index(0, v.size(), f)`. f gets an index of its own, which it may take by reference. Its result is
-/// dropped. A small f that is trivially copyable and
-/// callable as const is copied; any other f is called in place.
+/// dropped. A small f that is trivially copyable and callable as const is copied; any other f is called in place.
 ///
 /// If f throws, stretches and pieces that have not begun do not begin. After all that have begun have ended, the
 /// exception of the lowest index that threw leaves. Which other iterations ran is unspecified. An empty or reversed
