@@ -71,7 +71,7 @@ struct cactus {
   static bool somebody_looks() noexcept {
     auto& w = detail::fiber_self();
     // One that looks soon may take a public fork without a request.
-    return w.kind == detail::k_cactus_tag && (detail::cactus_split(w).is_public() || detail::fiber_somebody_looks());
+    return w.kind == detail::k_cactus_tag && detail::fiber_somebody_looks(detail::cactus_split(w).is_public());
   }
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }

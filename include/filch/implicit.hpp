@@ -90,7 +90,7 @@ struct implicit {
   }
   /// For loops. See filch::scheduler.
   static bool somebody_looks() noexcept {
-    return detail::fiber_self().kind == detail::k_implicit_tag && detail::fiber_somebody_looks();
+    return detail::fiber_self().kind == detail::k_implicit_tag && detail::fiber_somebody_looks(false);
   }
   static bool pays_to_wake(std::uint64_t ticks) noexcept { return detail::fiber_pays_to_wake(ticks); }
   static void ran_alone(std::uint64_t ticks) noexcept { detail::fiber_ran_alone(ticks); }

@@ -106,7 +106,7 @@ FILCH_INLINE fiber_worker& fiber_self() noexcept {
 FILCH_API unsigned fiber_worker_index(fiber_kind) noexcept;
 FILCH_API void fiber_poll_slow() noexcept;
 /// For loops, on a worker. See filch::scheduler.
-FILCH_API bool fiber_somebody_looks() noexcept;
+FILCH_API bool fiber_somebody_looks(bool is_next_fork_public) noexcept;
 FILCH_API bool fiber_pays_to_wake(std::uint64_t ticks) noexcept;
 FILCH_API void fiber_ran_alone(std::uint64_t ticks) noexcept;
 FILCH_API bool fiber_works_alone() noexcept;

@@ -189,9 +189,10 @@ void fiber_poll_slow() noexcept { runtime::serve_own_thieves(); }
 
 bool fiber_works_alone() noexcept { return runtime::this_member().team->workers() == 1; }
 
-bool fiber_somebody_looks() noexcept {
+bool fiber_somebody_looks(bool is_next_fork_public) noexcept {
   runtime::fiber_member const& w = runtime::this_member();
-  return w.team->somebody_looks_for(w.stack ? w.stack->root : runtime::k_any_root);
+  if (w.team->is_measured()) return false;
+  return is_next_fork_public || w.team->somebody_looks_for(w.stack ? w.stack->root : runtime::k_any_root);
 }
 
 bool fiber_pays_to_wake(std::uint64_t ticks) noexcept {
