@@ -68,18 +68,24 @@ inline constexpr bool k_knows_usual_length = true;
 inline constexpr bool k_knows_usual_length = false;
 #endif
 
+/// Calls run with a copy of the runner, which has room in registers, and takes the state back; with the runner itself
+/// if a copy is not as good.
+template <class Runner, class Run> FILCH_INLINE auto with_copy_of(Runner& runner, Run const& run) {
+  if constexpr (is_cheap_to_copy<Runner>) {
+    Runner own(runner);
+    auto const result = run(own);
+    ::new (static_cast<void*>(std::addressof(runner))) Runner(own);
+    return result;
+  } else {
+    return run(runner);
+  }
+}
+
 /// Runs one stretch, in a function that calls the user's function at one place, or compilers may not inline it. Where
 /// this function itself is inlined, `length` may be known.
 template <class Runner, class Position>
 bool run_stretch_apart(Runner& runner, Position const first, std::size_t const length) {
-  if constexpr (is_cheap_to_copy<Runner>) {
-    Runner own(runner);  // in registers
-    bool const goes_on = detail::run_stretch(own, first, first + length);
-    ::new (static_cast<void*>(std::addressof(runner))) Runner(own);
-    return goes_on;
-  } else {
-    return detail::run_stretch(runner, first, first + length);
-  }
+  return detail::with_copy_of(runner, [&](Runner& own) { return detail::run_stretch(own, first, first + length); });
 }
 
 /// The length of a stretch from `first` on after which stretches of length `usual` begin where rows of a grid do, or
@@ -125,17 +131,12 @@ using usual_length = std::integral_constant<std::size_t, loop_pace::k_longest * 
 template <class Sched, class Piece, class Runner, class Stop>
 FILCH_OUTLINE block_ended run_usual_block(position_of<Piece>& first, position_of<Piece> const last, Runner& runner,
                                           Stop& stop, loop_end* const end, bool const is_due) {
-  constexpr usual_length<Piece> usual;
-  if constexpr (is_cheap_to_copy<Runner>) {
-    Runner own(runner);
-    position_of<Piece> at = first;
-    block_ended const ended = detail::run_block<Sched, Piece>(at, last, usual, own, stop, end, is_due);
-    first = at;
-    ::new (static_cast<void*>(std::addressof(runner))) Runner(own);
-    return ended;
-  } else {
-    return detail::run_block<Sched, Piece>(first, last, usual, runner, stop, end, is_due);
-  }
+  position_of<Piece> at = first;
+  block_ended const ended = detail::with_copy_of(runner, [&](Runner& own) {
+    return detail::run_block<Sched, Piece>(at, last, usual_length<Piece>(), own, stop, end, is_due);
+  });
+  first = at;
+  return ended;
 }
 
 /// The same for stretches of any length.
