@@ -175,6 +175,28 @@ TEST(pace, grows_at_once_where_the_longest_stretch_was_short_before) {
   EXPECT_TRUE(eventually([&] { return second_stretch(cheap) == 64; })) << "no block was short";
 }
 
+TEST(pace, counts_the_iterations_before_the_first_whole_stretch) {
+  constexpr std::size_t k_each = 100'000;  // ticks of an iteration
+  constexpr std::size_t k_left = 100;
+  auto const run_for = [](std::size_t ticks) {
+    for (auto const end = filch::detail::loop_ticks() + static_cast<std::int64_t>(ticks);
+         filch::detail::loop_ticks() < end;) {
+    }
+  };
+  EXPECT_TRUE(eventually([&] {
+    filch::detail::loop_history const history;
+    filch::detail::loop_pace pace(history, 1, {});
+    pace.ran(1);
+    if (pace.stretch() != 4) return false;  // another program had the processor
+    run_for(3 * k_each);
+    pace.ran(3);
+    run_for(4 * k_each);
+    pace.ran(4);
+    EXPECT_TRUE(pace.takes(k_each * k_left / 2, k_left));
+    return !pace.takes(k_each * k_left * 3 / 2, k_left);
+  }));
+}
+
 /// A scheduler whose worker always waits for work, as seen by the loop engine. It takes each upper half.
 struct always_stolen : filch::serial {
   static inline unsigned worker = 0;

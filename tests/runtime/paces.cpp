@@ -1,5 +1,7 @@
-// How long a thief leaves workers alone, between looks and after tiny tasks, also after the clock was set back.
+// How long a thief leaves workers alone, between looks and after tiny tasks, also after the clock was set back; and
+// who searches.
 #include "runtime/account.hpp"
+#include "runtime/idle.hpp"
 #include "runtime/steal_pace.hpp"
 #include "runtime/stolen_task.hpp"
 #include "runtime/wake_pace.hpp"
@@ -43,6 +45,24 @@ TEST(wake_pace, does_not_grow_after_the_clock_was_set_back) {
   pace.ran_alone(k_set_back, k_short);
   EXPECT_TRUE(pace.pays(k_set_back, 0));
   EXPECT_FALSE(pace.pays(k_set_back + 16 * k_short, 0));
+}
+
+TEST(idle, tells_loops_of_searching_workers_but_of_no_caller_that_sleeps) {
+  constexpr unsigned k_caller = 1;
+  constexpr unsigned k_thread = 2;
+  filch::runtime::idle all(3);
+  EXPECT_FALSE(all.somebody_looks());
+  all.announce_for_root(k_caller);
+  EXPECT_FALSE(all.somebody_looks()) << "it takes tasks of its own call only";
+  EXPECT_TRUE(all.sleeps_for_root(k_caller));
+  all.looks(k_thread);
+  EXPECT_TRUE(all.somebody_looks());
+  all.announce(k_thread);
+  EXPECT_TRUE(all.somebody_looks()) << "asleep";
+  EXPECT_TRUE(all.retract(k_thread));
+  all.has_work(k_thread);
+  EXPECT_FALSE(all.somebody_looks());
+  EXPECT_TRUE(all.retract(k_caller));
 }
 
 TEST(steal_pace, waits_after_a_task_that_was_shorter_than_its_steal) {
