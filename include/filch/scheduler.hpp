@@ -30,7 +30,8 @@ namespace filch::inline FILCH_ABI {
 /// all workers that wait sleep, and a rest of so many ticks is too short to wake one. Then `Sched::ran_alone(ticks)`
 /// counts the loop: many of them in a row pay. detail/loop_pace.hpp has ticks, and other hints. At any time
 /// `Sched::works_alone()` is true if the pool of the calling worker has no other one, and
-/// `Sched::somebody_looks()` if another worker searches, awake or asleep, though it may have no request here.
+/// `Sched::somebody_looks()` if another worker, awake or asleep, would take the next fork, though it may have no
+/// request here.
 ///
 /// A scheduler that never moves code may have `Sched::lone_waits()`: a count that belongs to the calling thread's
 /// worker, null if it is none. While the count is not 0, joins that wait on this worker run no other task meanwhile.
