@@ -23,9 +23,8 @@ template <class Piece> loop_history& history_for([[maybe_unused]] Piece const& p
 /// Is a look due, and does a worker wait for work? Calls wanted() in any case, unless that is dear.
 template <class Sched> FILCH_INLINE bool is_wanted_by(bool is_due) noexcept {
   if constexpr (looks_are_dear<Sched>) return is_due && Sched::wanted();
-  if (Sched::wanted()) [[unlikely]]
-    return is_due;
-  return false;
+  bool const is_wanted = Sched::wanted();
+  return is_wanted && is_due;
 }
 
 template <class Piece>
