@@ -49,14 +49,17 @@ class hidden_workers {
  public:
   hidden_workers() noexcept {
     auto const all = all_hideables();
-    for (unsigned i = 0; i < all.size(); ++i) is_kept_[i] = all[i].hide(rooms_[i].bytes);
+    for (unsigned i = 0; i < all.size(); ++i) {
+      if (all[i].hide(rooms_[i].bytes)) hidden_ |= 1U << i;
+    }
   }
   hidden_workers(hidden_workers const&) = delete;
   hidden_workers& operator=(hidden_workers const&) = delete;
   ~hidden_workers() {
+    if (hidden_ == 0) return;
     auto const all = all_hideables();
     for (unsigned i = k_hideables_most; i-- > 0;) {
-      if (is_kept_[i]) all[i].show(rooms_[i].bytes);
+      if ((hidden_ >> i & 1) != 0) all[i].show(rooms_[i].bytes);
     }
   }
 
@@ -65,7 +68,7 @@ class hidden_workers {
     alignas(64) std::byte bytes[hideable::k_room];
   };
   std::array<room, k_hideables_most> rooms_;
-  std::array<bool, k_hideables_most> is_kept_{};
+  unsigned hidden_ = 0;  // a bit for each
 };
 
 /// While this lives, the calling code keeps its thread. It runs in place on a worker of a pool further out: if it

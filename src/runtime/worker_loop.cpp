@@ -67,7 +67,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   unsigned looks_until_counted = k_looks_until_counted;
   unsigned looks = 0;
   unsigned pauses_of_pace = 0;
-  bool yields = oversubscribed();
+  bool yields = false;
   bool was_woken = false;
   steal_pace& pace = paces_[me];
   clock::time_point since{};
@@ -76,7 +76,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
     if (!alive()) child_can_t_go_on();
     cycles const begin = time_stamp();
     if (pace.waits(begin) && is_free_for_call(me)) {
-      if (++pauses_of_pace % k_pauses_between_counts == 0) yields = oversubscribed();
+      if (pauses_of_pace++ % k_pauses_between_counts == 0) yields = oversubscribed();
       pause_for_look(0, yields);
       continue;
     }
