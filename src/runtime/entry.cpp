@@ -34,7 +34,6 @@ void team::enter(void (*call)(void*), void* argument) {
   if (place != places::k_none && has_memory(place)) {
     check("caller's place", [&] { return team_checks::of_worker(places_, place); });
     places_.begin_call(place);
-    spaces_[place].begin_call();
     open_trace(place);
     note(place, trace::kind::enters, 0, reinterpret_cast<void const*>(call));
     be_worker(place, call, argument);

@@ -27,7 +27,7 @@ class worker_space {
   std::size_t stack_bytes() const noexcept { return static_cast<std::size_t>(middle_ - all_.low()); }
   os::reservation const& reservation() const noexcept { return all_; }
 
-  /// A call begins: its caller gives pages back when it leaves.
+  /// A call begins: its caller gives pages back when it leaves. Without it that counts as a long call.
   void begin_call() noexcept { call_began_ = time_stamp(); }
 
   /// The time at which the worker gives pages back. A worker that sleeps may come again; a caller that leaves may

@@ -65,7 +65,7 @@ class fiber_stack {
   std::byte* was_untouched_below_ = nullptr;  // when it was last entered
   std::uint64_t faults_before_ = 0;           // the thread's page faults, at or before the same time
   // with slack:
-  std::uint64_t looked_at_ = 0;  // when the system was asked for its pages
+  std::int64_t looked_at_ = 0;  // when the system was asked for its pages
   std::unique_ptr<os::guarded_stack> guard_;
   std::optional<known_stack> known_;
 };

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <utility>
 
 namespace filch::runtime {
@@ -124,6 +126,18 @@ bool fiber_stack_pool::may_have_touched(fiber_stack const& s, std::byte* end, st
   return faults != s.faults_before_ || end > s.was_untouched_below_;
 }
 
+namespace {
+
+/// In steps of some milliseconds: half the price of the processor's counter on a virtual machine.
+std::int64_t nanoseconds_since_some_time() noexcept {
+  constexpr std::int64_t k_second = 1'000'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * k_second + now.tv_nsec;
+}
+
+}  // namespace
+
 /// For a stack with slack: has the fiber touched pages below `end` since they came from the system? Reading one page
 /// is nearly free. Asking the system takes two microseconds, so it is done now and then only, for frames that leave
 /// the page as it was, or zero.
@@ -131,8 +145,8 @@ bool fiber_stack_pool::was_deeper(fiber_stack& s, std::byte* end) const noexcept
   std::size_t const page = os::page_size();
   // Valgrind reports a read below a stack pointer.
   if (!is_on_valgrind() && !os::looks_blank(end - page)) return true;
-  std::uint64_t const now = __builtin_ia32_rdtsc();
-  if (now - s.looked_at_ < k_cycles_between_looks) return false;
+  std::int64_t const now = nanoseconds_since_some_time();
+  if (now - s.looked_at_ < k_between_looks) return false;
   s.looked_at_ = now;
   std::array<unsigned char, 4 * k_slack_pages> in_memory{};
   std::size_t const all = std::min(in_memory.size(), static_cast<std::size_t>(end - s.memory_.low()) / page);

@@ -61,7 +61,7 @@ class fiber_stack_pool {
   friend struct fiber_checks;
   static constexpr unsigned k_slack_pages = 8;
   static constexpr std::size_t k_slack_stacks = k_kept_pages / k_slack_pages;  // for each worker
-  static constexpr std::uint64_t k_cycles_between_looks = 5'000'000;           // some milliseconds
+  static constexpr std::int64_t k_between_looks = 2'000'000;                   // nanoseconds
 
   template <class May> bool trim_if(fiber_stack&, std::uint64_t& faults, May&& may) noexcept;
   static bool is_unused_below(fiber_stack&, std::uint64_t& faults, fiber_stack& home, unsigned worker) noexcept;

@@ -218,6 +218,8 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   it.self.outer = before;
   // Workers that slept while this place was unused have not requested here. After the place was entered: edge idle-1.
   if (somebody_looks()) request_for_sleepers(it.self);
+  if (has_hooks_) [[unlikely]]
+    begin_call_on_own_stack(me);
   it.self.faults = fiber_stack_pool::faults_before_entry(it.self.spare);
   become(&it.self);
   call_on(

@@ -99,6 +99,7 @@ void channel_team::enter_or_nest(void (*call)(void*), void* argument) {
 
 void channel_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   channel_member& w = self(me);
+  begin_call_on_own_stack(me);
   if (all().is_callers(me)) {
     set_root(w, task_root::of_call(me, ++w.calls));
     w.own->calls.begin(w.root);

@@ -78,6 +78,7 @@ void direct_team::enter_or_nest(void (*call)(void*), void* argument) { direct_pl
 
 void direct_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
   direct_member& m = *members_[me];
+  begin_call_on_own_stack(me);
   // Workers that slept while this place was unused have requested nothing here. direct-5: after the place was
   // entered.
   begins_task(m.unasked);
