@@ -65,6 +65,9 @@ std::vector<place_line> sorted(sums& s) {
   std::vector<place_line> lines;
   for (auto& [task, each] : s.lines) {
     each.faster += s.all.all.path.span;
+    // What is taken off for the clock reads may be more than an empty task took.
+    for (cycles* const of : {&each.of.own, &each.of.work, &each.of.span, &each.of.burdened})
+      *of = std::max<cycles>(*of, 0);
     lines.push_back(each);
   }
   std::sort(lines.begin(), lines.end(),
