@@ -28,9 +28,9 @@ struct steal_cost {
   cycles most;        // another process may have had the thief's processor
 };
 
-/// Each worker has one. A task that lasts less than its steal costs the victim makes the victim slower. After such a
-/// task the thief leaves all workers alone for a multiple of the loss. So the loss is a fixed part of its time, and
-/// all thieves' losses together are a part of one worker's time.
+/// Each worker has one. A task that lasts less than its steal costs the victim makes the victim slower. Longer tasks
+/// pay for such tasks. Where they don't, the thief then leaves all workers alone for a multiple of the loss. So the
+/// loss is a fixed part of its time, and all thieves' losses together are a part of one worker's time.
 class alignas(64) steal_pace {
  public:
   steal_pace(steal_cost const& cost, unsigned workers) noexcept
@@ -41,8 +41,16 @@ class alignas(64) steal_pace {
   /// each other both of them pay more. So they do for a divided task, of which they steal parts from each other.
   void task_ran(cycles now, cycles lasted, cycles search = 0, bool is_divided = false) noexcept {
     cycles const cost = is_divided ? cost_.most : std::clamp(cost_.for_search * search, cost_.least, cost_.most);
+    cycles const gain = lasted - cost;
+    if (gain > 0) {
+      earned_ = std::min(earned_ + gain / k_gains_for_loss, k_most_earned);
+      waits_until_ = std::min(waits_until_, now);
+      return;
+    }
+    cycles const paid = std::min(earned_, -gain);
+    earned_ -= paid;
     cycles const from = std::clamp(waits_until_, now - k_credit, now);
-    waits_until_ = from + part_ * (cost - std::min(lasted, std::max(k_gain, cost)));
+    waits_until_ = from + part_ * (-gain - paid);
   }
 
  private:
@@ -50,8 +58,10 @@ class alignas(64) steal_pace {
 
   // All thieves together cost at most this part of a worker's time.
   static constexpr cycles k_part_of_all = 4;
-  // No task pays for more than a few others.
-  static constexpr cycles k_gain = 25'000;
+  // Half of what its longer tasks have gained a thief may lose again, a few hundred tiny tasks at once. A search
+  // among very uneven tasks, most of them tiny, goes on so.
+  static constexpr cycles k_gains_for_loss = 2;
+  static constexpr cycles k_most_earned = cycles{1} << 20;
   // Without tiny tasks credit gathers for so long, half a millisecond: for some sixteen of them, fewer in a large
   // pool.
   static constexpr cycles k_credit = cycles{1} << 20;
@@ -59,6 +69,7 @@ class alignas(64) steal_pace {
   steal_cost cost_;
   cycles part_;
   cycles waits_until_ = 0;
+  cycles earned_ = 0;
 };
 
 }  // namespace filch::runtime

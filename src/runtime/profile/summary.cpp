@@ -65,7 +65,7 @@ std::vector<place_line> sorted(sums& s) {
   std::vector<place_line> lines;
   for (auto& [task, each] : s.lines) {
     each.faster += s.all.all.path.span;
-    // What is taken off for the clock reads may be more than an empty task took.
+    // An empty task may have taken less time than is taken off for the clock reads.
     for (cycles* const of : {&each.of.own, &each.of.work, &each.of.span, &each.of.burdened})
       *of = std::max<cycles>(*of, 0);
     lines.push_back(each);
