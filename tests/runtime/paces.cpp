@@ -1,5 +1,5 @@
 // How long a thief leaves workers alone, between looks and after tiny tasks, also after the clock was set back; and
-// who searches.
+// whether a worker searches.
 #include "runtime/account.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/steal_pace.hpp"
