@@ -43,6 +43,12 @@ struct team_checks {
     return nullptr;
   }
 
+  /// Caller that leaves, and may give pages of this stack back.
+  static broken_condition of_left_stack(worker_space const& s) noexcept {
+    FILCH_HOLDS(s.call_began_ != 0);
+    return nullptr;
+  }
+
   /// Any thread. A worker counts itself once, and a waker that made a word awake takes it off a little later.
   static broken_condition of_counts(idle const& i) noexcept {
     std::uint32_t const wakers_most = i.number_of_places_ + 1;

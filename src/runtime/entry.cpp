@@ -49,8 +49,10 @@ void team::enter(void (*call)(void*), void* argument) {
 
 /// The last step of a caller or a stand-in, on its thread's own stack.
 void team::leave_place(unsigned place) noexcept {
-  if (places_.is_made(place) && has_used_own_stack(place))
+  if (places_.is_made(place) && has_used_own_stack(place)) {
+    check("stack that a caller leaves", [&] { return team_checks::of_left_stack(spaces_[place]); });
     static_cast<void>(give_back_pages(place, spaces_[place].middle(), worker_space::when::leaves));
+  }
   check("place that is left", [&] { return team_checks::of_entered(places_, place); });
   bool const is_in_call = places_.is_callers(place) && places::is_call(places_.call_at(place));
   if (!is_in_call || sources_.end_call(place)) places_.leave(place);

@@ -89,7 +89,7 @@ bool worker_space::must_ask(when now) noexcept {
   if (now == when::sleeps) return true;
   if (now != when::leaves) return false;
   // The clock may have been set back.
-  not_asked_for_ += std::clamp(time_stamp() - call_began_, cycles{0}, k_between_questions);
+  not_asked_for_ += std::clamp(time_stamp() - std::exchange(call_began_, 0), cycles{0}, k_between_questions);
   if (not_asked_for_ < k_between_questions) return false;
   not_asked_for_ = 0;
   // Another thread's number differs, but by chance.

@@ -27,7 +27,8 @@ class worker_space {
   std::size_t stack_bytes() const noexcept { return static_cast<std::size_t>(middle_ - all_.low()); }
   os::reservation const& reservation() const noexcept { return all_; }
 
-  /// A call begins: its caller gives pages back when it leaves. Without it that counts as a long call.
+  /// A call begins: its caller gives pages back when it leaves. Without it that counts as a long call, of which
+  /// builds with checks complain.
   void begin_call() noexcept { call_began_ = time_stamp(); }
 
   /// The time at which the worker gives pages back. A worker that sleeps may come again; a caller that leaves may
@@ -49,6 +50,7 @@ class worker_space {
   static constexpr std::size_t k_most_left_bytes = std::size_t{4} << 20;
 
  private:
+  friend struct team_checks;
   using clock = std::chrono::steady_clock;
   using pages = std::pair<std::byte*, std::byte*>;  // begin and end
   static constexpr std::size_t k_block = std::size_t{1} << 20;
@@ -69,7 +71,7 @@ class worker_space {
   std::byte* middle_ = nullptr;
   // the worker's
   clock::time_point rests_until_{};
-  cycles call_began_ = 0;
+  cycles call_began_ = 0;                // 0: no call has begun
   cycles not_asked_for_ = 0;             // time of calls
   std::uint64_t faults_when_asked_ = 0;  // of the thread that asked; 0: there may be pages
   unsigned not_asked_ = 0;               // so often without a page fault

@@ -68,6 +68,20 @@ TEST(a_caller_that_is_not_counted, is_named) {
   EXPECT_EQ(text(checks::of_callers(callers)), "callers.has_any()");
 }
 
+TEST(a_call_that_has_not_begun, is_named) {
+  r::worker_space stack(std::size_t{1} << 20, 0);
+  ASSERT_TRUE(stack.valid());
+  auto const leave = [&] {
+    static_cast<void>(
+        stack.give_back(stack.middle(), nullptr, filch::give_back_policy::madvise, r::worker_space::when::leaves));
+  };
+  EXPECT_EQ(text(checks::of_left_stack(stack)), "s.call_began_ != 0");
+  stack.begin_call();
+  EXPECT_EQ(text(checks::of_left_stack(stack)), "");
+  leave();
+  EXPECT_EQ(text(checks::of_left_stack(stack)), "s.call_began_ != 0") << "each call begins anew";
+}
+
 /// Place 1 of three is announced.
 struct a_sleeper {
   r::idle i{3};
