@@ -219,6 +219,7 @@ class team {
   idle& sleepers() noexcept { return idle_; }
   worker_space const& space(unsigned worker) const noexcept { return spaces_[worker]; }
   void begin_call_on_own_stack(unsigned me) noexcept { spaces_[me].begin_call(); }
+  void begin_long_call_on_own_stack(unsigned me) noexcept { spaces_[me].begin_long_call(); }
   std::size_t stack_size() const noexcept { return stack_size_; }
   /// Are there more workers, callers among them, than processors? Each stand-in works for one that waits.
   bool oversubscribed() const noexcept { return places_.awake_most() > settings_.available; }

@@ -196,8 +196,11 @@ void fiber_team::run_at_home(fiber_member& me, void (*call)(void*), void* argume
 /// it.
 bool fiber_team::has_used_own_stack(unsigned me) noexcept {
   constexpr unsigned k_between_looks = 256;
+  if (has_hooks_) return true;
   fiber_member& m = *members_[me];
-  return std::exchange(m.has_used_home, false) || has_hooks_ || ++m.leaves % k_between_looks == 0;
+  bool const has_used = std::exchange(m.has_used_home, false) || ++m.leaves % k_between_looks == 0;
+  if (has_used) begin_long_call_on_own_stack(me);
+  return has_used;
 }
 
 void fiber_team::run_in_order(void (*call)(void*), void* argument) {
