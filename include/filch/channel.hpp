@@ -126,7 +126,7 @@ struct channel {
   ///   * Call it in the function that was handed to pool.run, outside of joins, scopes and detached tasks.
   ///     Elsewhere it waits for tasks that wait for its caller.
   ///   * Do not call it in another pool's run inside that function: tasks would run on the stack of that pool.
-  /// Costs a message of each worker that had detached tasks.
+  /// Costs two atomic changes each time that another worker gets detached tasks.
   static void barrier() noexcept {
     if (detail::channel_self->top != detail::channel_self->end) detail::channel_barrier(*detail::channel_self);
   }
