@@ -110,7 +110,7 @@ void show_table_1(report& r, std::vector<characteristics> const& all) {
               fmt::format("within 5% of leaves and forks in {} of {} rows", fits, of), if_true(fits == of), ""});
   r.add(claim{"Table I, predicted on two workers", "not told",
               fmt::format("time within 10% of measured in {} of {} rows, within 25% in {}", near, all.size(), nearly),
-              if_true(nearly == all.size()), "of this machine's ceiling"});
+              if_true(nearly == all.size()), "relative to the ceiling"});
 }
 
 void show_table_2(report& r, effort const& e) {
