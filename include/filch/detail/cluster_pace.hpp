@@ -9,10 +9,11 @@
 
 namespace filch::inline FILCH_ABI::detail::pace {
 
-/// A poll costs about a microsecond, a few per cent of this. A thief waits no longer than this for an answer.
+/// A poll costs 45 to 130 ns (Open MPI, shared memory), less than a per cent of this. A thief waits no longer than
+/// this for an answer.
 inline constexpr std::chrono::nanoseconds k_between_polls = std::chrono::microseconds(32);
 /// The interval while other ranks send requests: each request passes several ranks before it finds tasks. A poll may
-/// cost a few per cent there, too.
+/// cost a few per cent there.
 inline constexpr std::chrono::nanoseconds k_while_requested = std::chrono::microseconds(8);
 inline constexpr int k_times_a_poll = 16;
 /// Polls after a request that keep the short interval.
