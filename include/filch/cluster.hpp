@@ -196,7 +196,7 @@ template <scheduler Sched = default_scheduler> class cluster {
 
   /// Runs Fn(rank&, arguments...) as the first task, with the arguments of rank 0, and all tasks that it spawns.
   /// Returns once all tasks have ended on all ranks. If tasks threw, throws task_error on all ranks, with the text of
-  /// one.
+  /// one. Costs an entry into the pool and the end of a run.
   template <auto Fn, class... Args> void run(Args&&... arguments) {
     detail::cluster_base::call const now(base_);
     work<Fn>(nullptr, std::forward<Args>(arguments)...);
@@ -205,7 +205,8 @@ template <scheduler Sched = default_scheduler> class cluster {
 
   /// As run. Returns the fold with op of the results of Fn and of all tasks without a future, which have one type.
   /// Tasks that return void add nothing. The order is not defined. Several workers call op at once, and it may fork.
-  /// An exception of op leaves on every rank, as task_error; one of unpacking the result on that rank.
+  /// An exception of op leaves on every rank, as task_error; one of unpacking the result on that rank. Costs what run
+  /// costs, and a call of op for each result.
   template <auto Fn, class Op, class... Args> auto fold(Op op, Args&&... arguments) {
     using Type = typename detail::spawned<Fn>::Result;
     static_assert(!std::is_void_v<Type>,
@@ -231,9 +232,10 @@ template <scheduler Sched = default_scheduler> class cluster {
     return base_.make_bound(first);
   }
   /// The bound when the last run ended, or the value of a later reset(): the same on all ranks. For use between runs.
-  /// Costs a load.
+  /// Throws std::invalid_argument for another cluster's bound. Costs a load.
   std::int64_t value(bound b) const { return base_.value(b); }
-  /// Sets the bound to `first`. For use between runs. Costs a reduction.
+  /// Sets the bound to `first`. For use between runs. Throws std::invalid_argument for another cluster's bound. Costs
+  /// a reduction.
   void reset(bound b, std::int64_t first) {
     detail::cluster_base::call const now(base_);
     base_.reset(b, first);

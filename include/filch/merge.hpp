@@ -2,7 +2,7 @@
 //
 // Rules for all of them. Inputs and outputs are sized and have random access; all inputs are sorted by comp of their
 // projections. Work is given away on demand, as `filch::for_index` documents: that page has the rules for exceptions,
-// for the pool and the thread. Several workers call comp and the projections at once. The output must not overlap
+// pool, thread and cost. Several workers call comp and the projections at once. The output must not overlap
 // with an input. A form with a stop token as its first argument returns false if a stop was requested before the end.
 #pragma once
 

@@ -32,7 +32,7 @@ class FILCH_API mpi_transport {
   int rank() const noexcept;
   /// See filch::transport.
   int ranks() const noexcept;
-  /// Ends all ranks if the message has 2 GiB or more.
+  /// Ends all ranks if the message has 2 GiB or more. Throws std::bad_alloc.
   void send(int to, message m);
   /// See filch::transport. Throws std::bad_alloc.
   std::optional<message> receive();

@@ -17,14 +17,15 @@ namespace filch::inline FILCH_ABI {
 struct work_and_span {
   using seconds = std::chrono::duration<double>;
 
-  bool is_measured = false;  // else all figures are 0
-  std::uint64_t forks = 0;
-  seconds work{};
-  seconds span{};
-  seconds burdened_span{};  // with the cost of a steal on this machine for each task on the path
+  bool is_measured = false;  ///< else all figures are 0
+  std::uint64_t forks = 0;   ///< number of forks
+  seconds work{};            ///< time of all tasks together
+  seconds span{};            ///< time of the longest path
+  seconds burdened_span{};   ///< with the cost of a steal on this machine for each task on the path
 
   /// Work by span, 1 at least. Noise lengthens spans, so the program has this parallelism at least.
   double parallelism() const noexcept { return ratio(span); }
+  /// Work by burdened span, 1 at least.
   double burdened_parallelism() const noexcept { return ratio(burdened_span); }
 
  private:

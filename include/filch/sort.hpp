@@ -2,10 +2,10 @@
 //
 // Rules for all of them. The range is sized and has random access. Elements are ordered by comp(proj(x), proj(y)): a
 // projection sorts by a key. Work is given away on demand, as `filch::for_index` documents: that page has the rules
-// for the pool and the thread. Several workers call comp and proj at once. If one of them throws, its exception
-// leaves, and the elements are in any order. A comp that is no strict weak order gives any order, but never a memory
-// error. A form with a stop token as its first argument returns false if a stop was requested before the end: the
-// elements are in any order then. Workers look for a stop between parts.
+// for the pool and the thread. Each part costs a look for waiting workers. Several workers call comp and proj at
+// once. If one of them throws, its exception leaves, and the elements are in any order. A comp that is no strict weak
+// order gives any order, but never a memory error. A form with a stop token as its first argument returns false if a
+// stop was requested before the end: the elements are in any order then. Workers look for a stop between parts.
 #pragma once
 
 #include <filch/default_scheduler.hpp>
