@@ -62,6 +62,33 @@ TYPED_TEST(sorts, keep_the_order_of_equal_records_that_can_be_moved_only) {
   });
 }
 
+/// So long that insertion sorts parts of them.
+TYPED_TEST(sorts, sort_long_inputs_whose_elements_are_near_their_places) {
+  typename TypeParam::pool pool({.workers = 3});
+  for (std::size_t n : {16'384u, 16'385u, 50'000u}) {
+    SCOPED_TRACE(n);
+    // Where the halves meet: in order; overlapping; one element far from its place; all.
+    for (std::size_t overlap : {std::size_t{0}, std::size_t{40}, std::size_t{1}, n / 4}) {
+      SCOPED_TRACE(overlap);
+      std::vector<std::pair<int, int>> v;
+      for (std::size_t i = 0; i < n; ++i) {
+        std::size_t const key = i < n / 2 || (overlap == 1 && i != n / 2) ? i ^ 7 : (i ^ 7) - overlap;
+        v.emplace_back(static_cast<int>(key / 2), static_cast<int>(i));
+      }
+      if (overlap == 1) v[n / 2].first = 0;
+      auto const by_key = [](auto const& x, auto const& y) { return x.first < y.first; };
+      auto sorted = v;
+      std::stable_sort(sorted.begin(), sorted.end(), by_key);
+      auto own = v;
+      pool.run([&] { filch::stable_sort<TypeParam>(own, by_key); });
+      EXPECT_TRUE(own == sorted);
+      own = v;
+      pool.run([&] { filch::sort<TypeParam>(own); });
+      EXPECT_TRUE(own == sorted);
+    }
+  }
+}
+
 /// A number that is not assigned to if it is 0.
 struct refuses_zero {
   int x;

@@ -362,7 +362,8 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
   if (run.sort()) return;
   bool has_many = run.has_many_out_of_order();
   if (has_many && run.reverse_if_most_descend()) has_many = run.has_many_out_of_order();
-  if ((has_many || n < sorting::k_forked) && !sorting::sorts_vectors(n) && detail::insert_if_near(in.first, n, less))
+  if ((has_many || n < sorting::k_forked) && !sorting::sorts_vectors(n) &&
+      detail::insert_if_near<Sched>(in.first, n, less))
     return;
   if (n >= sorting::k_forked) {
     sorted_part<Stop, Iterator, Less> const part(stop, in, less);
