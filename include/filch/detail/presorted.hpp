@@ -26,6 +26,8 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
     if (descends_) reverse();
     return true;
   }
+  /// Of an input that is no run, and short: are the first n elements one?
+  bool begins_with_run_of(std::size_t n) const noexcept { return !descends_ && first_run_ >= n; }
   /// Is more than a tenth out of order, as far as we look?
   bool has_many_out_of_order() const {
     std::size_t const looks = std::min<std::size_t>(64, in_.length / 8);
@@ -64,7 +66,9 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
       Iterator i = in_.at(first - 1);
       for (std::size_t left = last - first; left != 0; --left) {
         Iterator const before = i++;
-        if (less_(*i, *before) != descends_) return lowest_break_.lower_to(0);
+        if (less_(*i, *before) == descends_) continue;
+        if (in_.length <= k_part) first_run_ = last - left;
+        return lowest_break_.lower_to(0);
       }
       return;
     }
@@ -89,6 +93,7 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
   Less less_;
   bool const descends_;
   lowest_position lowest_break_{1};
+  std::size_t first_run_ = 0;
 };
 
 /// The most elements that insertion sorts at once, if each is near its place.

@@ -365,7 +365,7 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
   if ((has_many || n < sorting::k_forked) && !sorting::sorts_vectors(n) &&
       detail::insert_if_near<Sched>(in.first, n, less))
     return;
-  if (n >= sorting::k_forked) {
+  if (n >= sorting::k_forked || !has_many || run.begins_with_run_of(n / 4)) {
     sorted_part<Stop, Iterator, Less> const part(stop, in, less);
     std::size_t const kept = part.gather();
     if (kept >= n / 4) {
