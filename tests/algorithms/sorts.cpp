@@ -62,6 +62,23 @@ TYPED_TEST(sorts, keep_the_order_of_equal_records_that_can_be_moved_only) {
   });
 }
 
+/// The zeros equal each other, and can be told apart.
+TYPED_TEST(sorts, keep_the_order_of_zeros_of_both_signs) {
+  in_every_pool<TypeParam>([](std::size_t n) {
+    std::vector<double> v;
+    for (int x : numbers(n, -3, 3)) v.push_back(x == 1 ? -0.0 : x);
+    auto const is_std_s = [&v](auto const& less) {
+      auto own = v, sorted = v;
+      filch::stable_sort<TypeParam>(own, less);
+      std::stable_sort(sorted.begin(), sorted.end(), less);
+      return std::equal(own.begin(), own.end(), sorted.begin(),
+                        [](double x, double y) { return x == y && std::signbit(x) == std::signbit(y); });
+    };
+    EXPECT_TRUE(is_std_s(std::less<>()));
+    EXPECT_TRUE(is_std_s(std::greater<double>()));
+  });
+}
+
 /// So long that insertion sorts parts of them.
 TYPED_TEST(sorts, sort_long_inputs_whose_elements_are_near_their_places) {
   typename TypeParam::pool pool({.workers = 3});

@@ -5,6 +5,7 @@
 #include <filch/detail/quicksort.hpp>
 
 #include <bit>
+#include <cmath>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -146,6 +147,26 @@ void sort_by_rotations(Stop& stop, Iterator const& first, std::size_t n, Less co
   detail::merge_by_rotations<Sched>(stop, first, half, n - half, less);
 }
 
+/// Is a zero with a minus among them? It equals the other zero, which can be told from it.
+template <class Sched, class Iterator> FILCH_OUTLINE bool has_negative_zero(input<Iterator> const& in) {
+  if constexpr (std::is_floating_point_v<std::iter_value_t<Iterator>>) {
+    constexpr std::size_t k_part = 4096;
+    std::size_t const n = in.length;
+    bool lower = false;
+    bool upper = false;
+    if (n <= k_part) {
+      for (auto const x : std::ranges::subrange(in.first, in.end())) lower |= x == 0 && std::signbit(x);
+    } else {
+      auto const part = [](input<Iterator> const& of, bool& has) {
+        return [of, &has] { has = detail::has_negative_zero<Sched>(of); };
+      };
+      detail::join_two<Sched>(part({in.first, n / 2}, lower), part({in.at(n / 2), n - n / 2}, upper));
+    }
+    return lower || upper;
+  }
+  return false;
+}
+
 template <class Sched, class Stop, class Iterator, class Comp, class Proj>
 void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Proj& proj) {
   using less_type = order<Iterator, Comp, Proj>;
@@ -155,6 +176,10 @@ void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Pr
     if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
     one_run<Sched, Stop, Iterator, less_type> run(stop, in, less);
     if (run.sort()) return;
+    // Then nobody can tell equal numbers apart.
+    if constexpr (is_silent_order<order_of_two<Iterator, Iterator, Comp, Proj, Proj>>) {
+      if (!detail::has_negative_zero<Sched>(in)) return detail::sort_elements<Sched>(stop, in, less);
+    }
     if ((in.length < sorting::k_forked || run.has_many_out_of_order()) &&
         detail::insert_if_near<Sched>(in.first, in.length, less))
       return;
