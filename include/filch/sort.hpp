@@ -52,9 +52,10 @@ bool sort(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&
 
 /// `sort` that keeps the order of equal elements. Returns the end.
 ///
-/// A merge sort with a buffer of n elements. Without memory for it: rotations, O(n log(n)^2) moves. Complexity:
-/// O(n log n) calls of comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none
-/// are equal. After an exception or a stop some elements have the values of moved-from elements.
+/// A merge sort with a buffer of n elements. Without memory for it: rotations, O(n log(n)^2) moves. Numbers in an
+/// order of the standard's are sorted as by `sort`, unless zeros of both signs may be among them. Complexity: O(n log
+/// n) calls of comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none are
+/// equal. After an exception or a stop some elements have the values of moved-from elements.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::ranges::less, class Proj = std::identity>
 Iterator stable_sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
