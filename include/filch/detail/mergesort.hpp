@@ -155,7 +155,7 @@ template <class Sched, class Iterator> FILCH_OUTLINE bool has_negative_zero(inpu
     bool lower = false;
     bool upper = false;
     if (n <= k_part) {
-      for (auto const x : std::ranges::subrange(in.first, in.end())) lower |= x == 0 && std::signbit(x);
+      for (Iterator i = in.first; i != in.end(); ++i) lower |= *i == 0 && std::signbit(*i);
     } else {
       auto const part = [](input<Iterator> const& of, bool& has) {
         return [of, &has] { has = detail::has_negative_zero<Sched>(of); };
@@ -176,7 +176,7 @@ void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Pr
     if (in.length <= sorting::k_few) return detail::insertion_sort(in.first, in.end(), less);
     one_run<Sched, Stop, Iterator, less_type> run(stop, in, less);
     if (run.sort()) return;
-    // Then nobody can tell equal numbers apart.
+    // Equal numbers can't be told apart then.
     if constexpr (is_silent_order<order_of_two<Iterator, Iterator, Comp, Proj, Proj>>) {
       if (!detail::has_negative_zero<Sched>(in)) return detail::sort_elements<Sched>(stop, in, less);
     }

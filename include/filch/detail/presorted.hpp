@@ -26,7 +26,7 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
     if (descends_) reverse();
     return true;
   }
-  /// Of an input that is no run, and short: are the first n elements one?
+  /// Are the first n elements a run? Known of short inputs.
   bool begins_with_run_of(std::size_t n) const noexcept { return !descends_ && first_run_ >= n; }
   /// Is more than a tenth out of order, as far as we look?
   bool has_many_out_of_order() const {
