@@ -189,14 +189,16 @@ TYPED_TEST(comparators, that_throw_let_the_exception_out_and_lose_nothing) {
   });
 }
 
-/// In each of its steps: the look for one run, the one for elements in order, the first partition.
+/// In each of its steps: the look for one run, insertion, the look for elements in order, the first partition.
 TYPED_TEST(comparators, that_request_a_stop_end_each_step_soon) {
   constexpr int k_n = 200'000, k_request = 20'000, k_part = 20'000;
   std::vector<int> one_run(k_n);
   std::iota(one_run.begin(), one_run.end(), 0);
   auto nearly_sorted = one_run;
   std::swap(nearly_sorted[0], nearly_sorted[1]);
-  for (auto const& v : {one_run, nearly_sorted, numbers(k_n, 0, 1 << 30)}) {
+  auto near_places = one_run;
+  for (int& x : near_places) x ^= 7;
+  for (auto const& v : {one_run, near_places, nearly_sorted, numbers(k_n, 0, 1 << 30)}) {
     stop_source source;
     int calls = 0;
     answers const less = [&](int x, int y) {

@@ -87,7 +87,7 @@ TYPED_TEST(sorts, keep_the_order_of_zeros_of_both_signs) {
 /// So long that insertion sorts parts of them.
 TYPED_TEST(sorts, sort_long_inputs_whose_elements_are_near_their_places) {
   typename TypeParam::pool pool({.workers = 3});
-  for (std::size_t n : {16'384u, 16'385u, 50'000u}) {
+  for (std::size_t n : {4'096u, 4'097u, 50'000u}) {
     SCOPED_TRACE(n);
     // Where the halves meet: in order; overlapping; one element far from its place; all.
     for (std::size_t overlap : {std::size_t{0}, std::size_t{40}, std::size_t{1}, n / 4}) {

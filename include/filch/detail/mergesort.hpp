@@ -180,7 +180,7 @@ void stable_sort_in_memory(Stop& stop, input<Iterator> const& in, Comp& comp, Pr
       if (!detail::has_negative_zero<Sched>(in)) return detail::sort_elements<Sched>(stop, in, less);
     }
     if ((in.length < sorting::k_forked || run.has_many_out_of_order()) &&
-        detail::insert_if_near<Sched>(in.first, in.length, less))
+        detail::insert_if_near<Sched>(stop, in.first, in.length, less))
       return;
     raw_buffer<std::iter_value_t<Iterator>> const buffer(in.length);
     if (!static_cast<bool>(buffer)) return detail::sort_by_rotations<Sched>(stop, in.first, in.length, less);

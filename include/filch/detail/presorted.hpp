@@ -96,9 +96,6 @@ template <class Sched, class Stop, class Iterator, class Less> class one_run {
   std::size_t first_run_ = 0;
 };
 
-/// The most elements that insertion sorts at once, if each is near its place.
-inline constexpr std::size_t k_inserted_most = 16'384;
-
 /// Sorts by insertion. Gives up where elements are far from their places: after some tens of random ones.
 template <class Iterator, class Less> bool insert_near(Iterator const& first, std::size_t n, Less const& less) {
   constexpr std::size_t k_together = 16;
@@ -113,34 +110,39 @@ template <class Iterator, class Less> bool insert_near(Iterator const& first, st
   return true;
 }
 /// The same in parallel: parts, and then each part's first elements among those below.
-template <class Sched, class Iterator, class Less>
-FILCH_OUTLINE bool insert_near_in_parts(Iterator const& first, std::size_t n, Less const& less) {
-  if (n <= k_inserted_most) return detail::insert_near(first, n, less);
+template <class Sched, class Stop, class Iterator, class Less>
+FILCH_OUTLINE bool insert_near_in_parts(Stop& stop, Iterator const& first, std::size_t n, Less const& less) {
+  constexpr std::size_t k_part = 4096;
+  if (stop.is_requested()) return true;
+  if (n <= k_part) return detail::insert_near(first, n, less);
   std::size_t const half = n / 2;
   Iterator i = detail::iterator_after(first, half);
-  auto const part = [&less](Iterator const& from, std::size_t length, bool& is_done) {
-    return [&less, &is_done, from, length] { is_done = detail::insert_near_in_parts<Sched>(from, length, less); };
+  auto const part = [&](Iterator const& from, std::size_t length, bool& is_done) {
+    return [&stop, &less, &is_done, from, length] {
+      is_done = detail::insert_near_in_parts<Sched>(stop, from, length, less);
+    };
   };
   bool lower_is_done = true;
   bool upper_is_done = true;
   detail::join_two<Sched>(part(first, half, lower_is_done), part(i, n - half, upper_is_done));
   constexpr std::size_t k_most_moves = 128;
   bool is_done = lower_is_done && upper_is_done;
+  if (stop.was_seen()) return true;
   for (std::size_t left = n - half; is_done && left != 0 && less(*i, *(i - 1)); --left, static_cast<void>(++i))
     is_done = detail::insert_each(first, i, i + 1, less, k_most_moves);
   return is_done;
 }
 /// Sorts by insertion, if each element is near its place. Random elements are told by a few comparisons. Not for an
 /// input of which a few are far from their places.
-template <class Sched, class Iterator, class Less>
-FILCH_OUTLINE bool insert_if_near(Iterator const& first, std::size_t n, Less const& less) {
+template <class Sched, class Stop, class Iterator, class Less>
+FILCH_OUTLINE bool insert_if_near(Stop& stop, Iterator const& first, std::size_t n, Less const& less) {
   constexpr std::size_t k_looks = 8;
   std::size_t const apart = std::min<std::size_t>(16, n / 3);
   for (std::size_t look = 0; look != k_looks; ++look) {
     Iterator const below = detail::iterator_after(first, (n - apart) / k_looks * look);
     if (less(*detail::iterator_after(below, apart), *below)) return false;
   }
-  return detail::insert_near_in_parts<Sched>(first, n, less);
+  return detail::insert_near_in_parts<Sched>(stop, first, n, less);
 }
 
 /// Elements in order that have others between them: they go to the front, and the others, when they are sorted, are

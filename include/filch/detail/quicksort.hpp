@@ -43,8 +43,9 @@ template <class Sched, class Stop, class Iterator, class Less> class quicksort {
   static constexpr std::size_t k_forked = 512;
   static constexpr std::size_t k_partitioned_by_all = 16'384;
   static constexpr std::size_t k_swapped_together = 4096;
-  // A part that is sorted by insertion, if each element is near its place and it has at most k_inserted_most.
+  // A part of so many elements is sorted by insertion, if each is near its place.
   static constexpr std::size_t k_inserted_least = 2048;
+  static constexpr std::size_t k_inserted_most = 16'384;
   // A part that has so many elements is sorted as vectors, and a greater one if no worker waits.
   static constexpr std::size_t k_vectors_least = 256;
   static constexpr std::size_t k_vectors_most = 32'768;
@@ -363,7 +364,7 @@ FILCH_OUTLINE void sort_elements(Stop& stop, input<Iterator> const& in, Less con
   bool has_many = run.has_many_out_of_order();
   if (has_many && run.reverse_if_most_descend()) has_many = run.has_many_out_of_order();
   if ((has_many || n < sorting::k_forked) && !sorting::sorts_vectors(n) &&
-      detail::insert_if_near<Sched>(in.first, n, less))
+      detail::insert_if_near<Sched>(stop, in.first, n, less))
     return;
   if (n >= sorting::k_forked || !has_many || run.begins_with_run_of(n / 4)) {
     sorted_part<Stop, Iterator, Less> const part(stop, in, less);
