@@ -126,7 +126,7 @@ settings resolve(pool_options const& options) {
   }
 
   s.pin = switch_from_environment("FILCH_PIN") || options.pin;
-  if (s.pin && fork_generation() == 0) os::spread_over_cores(s.processors);
+  if (s.pin) os::spread_over_cores(s.processors, fork_generation() == 0);
   s.give_back = resolve_give_back(options.stack_give_back);
   s.interrupts = switch_from_environment("FILCH_INTERRUPTS", true);
   s.stats = switch_from_environment("FILCH_STATS");

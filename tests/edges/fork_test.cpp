@@ -100,6 +100,11 @@ TEST(a_child_of_fork, has_fresh_pools_beside_a_thread_that_sets_fiber_hooks) {
   expect_quiet_end(run("fork-beside-fiber-hooks", scaled(200)), 0, "wrong: 0\n");
 }
 
+TEST(a_child_of_fork, may_exit_beside_a_thread_that_makes_pinned_pools) {
+  if (is_sanitized) GTEST_SKIP() << "a child may find the lock of the sanitizer's own allocator taken";
+  expect_quiet_end(run("fork-beside-a-maker-of-pinned-pools", scaled(300)), 0, "wrong: 0\n");
+}
+
 TEST(a_child_of_fork, has_thread_numbers_after_any_chain_of_forks) {
   if (is_sanitized || FILCH_TEST_EMULATED) GTEST_SKIP() << "67000 threads take too long";
   expect_quiet_end(run("fork-chain-beside-threads", 66), 0, "all right\n");

@@ -5,12 +5,16 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <span>
 #include <sstream>
 #include <string>
+#include <tuple>
 
 #if defined(FILCH_WITH_HWLOC)
 #include <hwloc.h>
@@ -92,6 +96,54 @@ template <class Quota> unsigned along_path(std::string const& mount, std::string
   }
 }
 
+#if defined(FILCH_WITH_HWLOC)
+/// Where a processor is in the tree of the machine: its number from left to right, and that of its core's first one.
+struct tree_place {
+  unsigned order;
+  unsigned core;
+  /// To the right of all that are known.
+  static tree_place of_unknown(int processor) noexcept {
+    unsigned const number = static_cast<unsigned>(processor) | 1U << 31;
+    return {number, number};
+  }
+};
+/// The place of each of the machine's processors, also of those that the process may not use now.
+using tree = std::map<unsigned, tree_place>;
+
+/// Null: hwloc can't read it.
+std::unique_ptr<tree const> read_tree() {
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return nullptr;
+  std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> const owned(topology, hwloc_topology_destroy);
+  hwloc_topology_set_flags(topology, 1UL << 0);  // all processors; the flag's name depends on hwloc's release
+  if (hwloc_topology_load(topology) != 0) return nullptr;
+  auto all = std::make_unique<tree>();
+  tree_place last{};
+  hwloc_obj_t core_of_last = nullptr;
+  for (hwloc_obj_t pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, nullptr); pu; pu = pu->next_cousin) {
+    hwloc_obj_t const core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
+    last = {pu->logical_index, core && core == core_of_last ? last.core : pu->logical_index};
+    core_of_last = core;
+    all->emplace(pu->os_index, last);
+  }
+  return all;
+}
+
+/// Read once: that loads hwloc's plugins, beside which a child of fork() may find the lock of exit() taken. Without a
+/// lock, for which a child might wait for ever: of two threads that read it, one wins. Never destroyed.
+tree const* tree_of_machine(bool may_read) {
+  static constinit std::atomic<tree const*> the_tree{nullptr};
+  // acquire: its places.
+  if (tree const* const there = the_tree.load(std::memory_order_acquire)) return there;
+  if (!may_read) return nullptr;
+  auto made = read_tree();
+  tree const* before = nullptr;
+  // acq_rel: the thread that reads the pointer reads the places.
+  if (!the_tree.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return before;
+  return made.release();
+}
+#endif
+
 }  // namespace
 
 std::vector<int> allowed_processors() {
@@ -101,20 +153,26 @@ std::vector<int> allowed_processors() {
   return all;
 }
 
-void spread_over_cores([[maybe_unused]] std::vector<int>& processors) {
+void spread_over_cores([[maybe_unused]] std::vector<int>& processors, [[maybe_unused]] bool may_read) {
 #if defined(FILCH_WITH_HWLOC)
-  // Cores before their second hardware threads.
-  hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return;
-  if (hwloc_topology_load(topology) == 0) {
-    auto const rank = [topology](int processor) -> std::pair<unsigned, unsigned> {
-      hwloc_obj_t const pu = hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(processor));
-      if (!pu) return {0, static_cast<unsigned>(processor)};
-      return {pu->sibling_rank, pu->logical_index};
-    };
-    std::sort(processors.begin(), processors.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  tree const* const all = tree_of_machine(may_read);
+  if (!all) return;
+  auto const place = [all](int processor) {
+    auto const found = all->find(static_cast<unsigned>(processor));
+    return found != all->end() ? found->second : tree_place::of_unknown(processor);
+  };
+  std::sort(processors.begin(), processors.end(), [&](int a, int b) { return place(a).order < place(b).order; });
+  // Cores before their second hardware threads, of those that the process has: a core's are in a row.
+  std::vector<std::tuple<unsigned, unsigned, int>> by_rank;
+  unsigned rank = 0;
+  for (unsigned i = 0; i < processors.size(); ++i) {
+    bool const same_core = i > 0 && place(processors[i]).core == place(processors[i - 1]).core;
+    rank = same_core ? rank + 1 : 0;
+    by_rank.emplace_back(rank, place(processors[i]).order, processors[i]);
   }
-  hwloc_topology_destroy(topology);
+  std::sort(by_rank.begin(), by_rank.end());
+  std::transform(by_rank.begin(), by_rank.end(), processors.begin(),
+                 [](auto const& each) { return std::get<2>(each); });
 #endif
 }
 

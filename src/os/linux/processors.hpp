@@ -11,10 +11,10 @@ namespace filch::os {
 /// Processors in the calling thread's affinity mask, by number. Never empty. For a thread that is bound, those of
 /// which its processor is one.
 FILCH_API std::vector<int> allowed_processors();
-/// Puts them in the order in which workers should be bound to them: one of each core first, if hwloc knows. Takes
-/// milliseconds, and hwloc's own locks: not for a child of fork(), where another thread of the parent may hold them
-/// for ever.
-void spread_over_cores(std::vector<int>& processors);
+/// Puts them in the order in which workers should be bound to them: one of each core first, if hwloc knows. The first
+/// call that may read the machine's tree takes milliseconds, and hwloc's own locks: a child of fork() may not, since
+/// another thread of the parent may hold them for ever. Without the tree the order stays.
+void spread_over_cores(std::vector<int>& processors, bool may_read);
 /// Processors that the container's CPU quota (cgroup v2 or v1) leaves, rounded up; 0: no quota.
 FILCH_API unsigned processor_quota();
 /// Binds the calling thread to a processor of these, which it keeps a reference to. False where the system refuses.

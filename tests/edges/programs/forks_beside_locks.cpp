@@ -70,8 +70,8 @@ scenario const handlers_make_pools{"fork-with-handlers-that-make-pools", [](int)
 std::atomic<int> is_of{0};
 std::atomic<int> mixed{0};
 
-/// Forks beside a thread that calls again and again; every child makes pools.
-void fork_beside(void (*call)(), int rounds) {
+/// Forks beside a thread that calls again and again; every child makes pools, and ends as told.
+void fork_beside(void (*call)(), int rounds, void (*end)(int) = std::_Exit) {
   std::atomic<bool> stop{false};
   std::thread other([&] {
     while (!stop) call();
@@ -81,7 +81,7 @@ void fork_beside(void (*call)(), int rounds) {
     pid_t const child = fork_now();
     if (child == 0) {
       alarm(10);
-      std::_Exit(pools_work() && mixed == 0 ? 0 : 1);
+      end(pools_work() && mixed == 0 ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);
@@ -106,6 +106,12 @@ scenario const hooks_are_set{"fork-beside-fiber-hooks", [](int rounds) {
                                    },
                                    rounds);
                              }};
+
+scenario const pinned_pools{"fork-beside-a-maker-of-pinned-pools", [](int rounds) {
+                              auto const make = [] { filch::direct::pool({.workers = 1, .pin = true}); };
+                              make();  // the first one reads the machine
+                              fork_beside(make, rounds, std::exit);
+                            }};
 
 }  // namespace
 }  // namespace filch_test
