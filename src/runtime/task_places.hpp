@@ -58,9 +58,11 @@ template <class Stack, class Member> class task_places {
     Member const& m = *member_or_null(Stack::self());
     m.team->ran_alone(m.index, ticks);
   }
-  static bool works_alone() noexcept {
+  static bool works_alone() noexcept { return workers_around() == 1; }
+  /// See workers_around.hpp.
+  static unsigned workers_around() noexcept {
     Member const* const m = member_or_null(Stack::self());
-    return m == nullptr || is_staying(Stack::self()) || m->team->workers() == 1;
+    return m == nullptr || is_staying(Stack::self()) ? 1 : m->team->workers();
   }
 
   /// Lays the tasks of a new worker out, from behind it to `end`. Returns the first one. Memory that the kernel has

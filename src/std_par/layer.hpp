@@ -6,6 +6,8 @@
 #include <filch/detail/std_par/calls.hpp>
 #include <filch/scheduler.hpp>
 
+#include "runtime/workers_around.hpp"
+
 #include <array>
 #include <bit>
 #include <utility>
@@ -166,8 +168,10 @@ template <scheduler Sched> struct layer {
   }
 
   static std::size_t workers() {
-    std::size_t const all = Sched::default_pool().workers();
-    return all > 1 || !Sched::wanted() ? all : 2;  // the pool around the caller may be another one
+    if constexpr (requires { Sched::works_alone(); }) {  // it has workers
+      if (Sched::inside()) return detail::workers_around<Sched>();
+    }
+    return Sched::default_pool().workers();
   }
 
   static constexpr scheduler_calls k_calls{run_loop, run_scan, join, enter, workers, cancel};

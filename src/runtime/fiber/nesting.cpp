@@ -127,6 +127,11 @@ fiber_member* member_or_null(fiber_worker* w) noexcept {
   return is_tag(w->kind) ? static_cast<fiber_member*>(w) : nullptr;
 }
 
+unsigned fiber_workers_around() noexcept {
+  fiber_member const* const m = member_or_null(&fiber_self());
+  return m ? m->team->workers() : 1;
+}
+
 void watch_nesting() {
   watch_forks(leave_pools_in_child);
   hide_on_entry({hide, show, serve_own_thieves, block, stay, end_stay, fiber_gives_way});

@@ -13,6 +13,8 @@ struct fiber_member;
 void become(detail::fiber_worker*) noexcept;
 /// Null: the thread is no team's worker at this moment.
 fiber_member* member_or_null(detail::fiber_worker*) noexcept;
+/// See ../workers_around.hpp.
+unsigned fiber_workers_around() noexcept;
 /// For each team, before its first worker: registers its workers for children of fork() and runs of other pools.
 void watch_nesting();
 

@@ -1,6 +1,8 @@
 // The pool: its members, the way in, and the default pool. pool_of.hpp and the fiber team call it. Protocol:
 // src/runtime/idle.md for callers, default-1 for the default pool.
+#include "runtime/fiber/nesting.hpp"
 #include "runtime/pool_of.hpp"
+#include "runtime/workers_around.hpp"
 #include "schedulers/cactus/checks.hpp"
 #include "schedulers/cactus/profile.hpp"
 
@@ -54,6 +56,8 @@ void cactus_enter_default(void (*call)(void*), void* argument) {
 void cactus_attach(task_source& s) {
   if (!runtime::fiber_team::attach_here(s, k_cactus_tag)) cactus::default_pool().attach(s);
 }
+
+template <> unsigned workers_around<cactus>() noexcept { return runtime::fiber_workers_around(); }
 
 template class pool_of<cactus_team>;
 

@@ -4,6 +4,7 @@
 #include "runtime/pool_of.hpp"
 #include "runtime/profile/measured_runs.hpp"
 #include "runtime/stack.hpp"
+#include "runtime/workers_around.hpp"
 #include "schedulers/channel/checks.hpp"
 #include "schedulers/channel/profile.hpp"
 
@@ -39,6 +40,7 @@ bool channel_pays_to_wake(std::uint64_t ticks) noexcept {
 void channel_attach(task_source& s) { channel_places::attach(s, &channel::default_pool); }
 void channel_ran_alone(std::uint64_t ticks) noexcept { channel_places::ran_alone(ticks); }
 bool channel_works_alone() noexcept { return channel_places::works_alone(); }
+template <> unsigned workers_around<channel>() noexcept { return channel_places::workers_around(); }
 
 unsigned channel_worker_index() noexcept { return channel_places::index_of_caller(); }
 

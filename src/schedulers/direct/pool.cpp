@@ -3,6 +3,7 @@
 #include "runtime/pool_of.hpp"
 #include "runtime/stack.hpp"
 #include "runtime/task_places.hpp"
+#include "runtime/workers_around.hpp"
 #include "schedulers/direct/checks.hpp"
 #include "schedulers/direct/profile.hpp"
 #include "schedulers/direct/worker.hpp"
@@ -41,6 +42,7 @@ bool direct_pays_to_wake(std::uint64_t ticks) noexcept {
 void direct_attach(task_source& s) { direct_places::attach(s, &direct::default_pool); }
 void direct_ran_alone(std::uint64_t ticks) noexcept { direct_places::ran_alone(ticks); }
 bool direct_works_alone() noexcept { return direct_places::works_alone(); }
+template <> unsigned workers_around<direct>() noexcept { return direct_places::workers_around(); }
 
 unsigned direct_worker_index() noexcept { return direct_places::index_of_caller(); }
 

@@ -1,8 +1,10 @@
 // The pool: how it is made, what a worker does when it takes up a fiber or leaves one, and the default pool. Called
 // by src/runtime/pool_of.hpp and the fiber team.
 #include "os/linux/interrupt.hpp"
+#include "runtime/fiber/nesting.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/pool_of.hpp"
+#include "runtime/workers_around.hpp"
 #include "schedulers/implicit/probes.hpp"
 #include "schedulers/implicit/worker.hpp"
 
@@ -135,6 +137,8 @@ void implicit_join_in_default_pool(void (*first)(void*), void* argument, implici
 void implicit_attach(task_source& s) {
   if (!runtime::fiber_team::attach_here(s, k_implicit_tag)) implicit::default_pool().attach(s);
 }
+
+template <> unsigned workers_around<implicit>() noexcept { return runtime::fiber_workers_around(); }
 
 template class pool_of<implicit_team>;
 

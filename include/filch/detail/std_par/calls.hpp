@@ -60,7 +60,7 @@ struct scheduler_calls {
   void* (*run_scan)(std::size_t positions, std::size_t tile, scan const&, void* work, void* value, loop_costs&);
   void (*join)(call lower, call upper);
   void (*enter)(call);
-  /// How many workers may take part. A hint.
+  /// How many workers may take part: those of the pool that the caller is in; 1 in a stay. A hint.
   std::size_t (*workers)();
   /// Ends the calling loop early: its positions that have not begun need not run. The last thing that `run` does.
   void (*cancel)() noexcept;
