@@ -9,8 +9,8 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-/// While it exists, a stand-in works in each pool in which the calling thread is a worker; one, however deep such
-/// objects are nested.
+/// While it exists, a stand-in works in each pool in which the calling thread is a worker, also in those around the
+/// run that it is in; one, however deep such objects are nested.
 class FILCH_API blocked_workers {
  public:
   blocked_workers() noexcept;
@@ -21,7 +21,7 @@ class FILCH_API blocked_workers {
  private:
   bool has(void const* team) const noexcept;
 
-  static constexpr std::size_t k_most = 8;  // one for each scheduler
+  static constexpr std::size_t k_most = 8;  // pools inside each other; those of one scheduler from the innermost on
   blocked_workers* const outer_;            // of the calling thread
   std::array<void*, k_most> teams_{};
   std::size_t number_ = 0;
@@ -35,13 +35,13 @@ class FILCH_API blocked_workers {
 /// When f begins, the tasks that were forked before are offered to thieves, and another thread of the pool takes the
 /// worker's place, so the pool keeps its number of workers. There are at most as many such threads as workers, and at
 /// most 16: if more workers than that are in `blocking`, the pool has fewer. They are made when they are first
-/// needed, and sleep between uses.
+/// needed, and sleep between uses. In another pool's run all of this also holds for the pools around it, eight in
+/// all.
 ///
 /// Joins in f run in order on the calling thread, as in filch::stay. Under a scheduler whose victims send their
 /// tasks, a task that no thief had requested when f began waits until f ends. Under `implicit` the same holds in a
-/// stay. Outside all pools, and if the system
-/// refuses a thread, f just runs. Continues on the calling thread. Cost: some 20 microseconds if a thread is woken,
-/// so use it for longer waits.
+/// stay, and for tasks around another pool's run. Outside all pools, and if the system refuses a thread, f just runs.
+/// Continues on the calling thread. Cost: some 20 microseconds if a thread is woken, so use it for longer waits.
 template <class Fn> decltype(auto) blocking(Fn&& f) {
   detail::blocked_workers const waiting;
   return filch::stay(std::forward<Fn>(f));

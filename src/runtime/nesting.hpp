@@ -20,9 +20,9 @@ struct hideable {
   bool (*hide)(void* room) noexcept;
   void (*show)(void* room) noexcept;
   void (*answer)() noexcept;  // see detail::serve_all_thieves(); hide() does it, too
-  // The calling thread's innermost worker is about to wait in the system: offers all that it has. Its team; null:
-  // none.
-  team* (*block)() noexcept;
+  // The calling thread is about to wait in the system. Each of its workers, also of a task that is in another pool's
+  // run, offers all that it can. Writes their teams, the innermost first, as many as there is room for; their number.
+  std::size_t (*block)(std::span<team*> of) noexcept;
 
   // For a scheduler whose code changes threads; null for the others.
   /// The calling code keeps its thread until end_stay(), which gets its data from the room. False: it did so already.

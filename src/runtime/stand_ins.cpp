@@ -10,7 +10,9 @@
 #include "runtime/pools.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <span>
 
 namespace filch::runtime {
 
@@ -118,10 +120,13 @@ constinit thread_local blocked_workers* innermost = nullptr;
 [[gnu::noinline]] blocked_workers::blocked_workers() noexcept : outer_(innermost) {
   innermost = this;
   for (auto const& each : runtime::all_hideables()) {
-    runtime::team* const of = each.block();
-    if (!of || number_ == k_most || (outer_ && outer_->has(of))) continue;
-    teams_[number_++] = of;
-    of->begin_blocking();
+    std::array<runtime::team*, k_most> found;
+    std::size_t const count = each.block(found);
+    for (runtime::team* const of : std::span(found).first(count)) {
+      if (number_ == k_most || has(of)) continue;
+      teams_[number_++] = of;
+      of->begin_blocking();
+    }
   }
 }
 

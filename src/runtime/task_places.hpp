@@ -7,7 +7,9 @@
 #include "runtime/fork_generation.hpp"
 #include "runtime/team.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 
 namespace filch::inline FILCH_ABI::detail {
 
@@ -143,19 +145,13 @@ template <class Stack, class Member> class task_places {
   };
   template <class Team> static found find(Team const& team) noexcept {
     worker* stay = nullptr;
-    for (worker* w = Stack::self(); w != &outside;) {
+    for (worker* w = Stack::self(); w != &outside; w = outer_of(w)) {
       if (is_staying(w)) {
         if (!stay) stay = w;
-        w = static_cast<staying*>(w)->outer;
-      } else if (is_screen(w)) {
-        stay = nullptr;
-        w = static_cast<screen*>(w)->outer;
-      } else {
-        auto* const m = static_cast<Member*>(w);
-        if (m->team == &team) return {m, stay};
-        stay = nullptr;
-        w = m->outer;
+        continue;
       }
+      if (!is_screen(w) && static_cast<Member*>(w)->team == &team) return {static_cast<Member*>(w), stay};
+      stay = nullptr;
     }
     return {};
   }
@@ -166,6 +162,11 @@ template <class Stack, class Member> class task_places {
   }
 
   static bool is_screen(worker const* w) noexcept { return w != &outside && w->end == nullptr; }
+  /// Not of `outside`.
+  static worker* outer_of(worker* w) noexcept {
+    if (is_staying(w)) return static_cast<staying*>(w)->outer;
+    return is_screen(w) ? static_cast<screen*>(w)->outer : static_cast<Member*>(w)->outer;
+  }
   static worker* around_stays(worker* w) noexcept {
     while (is_staying(w)) w = static_cast<staying*>(w)->outer;
     return w;
@@ -188,14 +189,19 @@ template <class Stack, class Member> class task_places {
     std::destroy_at(hiding);
     serve_own_thieves();
   }
+  /// Outwards from the worker on which a run goes on in place: those further in, of this scheduler, are left out.
+  static std::size_t block(std::span<runtime::team*> of) noexcept {
+    std::size_t n = 0;
+    for (worker* w = Stack::self(); w != &outside && n < of.size(); w = outer_of(w)) {
+      if (is_staying(w) || is_screen(w)) continue;
+      auto* const m = static_cast<Member*>(w);
+      m->team->offer_all(*m);
+      of[n++] = m->team;
+    }
+    return n;
+  }
   /// In a wait for tasks of other workers: offers some of its own tasks, and gives back received tasks that it has
   /// not begun, under schedulers that have such.
-  static runtime::team* block() noexcept {
-    Member* const m = member_or_null(Stack::self());
-    if (!m) return nullptr;
-    m->team->offer_all(*m);
-    return m->team;
-  }
   static void answer() noexcept {
     Member* const m = member_or_null(Stack::self());
     if (!m) return;

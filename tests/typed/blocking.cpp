@@ -1,4 +1,6 @@
 // filch::blocking: while workers wait in the system, as many stand-ins work.
+#include <filch/task_group.hpp>
+
 #include "memory.hpp"
 #include "scale.hpp"
 #include "stealing.hpp"
@@ -76,6 +78,92 @@ TYPED_TEST(blocking, offers_in_a_stay_what_was_forked_before) {
     });
   } else {
     GTEST_SKIP() << "a worker in a stay offers nothing";
+  }
+}
+
+/// In a run of Inner's, inside a task of S's pool of one worker: `wait` begins in a pool of two, or in a third pool
+/// in that. A task of the outer pool's group runs meanwhile, on no other thread than a stand-in.
+template <class S, class Inner, class Wait> void others_run_around(Wait wait) {
+  SCOPED_TRACE(Inner::name);
+  for (bool const is_deeper : {false, true}) {
+    SCOPED_TRACE(is_deeper);
+    typename S::pool outer({.workers = 1});
+    typename Inner::pool inner({.workers = 2});
+    typename S::pool innermost({.workers = 2});
+    gate begun;
+    outer.run([&] {
+      filch::task_group<S> group;
+      group.run([&] { begun.open(); });
+      inner.run([&] {
+        if (is_deeper) {
+          innermost.run([&] { wait.template operator()<S>(begun); });
+        } else {
+          wait.template operator()<Inner>(begun);
+        }
+      });
+      group.wait();
+    });
+    EXPECT_EQ(outer.run([] { return fib<S>(12); }), 144);
+  }
+}
+template <class S, class Wait> void others_run_around_each(Wait wait) {
+  others_run_around<S, filch::direct>(wait);
+  others_run_around<S, filch::channel>(wait);
+#if FILCH_HAS_CACTUS
+  others_run_around<S, filch::cactus>(wait);
+  others_run_around<S, filch::implicit>(wait);
+#endif
+}
+
+TYPED_TEST(blocking, has_a_stand_in_in_each_pool_around_the_run) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    others_run_around_each<TypeParam>([]<class>(gate const& begun) {
+      filch::blocking([&] { EXPECT_TRUE(begun.pass()) << "no thread takes the outer worker's place"; });
+    });
+  }
+}
+
+TYPED_TEST(blocking, has_a_stand_in_in_each_pool_around_a_group_s_wait) {
+  if constexpr (!steals<TypeParam>) {
+    GTEST_SKIP() << "it has no threads";
+  } else {
+    others_run_around_each<TypeParam>([]<class In>(gate const& begun) {
+      gate is_elsewhere;
+      filch::task_group<In> inside;
+      inside.run([&] {
+        is_elsewhere.open();
+        EXPECT_TRUE(begun.pass()) << "no thread takes the outer worker's place";
+      });
+      EXPECT_TRUE(is_elsewhere.pass());
+      inside.wait();
+    });
+  }
+}
+
+TYPED_TEST(blocking, offers_around_another_pool_s_run_what_was_forked_before) {
+  if constexpr (std::is_same_v<TypeParam, filch::direct>
+#if FILCH_HAS_CACTUS
+                || std::is_same_v<TypeParam, filch::cactus>
+#endif
+  ) {
+    auto const in_run_of = [](auto&& inner) {
+      typename TypeParam::pool pool({.workers = 1});
+      gate begun;
+      pool.run([&] {
+        filch::join<TypeParam>(
+            [&] {
+              inner.run([&] { filch::blocking([&] { EXPECT_TRUE(begun.pass()) << "the stand-in gets nothing"; }); });
+            },
+            [&] { begun.open(); });
+      });
+    };
+    in_run_of(filch::direct::pool({.workers = 1}));
+    in_run_of(typename TypeParam::pool({.workers = 1}));
+    in_run_of(filch::default_scheduler::pool({.workers = 1}));
+  } else {
+    GTEST_SKIP() << "its victims offer where they fork";
   }
 }
 

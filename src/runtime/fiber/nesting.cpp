@@ -8,8 +8,10 @@
 #include "runtime/fork_generation.hpp"
 #include "runtime/profile/record.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <new>
+#include <span>
 
 namespace filch::runtime {
 namespace {
@@ -111,12 +113,16 @@ bool stay(void* room) noexcept {
 }
 void end_stay(void* room) noexcept { std::destroy_at(std::launder(static_cast<detail::fiber_staying*>(room))); }
 
-/// In a stay the worker around it waits.
-team* block() noexcept {
-  fiber_member* const m = member_around_stays(&fiber_self());
-  if (!m) return nullptr;
-  m->team->offer_all(*m);
-  return m->team->alive() ? m->team : nullptr;
+/// In a child of fork() the workers further out are the parent's.
+std::size_t block(std::span<team*> of) noexcept {
+  std::size_t n = 0;
+  for (fiber_worker* w = &fiber_self(); w && n < of.size(); w = w->outer) {
+    fiber_member* const m = member_or_null(w);
+    if (!m || !m->team->alive()) continue;
+    m->team->offer_all(*m);
+    of[n++] = m->team;
+  }
+  return n;
 }
 
 }  // namespace
