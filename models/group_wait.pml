@@ -1,6 +1,7 @@
-/* A task group, src/runtime/task_groups.md: one waiter and one helper, a list of tasks each. A task may add another one. SC: all
-   words are changed by locked instructions and seq_cst stores. A list's lock is an atomic step; counts are read without it, one
-   after the other. Not modelled: other sleepers of the pool, futures, tasks that run at once.
+/* A task group, src/runtime/task_groups.md: one waiter and one helper, a list of tasks each. A task may add another one. An
+   outsider adds a task to the waiter's list, without which the wait does not begin. SC: all words are changed by locked
+   instructions and seq_cst stores. A list's lock is an atomic step, but for the outsider's; counts are read without it, one after
+   the other. Not modelled: other sleepers of the pool, futures, tasks that run at once.
 
    Checked: wait() returns after the last task; nobody touches the group after its end; while tasks wait in lists nobody sleeps;
    the waiter does not sleep for ever. */
@@ -23,7 +24,10 @@ bool waiter_sleeps;
 bool open = true;     /* the group is in the pool's list */
 bool list_is_locked;  /* that list */
 byte helpers;
-bool gone;
+bool outsider_holds;  /* the lock of the waiter's list */
+bool is_added;        /* the outsider's task */
+byte wakers;          /* outsiders that wake the helper */
+bool gone;            /* the group and its pool */
 byte made;
 byte ended;
 bool lasts[2];        /* it runs a task that ends when nothing else moves */
@@ -61,6 +65,7 @@ inline add(p) {
 inline pop(p, number) {
   assert(!gone);
   atomic {
+    !(outsider_holds && p == WAITER);
     number = 0;
     if
     :: size[p] > 0 -> size[p]--; number = 1
@@ -70,6 +75,7 @@ inline pop(p, number) {
   if
   :: number == 0 ->
      atomic {
+       !(outsider_holds && p == HELPER);
        if
        :: size[OTHER(p)] > 0 -> number = (size[OTHER(p)] + 1) / 2; size[OTHER(p)] = size[OTHER(p)] - number
        :: else
@@ -140,7 +146,7 @@ active proctype waiter() {
   short counted;
   add(WAITER);
   add(WAITER);
-  add(WAITER);
+  is_added;
   do
   :: true ->
      pop(WAITER, got);
@@ -193,7 +199,36 @@ awake:
 #ifndef MUTANT_ENDS_BEFORE_ITS_HELPERS
   helpers == 0;
 #endif
+  !outsider_holds;
+#ifndef MUTANT_ENDS_BEFORE_ITS_WAKERS
+  wakers == 0;
+#endif
   gone = true
+}
+
+active proctype outsider() {
+  bool wakes;
+  atomic { !outsider_holds -> outsider_holds = true; made++ }
+  added[WAITER]++;
+  atomic { size[WAITER]++; is_added = true }
+  wake_waiters(WAITER);
+#ifdef MUTANT_LOOKS_WITHOUT_THE_LOCK
+  outsider_holds = false;
+#endif
+  assert(!gone);
+  wakes = announced;
+#ifndef MUTANT_LOOKS_WITHOUT_THE_LOCK
+  wakers = wakers + wakes;
+  outsider_holds = false;
+  if
+  :: wakes ->
+     assert(!gone);
+     wake_helper();
+     assert(!gone);
+     wakers--
+  :: else
+  fi
+#endif
 }
 
 active proctype helper() {

@@ -108,10 +108,17 @@ template <bool IsOfCall> void team::help_group(void* p) {
   if (source.team_->alive()) all.done(source, IsOfCall);
 }
 
+/// A group's root, while its call lasts.
+std::uint16_t team::root_of_group(std::uint16_t root, std::uint32_t call) const noexcept {
+  return root != k_any_root && places_.call_at(root) != call ? k_any_root : root;
+}
+
+bool team::anybody_sleeps_for(std::uint16_t root, std::uint32_t call) noexcept {
+  return anybody_sleeps(root_of_group(root, call));
+}
+
 void team::group_has_more(std::uint16_t root, std::uint32_t call) noexcept {
-  if (root != k_any_root && places_.call_at(root) != call) root = k_any_root;  // that call is over
-  if (idle_.anybody() || idle_.sleeps_for_root(root))
-    static_cast<void>(idle_.wake_for_root(root) || idle_.wake_one());
+  static_cast<void>(idle_.wake_for_root(root_of_group(root, call)) || idle_.wake_one());
 }
 
 }  // namespace filch::runtime
@@ -127,9 +134,11 @@ void task_source::open() noexcept {
   team_->group_opens();
 }
 
-void task_source::helpers_call::wake() const noexcept {
-  if (team_ && team_->alive()) team_->group_has_more(root_, call_);
+bool task_source::helpers_call::is_due() const noexcept {
+  return team_ && team_->alive() && team_->anybody_sleeps_for(root_, call_);
 }
+
+void task_source::helpers_call::wake() const noexcept { team_->group_has_more(root_, call_); }
 
 void task_source::detach() noexcept {
   if (!is_open_ || !team_->alive()) return;

@@ -250,6 +250,8 @@ class team {
   void thread_main(unsigned me);
   bool help_a_group(unsigned me);
   template <bool IsOfCall> static void help_group(void* source);
+  std::uint16_t root_of_group(std::uint16_t root, std::uint32_t call) const noexcept;
+  bool anybody_sleeps_for(std::uint16_t root, std::uint32_t call) noexcept;
   void group_has_more(std::uint16_t root, std::uint32_t call) noexcept;
   task_sources::of_root groups_for(unsigned me) const noexcept;
   /// Searches as the calling thread's worker until `stop`.

@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace filch_test {
 namespace {
@@ -16,6 +19,8 @@ namespace r = filch::runtime;
 using checks = r::group_checks;
 using task = filch::detail::group_task;
 
+constexpr auto nobody_sleeps = [] { return false; };
+
 /// Two tasks wait, and a place is free.
 struct a_list {
   task* const newer;
@@ -23,8 +28,8 @@ struct a_list {
   r::group_list list;
 
   a_list() : newer(new task), older(new task) {
-    list.add(*older, [] {});
-    list.add(*newer, [] {});
+    list.add(*older, nobody_sleeps);
+    list.add(*newer, nobody_sleeps);
     list.drop_place(*new task);
   }
   ~a_list() {
@@ -56,7 +61,7 @@ struct an_ended_group {
     state.lists = std::make_unique<r::group_list[]>(2);
     state.number_of_lists = 2;
     auto* const t = new task;
-    state.lists[0].add(*t, [] {});
+    state.lists[0].add(*t, nobody_sleeps);
     EXPECT_EQ(state.lists[0].take_newest(), t);
     state.lists[1].finish(*t, [] {});
   }
@@ -69,11 +74,28 @@ TEST(groups_that_end_too_early, are_named) {
       {"open == 0",
        [](an_ended_group& x) {
          auto* const t = new task;
-         x.state.lists[0].add(*t, [] {});
+         x.state.lists[0].add(*t, nobody_sleeps);
          x.state.lists[0].drop_place(*x.state.lists[0].take_newest());
        }},
       {"s.nested.get() == 0", [](an_ended_group& x) { x.state.nested.add(1); }},
   });
+}
+
+TEST(end_of_a_list, waits_for_an_adder_that_wakes_a_worker) {
+  r::group_list list;
+  list.add(*new task, [] { return true; });
+  list.drop_place(*list.take_newest());
+  std::atomic<bool> is_over{false};
+  std::thread end([&] {
+    list.end();
+    is_over = true;
+  });
+  // Time in which it could end.
+  auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  while (!is_over && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_FALSE(is_over);
+  list.woken();
+  end.join();
 }
 
 TEST(half_of_a_list, is_its_older_half) {
@@ -82,7 +104,7 @@ TEST(half_of_a_list, is_its_older_half) {
   std::unique_ptr<task> tasks[5];
   for (auto& t : tasks) {
     t = std::make_unique<task>();
-    from.add(*t, [] {});
+    from.add(*t, nobody_sleeps);
   }
   task* const first = from.take_oldest();
   EXPECT_EQ(first, tasks[0].get());

@@ -30,10 +30,14 @@ class FILCH_API task_source {
   /// After the scheduler's attach(), if it attached this to a pool: from here on its workers call has_tasks() and
   /// help().
   void open() noexcept;
-  /// Made before a task is added; wake() wakes a worker that sleeps. By then the source may be gone.
+  /// Made before a task is added. After that the source may be gone: so the adder asks under a lock for which the
+  /// source's end waits, and the end waits for wake() as well.
   class FILCH_API helpers_call {
    public:
     explicit helpers_call(task_source const& s) noexcept : team_(s.team_), root_(s.root_), call_(s.call_) {}
+    /// Sleeps a worker that may run the task?
+    bool is_due() const noexcept;
+    /// Wakes one. The pool lives until it returns.
     void wake() const noexcept;
 
    private:

@@ -105,8 +105,14 @@ void group_core::drop_place(group_task& t) noexcept { list_of(*state_, worker_in
 void group_core::add(group_task& t) noexcept {
   runtime::group_state& s = *state_;
   helpers_call const helpers(*this);
-  list_of(s, worker_index_()).add(t, [&s] { wake(s.waiters); });
-  helpers.wake();  // the group may be gone
+  group_list& list = list_of(s, worker_index_());
+  bool const wakes = list.add(t, [&] {
+    wake(s.waiters);
+    return helpers.is_due();
+  });
+  if (!wakes) return;  // the group may be gone
+  helpers.wake();
+  list.woken();  // edge group-7: release. The group and the pool may be gone
 }
 
 bool group_core::take_if_newest(group_task& t) noexcept {
@@ -140,7 +146,8 @@ group_task* group_core::pop() noexcept {
       // edge group-3: a waiter that looked meanwhile has not seen them.
       own.put(others);
       wake(state_->waiters);
-      helpers_call(*this).wake();
+      helpers_call const helpers(*this);
+      if (helpers.is_due()) helpers.wake();
     }
     return first;
   }

@@ -32,12 +32,17 @@ class alignas(64) group_list {
   /// A free place; null: as many as there may be wait, unless `at_any_size`.
   group_task* take_place(bool at_any_size) noexcept;
   void drop_place(group_task& t) noexcept;
-  /// Adds it and calls tell(), under the lock: then the adder does not touch the group any more.
-  template <class Tell> void add(group_task& t, Tell const& tell) noexcept {
+  /// Adds it and calls tell(), under the lock. If that returns true, the adder calls woken() later. Else it does not
+  /// touch the group any more.
+  template <class Tell> bool add(group_task& t, Tell const& tell) noexcept {
     std::lock_guard const lock(lock_);
     link(t);
-    tell();
+    bool const wakes = tell();
+    if (wakes) wakers_.enter();
+    return wakes;
   }
+  /// The adder's last touch of the group.
+  void woken() noexcept { wakers_.leave(); }
   /// Takes this task, if it is the newest.
   bool take_if_newest(group_task& t) noexcept;
   group_task* take_newest() noexcept;
@@ -52,8 +57,14 @@ class alignas(64) group_list {
     over_.add_one();
     tell();
   }
-  /// The group ends: waits for the last holder of the lock.
-  void end() noexcept { std::lock_guard const lock(lock_); }
+  /// The group ends: waits for the last holder of the lock, and for adders that wake a worker.
+  void end() noexcept {
+    {
+      std::lock_guard const lock(lock_);
+    }
+    for (spin_wait spin; wakers_.any(); spin.once()) {  // edge group-7: acquire
+    }
+  }
 
  private:
   friend struct group_checks;
@@ -62,6 +73,7 @@ class alignas(64) group_list {
   group_task* unlink_newest() noexcept;
 
   short_lock lock_;
+  wakers_word wakers_;
   group_task* newest_ = nullptr;
   group_task* oldest_ = nullptr;
   group_task* free_ = nullptr;

@@ -39,6 +39,20 @@ class shared_count {
   std::atomic<std::uint64_t> count_{0};
 };
 
+/// Adders that still wake a worker for their task, which may be over.
+class wakers_word {
+ public:
+  /// Adder, holder of its list's lock. relaxed: the lock orders it.
+  void enter() noexcept { wakers_.fetch_add(1, std::memory_order_relaxed); }
+  /// Adder, its last touch of the group and the pool. edge group-7: release.
+  void leave() noexcept { wakers_.fetch_sub(1, std::memory_order_release); }
+  /// The group's end, after it had the lock. edge group-7: acquire.
+  bool any() const noexcept { return wakers_.load(std::memory_order_acquire) != 0; }
+
+ private:
+  std::atomic<std::uint32_t> wakers_{0};
+};
+
 /// Threads that sleep in wait(), and the word on which they do.
 class waiters_word {
  public:
