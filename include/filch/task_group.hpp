@@ -218,8 +218,8 @@ template <scheduler Sched = default_scheduler> class task_group {
   };
 
   template <class Fn> void run_at_once(Fn&& f) {
+    at_once const begun{core_};  // ends after the closure
     std::decay_t<Fn> closure(std::forward<Fn>(f));
-    at_once const begun{core_};
     if (core_.is_cancelled()) return core_.has_dropped();
     try {
       static_cast<void>(detail::call_with(std::move(closure)));

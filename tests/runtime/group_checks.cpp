@@ -77,7 +77,7 @@ TEST(groups_that_end_too_early, are_named) {
          x.state.lists[0].add(*t, nobody_sleeps);
          x.state.lists[0].drop_place(*x.state.lists[0].take_newest());
        }},
-      {"s.nested.get() == 0", [](an_ended_group& x) { x.state.nested.add(1); }},
+      {"s.at_once.get() == 0", [](an_ended_group& x) { x.state.at_once.begin(); }},
   });
 }
 

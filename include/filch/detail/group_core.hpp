@@ -59,7 +59,7 @@ class FILCH_API group_core final : task_source {
   bool take_if_newest(group_task& t) noexcept;
   /// A task did not begin.
   void has_dropped() noexcept;
-  /// Around a task that runs at once.
+  /// Around a task that runs at once. The group may be gone afterwards, as after finish().
   void begins_at_once() noexcept;
   void ends_at_once() noexcept;
 

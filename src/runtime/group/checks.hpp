@@ -30,7 +30,7 @@ struct group_checks {
     }
     FILCH_HOLDS(waiting == 0);
     FILCH_HOLDS(open == 0);
-    FILCH_HOLDS(s.nested.get() == 0);
+    FILCH_HOLDS(s.at_once.get() == 0);
     return nullptr;
   }
 

@@ -97,7 +97,7 @@ void group_core::cancelled_by(void* token, bool (*is_stopped)(void const*) noexc
 group_task* group_core::take_place() noexcept {
   // In a child of fork() the holder of a list's lock may not exist: tasks run at once.
   if (!has_its_threads()) return nullptr;
-  bool const at_any_size = state_->has_futures.get() || state_->nested.get() >= k_most_nested;
+  bool const at_any_size = state_->has_futures.get() || state_->at_once.get() >= k_most_nested;
   return list_of(*state_, worker_index_()).take_place(at_any_size);
 }
 void group_core::drop_place(group_task& t) noexcept { list_of(*state_, worker_index_()).drop_place(t); }
@@ -122,8 +122,15 @@ bool group_core::take_if_newest(group_task& t) noexcept {
 void group_core::has_futures() noexcept { state_->has_futures.set(true); }
 void group_core::has_dropped() noexcept { state_->has_dropped.set(true); }
 
-void group_core::begins_at_once() noexcept { state_->nested.add(1); }
-void group_core::ends_at_once() noexcept { state_->nested.add(-1); }
+void group_core::begins_at_once() noexcept { state_->at_once.begin(); }
+void group_core::ends_at_once() noexcept {
+  runtime::group_state& s = *state_;
+  if (!has_its_threads()) return s.at_once.end();
+  list_of(s, worker_index_()).finish_at_once([&s] {
+    s.at_once.end();
+    wake(s.waiters);
+  });  // the group may be gone
+}
 
 // ---- running ------------------------------------------------------------------------------------
 
@@ -187,8 +194,9 @@ void group_core::help() noexcept {
 
 // ---- waiting ------------------------------------------------------------------------------------
 
-/// edge group-2: first what is over, then what was added.
+/// edge group-2: first tasks that run at once, then those that are over, then those that were added.
 bool group_core::is_over() const noexcept {
+  if (state_->at_once.get() != 0) return false;
   std::uint64_t over = 0;
   std::uint64_t added = 0;
   for (unsigned i = 0; i < state_->number_of_lists; ++i) over += state_->lists[i].over();

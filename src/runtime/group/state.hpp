@@ -57,6 +57,11 @@ class alignas(64) group_list {
     over_.add_one();
     tell();
   }
+  /// A task that ran at once is over: calls tell(), under the lock, which is the last touch of the group.
+  template <class Tell> void finish_at_once(Tell const& tell) noexcept {
+    std::lock_guard const lock(lock_);
+    tell();
+  }
   /// The group ends: waits for the last holder of the lock, and for adders that wake a worker.
   void end() noexcept {
     {
@@ -87,7 +92,7 @@ struct group_state {
   std::unique_ptr<group_list[]> lists;
   unsigned number_of_lists = 0;
   waiters_word waiters;
-  hint_word<int> nested;  // tasks that run at once, in all threads
+  at_once_count at_once;
   hint_word<bool> is_cancelled;
   hint_word<bool> has_dropped;
   hint_word<bool> has_futures;

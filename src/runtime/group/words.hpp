@@ -76,11 +76,24 @@ class waiters_word {
   std::atomic<std::uint32_t> changes_{0};
 };
 
+/// Calls of run() that run their task at once, in all threads.
+class at_once_count {
+ public:
+  /// run(), before its task. edge group-2: seq_cst.
+  void begin() noexcept { calls_.fetch_add(1, std::memory_order_seq_cst); }
+  /// After it, before it looks for waiters. edge group-2, group-3: seq_cst.
+  void end() noexcept { calls_.fetch_sub(1, std::memory_order_seq_cst); }
+  /// Anyone. edge group-2, group-3: seq_cst.
+  int get() const noexcept { return calls_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<int> calls_{0};
+};
+
 /// A hint that threads set and read without an order.
 template <class Value> class hint_word {
  public:
   void set(Value to) noexcept { value_.store(to, std::memory_order_relaxed); }
-  void add(Value n) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
   Value get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
