@@ -10,6 +10,7 @@
 #include <filch/detail/stopping.hpp>
 #include <filch/detail/task_cancelled.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -194,18 +195,23 @@ template <scheduler Sched = default_scheduler> class task_group {
   /// a worker. While others run the last ones it waits as in filch::blocking: another thread of the pool works.
   /// Returns false if a task did not begin because the group was cancelled. Throws the first exception that a task
   /// threw; exceptions() has all of them. The group may be used again afterwards. Continues where `join` may.
+  /// Several threads may wait at the same time. Each returns as above; one throws, and the others return false.
   bool wait() {
-    bool const is_whole = wait_for_all();
-    if (auto const first = std::exchange(first_, nullptr)) std::rethrow_exception(first);
+    std::uint64_t const ended_before = core_.ended_waits();
+    wait_for_all();
+    std::exception_ptr first;
+    bool const is_whole = !core_.begin_anew(ended_before, exceptions_, first);
+    if (first) std::rethrow_exception(std::move(first));
     return is_whole;
   }
 
-  /// Tasks that have not begun do not begin, until wait() returns. Those that run go on; get_token() tells them.
+  /// Tasks that have not begun do not begin, until a wait() returns. Those that run go on; get_token() tells them.
   void cancel() noexcept { core_.cancel(); }
   bool is_cancelled() const noexcept { return core_.is_cancelled(); }
   token get_token() const noexcept { return token(core_); }
 
-  /// The exceptions that tasks threw before the last wait() returned, in the order of time.
+  /// The exceptions that tasks threw before the last wait() returned, in the order of time; of waits at the same
+  /// time, all together. Not while another thread is in wait().
   std::vector<std::exception_ptr> const& exceptions() const noexcept { return exceptions_; }
 
  private:
@@ -228,9 +234,8 @@ template <scheduler Sched = default_scheduler> class task_group {
     }
   }
 
-  bool wait_for_all() noexcept {
+  void wait_for_all() noexcept {
     if (!core_.is_over()) detail::inside_pool<Sched>([this] { core_.wait(); });
-    return !core_.begin_anew(exceptions_, first_);
   }
   static constexpr auto tasks_on_stack() noexcept -> unsigned* (*)() noexcept {
     if constexpr (requires { Sched::group_tasks(); }) {
@@ -242,7 +247,6 @@ template <scheduler Sched = default_scheduler> class task_group {
 
   detail::group_core core_;
   std::vector<std::exception_ptr> exceptions_;
-  std::exception_ptr first_;
 };
 
 }  // namespace filch::inline FILCH_ABI

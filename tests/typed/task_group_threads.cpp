@@ -1,5 +1,5 @@
 // filch::task_group and threads of the program: a task that lets the group end before its run() returns, a task that
-// such a thread runs at once.
+// such a thread runs at once, waits in several threads.
 #include <filch/task_group.hpp>
 
 #include "stealing.hpp"
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -88,6 +89,72 @@ TYPED_TEST(task_group_threads, are_awaited_while_they_run_a_task_at_once) {
     group.reset();
     adder.join();
   });
+}
+
+TYPED_TEST(task_group_threads, wait_at_the_same_time_and_one_gets_the_exceptions) {
+  outside_and_in_pools<TypeParam>([] {
+    for (int round = 0; round < 300; ++round) {
+      filch::task_group<TypeParam> group;
+      for (int i = 0; i < 8; ++i) group.run([] { throw 1; });
+      constexpr int k_waiters = 4;
+      std::atomic<int> arrived{0};
+      std::atomic<int> threw{0};
+      auto const wait = [&] {
+        ++arrived;
+        while (arrived < k_waiters) std::this_thread::yield();
+        try {
+          group.wait();
+        } catch (int) {
+          ++threw;
+        }
+      };
+      std::vector<std::thread> others;
+      for (int i = 1; i < k_waiters; ++i) others.emplace_back(wait);
+      wait();
+      for (auto& t : others) t.join();
+      ASSERT_EQ(threw, 1);
+      ASSERT_FALSE(group.is_cancelled());
+      group.run([] {});
+      ASSERT_TRUE(group.wait());
+      ASSERT_TRUE(group.exceptions().empty());
+    }
+  });
+}
+
+TYPED_TEST(task_group_threads, that_wait_at_the_same_time_have_all_exceptions_together) {
+  if (has_no_thieves<TypeParam>()) GTEST_SKIP() << "a measured pool has one caller at a time";
+  constexpr int k_waiters = 3;
+  typename TypeParam::pool pool({.workers = 1});
+  auto group = pool.run([] { return std::make_unique<filch::task_group<TypeParam>>(); });
+  std::atomic<int> begun{0};
+  std::atomic<int> threw{0};
+  std::atomic<int> whole{0};
+  // The pool has no thread of its own: each waiter runs one.
+  for (int i = 0; i < k_waiters; ++i) {
+    group->run([&] {
+      ++begun;
+      EXPECT_TRUE(eventually([&] { return begun == k_waiters; }));
+      throw 1;
+    });
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < k_waiters; ++i) {
+    threads.emplace_back([&] {
+      pool.run([&] {
+        try {
+          whole += group->wait();
+        } catch (int) {
+          ++threw;
+        }
+      });
+    });
+  }
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(threw, 1);
+  EXPECT_EQ(whole, 0);
+  EXPECT_EQ(group->exceptions().size(), std::size_t{k_waiters});
+  EXPECT_TRUE(group->wait());
+  EXPECT_TRUE(group->exceptions().empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filch/detail/task_source.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -72,9 +73,13 @@ class FILCH_API group_core final : task_source {
   void failed(std::exception_ptr e) noexcept;
   void cancel() noexcept;
   bool is_cancelled() const noexcept;
-  /// After wait(): forgets the request to cancel. Returns whether a task did not begin because of it, and moves the
-  /// exceptions to `failures`, in the order in which they were thrown, and the first one to `first`.
-  bool begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept;
+  /// Before wait(), for begin_anew().
+  std::uint64_t ended_waits() const noexcept;
+  /// After wait(): forgets the request to cancel. Moves the exceptions to `failures`, in the order in which they were
+  /// thrown, and the first one to `first`. Those of waits at the same time stay there. Returns whether a task did not
+  /// begin, or threw, since the wait began. Several threads may call it with the same `failures`.
+  bool begin_anew(std::uint64_t ended_before, std::vector<std::exception_ptr>& failures,
+                  std::exception_ptr& first) noexcept;
   /// A token that cancels the group as well. The group destroys it.
   void cancelled_by(void* token, bool (*is_stopped)(void const*) noexcept, void (*destroy)(void*) noexcept) noexcept;
   unsigned* stack_count() const noexcept { return tasks_on_stack_ ? tasks_on_stack_() : nullptr; }
@@ -86,7 +91,8 @@ class FILCH_API group_core final : task_source {
   group_task* pop() noexcept;
   bool run_one() noexcept;
   void sleep_until_something() noexcept;
-  bool takes_tasks_again() noexcept;
+  void take_failures(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept;
+  bool takes_tasks_again(std::uint64_t ended_before, bool has_failed) noexcept;
 
   std::unique_ptr<runtime::group_state> state_;
   unsigned (*const worker_index_)() noexcept;

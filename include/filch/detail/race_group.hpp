@@ -78,7 +78,12 @@ class race_group {
     } else {
       begin_kept();
     }
-    for (auto const& t : std::exchange(joined_, {})) t->join();
+    std::vector<std::shared_ptr<task>> tasks;
+    {
+      std::lock_guard<mutex> const lock(mutex_);
+      tasks.swap(joined_);
+    }
+    for (auto const& t : tasks) t->join();
   }
   void failed(std::exception_ptr e) {
     cancel();
@@ -86,8 +91,10 @@ class race_group {
     failures_.push_back(std::move(e));
   }
   void dropped() noexcept { has_dropped_.store(true, std::memory_order_relaxed); }
-  bool begin_anew(std::vector<std::exception_ptr>& failures) noexcept {
+  bool begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) {
+    std::lock_guard<mutex> const lock(mutex_);
     failures = std::exchange(failures_, {});
+    if (!failures.empty()) first = failures.front();
     is_cancelled_.store(false, std::memory_order_relaxed);
     return has_dropped_.exchange(false, std::memory_order_relaxed);
   }
@@ -221,7 +228,10 @@ template <scheduler Sched = default_scheduler> class task_group {
   }
   task_group(task_group const&) = delete;
   task_group& operator=(task_group const&) = delete;
-  ~task_group() { wait_for_all(); }
+  ~task_group() {
+    std::exception_ptr dropped;
+    wait_for_all(dropped);
+  }
 
   template <class Fn> void run(Fn&& f) {
     static_assert(std::is_invocable_v<std::decay_t<Fn>>,
@@ -241,8 +251,9 @@ template <scheduler Sched = default_scheduler> class task_group {
     return made;
   }
   bool wait() {
-    bool const is_whole = wait_for_all();
-    if (!exceptions_.empty()) std::rethrow_exception(exceptions_.front());
+    std::exception_ptr first;
+    bool const is_whole = wait_for_all(first);
+    if (first) std::rethrow_exception(std::move(first));
     return is_whole;
   }
   void cancel() noexcept { group_.cancel(); }
@@ -251,10 +262,9 @@ template <scheduler Sched = default_scheduler> class task_group {
   std::vector<std::exception_ptr> const& exceptions() const noexcept { return exceptions_; }
 
  private:
-  bool wait_for_all() {
+  bool wait_for_all(std::exception_ptr& first) {
     detail::inside_pool<Sched>([this] { group_.wait(); });
-    exceptions_.clear();
-    return !group_.begin_anew(exceptions_);
+    return !group_.begin_anew(exceptions_, first);
   }
 
   detail::race_group group_;

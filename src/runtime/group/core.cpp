@@ -267,34 +267,47 @@ bool group_core::is_cancelled() const noexcept {
   return state_->is_cancelled.get() || (is_stopped_ && is_stopped_(token_));
 }
 
-bool group_core::begin_anew(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept {
-  failures.clear();
-  if (!has_its_threads()) {
-    // Tasks that had failed before the fork count, unless a thread of the parent was adding one.
-    std::unique_lock const of_parent(state_->failing, std::try_to_lock);
-    if (of_parent) {
-      failures.swap(state_->failures);
-      first = std::exchange(state_->first, nullptr);
-    }
-    std::unique_lock const lock(state_->failing_in_child, std::try_to_lock);
-    std::exception_ptr in_child;
-    if (lock) in_child = std::exchange(state_->first_in_child, nullptr);
-    if (in_child) append(failures, in_child);
-    if (!first) first = std::move(in_child);
-    return takes_tasks_again();
+std::uint64_t group_core::ended_waits() const noexcept { return state_->ended_waits.get(); }
+
+bool group_core::begin_anew(std::uint64_t ended_before, std::vector<std::exception_ptr>& failures,
+                            std::exception_ptr& first) noexcept {
+  runtime::group_state& s = *state_;
+  std::vector<std::exception_ptr> earlier;  // they end without the lock
+  if (has_its_threads()) {
+    std::lock_guard const lock(s.failing);
+    // A wait at the same time has put its exceptions there.
+    if (s.ended_waits.get() == ended_before) earlier.swap(failures);
+    take_failures(failures, first);
+    return takes_tasks_again(ended_before, first != nullptr);
   }
-  std::lock_guard const lock(state_->failing);
-  failures.swap(state_->failures);
-  first = std::exchange(state_->first, nullptr);
-  return takes_tasks_again();
+  std::unique_lock const lock(s.failing_in_child, std::try_to_lock);
+  if (s.ended_waits.get() == ended_before) earlier.swap(failures);
+  // Tasks that had failed before the fork count, unless a thread of the parent was adding one.
+  std::unique_lock const of_parent(s.failing, std::try_to_lock);
+  if (of_parent) take_failures(failures, first);
+  std::exception_ptr in_child;
+  if (lock) in_child = std::exchange(s.first_in_child, nullptr);
+  if (in_child) append(failures, in_child);
+  if (!first) first = std::move(in_child);
+  return takes_tasks_again(ended_before, first != nullptr);
 }
 
-/// Was a task left out since the last time?
-bool group_core::takes_tasks_again() noexcept {
-  state_->is_cancelled.set(false);
-  bool const has_dropped = state_->has_dropped.get();
-  state_->has_dropped.set(false);
-  return has_dropped;
+/// Under failing.
+void group_core::take_failures(std::vector<std::exception_ptr>& failures, std::exception_ptr& first) noexcept {
+  if (failures.empty()) failures.swap(state_->failures);
+  for (auto& e : state_->failures) append(failures, std::move(e));
+  state_->failures.clear();
+  first = std::exchange(state_->first, nullptr);
+}
+
+/// Was a task left out, or did one throw to another wait, since the caller's wait began?
+bool group_core::takes_tasks_again(std::uint64_t ended_before, bool has_failed) noexcept {
+  runtime::group_state& s = *state_;
+  s.is_cancelled.set(false);
+  s.ended_waits.set(s.ended_waits.get() + 1);
+  if (s.has_dropped.get() || has_failed) s.last_with_loss = s.ended_waits.get();
+  s.has_dropped.set(false);
+  return s.last_with_loss > ended_before;
 }
 
 }  // namespace detail

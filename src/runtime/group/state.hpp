@@ -96,9 +96,11 @@ struct group_state {
   hint_word<bool> is_cancelled;
   hint_word<bool> has_dropped;
   hint_word<bool> has_futures;
+  hint_word<std::uint64_t> ended_waits;  // changed under failing
   std::mutex failing;
   std::vector<std::exception_ptr> failures;  // under failing
   std::exception_ptr first;                  // the same; there may be no memory for the others
+  std::uint64_t last_with_loss = 0;  // the same: that many waits had ended when a task had thrown, or not begun
   // The same in a child of fork(), where a thread of the parent may hold `failing`. In a child of that child a thread
   // may hold this one: it is only tried.
   std::mutex failing_in_child;
