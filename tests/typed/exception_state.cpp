@@ -1,9 +1,13 @@
 // The C++ runtime's exception state around a join: the handled exception, and the number in flight.
+#include <filch/for_index.hpp>
+#include <filch/task_group.hpp>
+
 #include "eventually.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -201,6 +205,58 @@ TYPED_TEST(exception_state, of_a_caller_is_hidden_under_fibers_with_a_place_and_
   }
 #endif
   GTEST_SKIP() << "it runs on the caller's thread as it is";
+}
+
+/// Tasks of a group that the calls of this thread run. Returns what those that saw an exception saw.
+template <class S> std::string what_tasks_of_a_group_see() {
+  std::string seen = "nothing, 0";
+  auto const look = [&] {
+    std::string const now = what_is_handled() + ", " + std::to_string(std::uncaught_exceptions());
+    if (now != "nothing, 0") seen = now;
+  };
+  auto const me = std::this_thread::get_id();
+  filch::task_group<S> group;
+  // More than wait at most: some run at once.
+  for (int i = 0; i < 10'000; ++i) {
+    group.run([&, me] {
+      if (std::this_thread::get_id() == me) look();
+    });
+  }
+  group.wait();
+  // Its joins may move it, and the caller, to another thread.
+  group
+      .fork([&] {
+        look();
+        filch::for_index<S>(0, 1000, [](int) { work_for(std::chrono::microseconds(1)); });
+        try {
+          raise("inside");
+        } catch (std::exception const&) {
+        }
+      })
+      .get();
+  group.wait();
+  return seen;
+}
+
+template <class S> struct groups_when_destroyed {
+  std::string* seen;
+  ~groups_when_destroyed() { *seen = what_tasks_of_a_group_see<S>(); }
+};
+
+TYPED_TEST(exception_state, of_a_caller_is_hidden_from_tasks_that_get_and_run_call) {
+  outside_and_in_pools<TypeParam>([] {
+    std::string seen;
+    try {
+      groups_when_destroyed<TypeParam> const guard{&seen};
+      raise("below");
+    } catch (std::exception const&) {
+      EXPECT_EQ(seen, "nothing, 0");
+      EXPECT_EQ(what_tasks_of_a_group_see<TypeParam>(), "nothing, 0");
+      EXPECT_EQ(what_is_handled(), "below");
+    }
+    EXPECT_EQ(what_is_handled(), "nothing");
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+  });
 }
 
 TYPED_TEST(exception_state, of_a_wait_is_hidden_from_a_task_on_top) {
