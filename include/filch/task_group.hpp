@@ -24,8 +24,8 @@ template <class Result> class group_future {
   group_future() noexcept = default;
   group_future(group_future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   group_future& operator=(group_future&& other) noexcept {
-    group_future const goes(std::move(*this));
-    state_ = std::exchange(other.state_, nullptr);
+    group_future goes(std::move(other));
+    std::swap(state_, goes.state_);
     return *this;
   }
   ~group_future() {
@@ -37,11 +37,12 @@ template <class Result> class group_future {
   /// Would get() return at once?
   bool is_ready() const noexcept { return state_ && state_->word.is_over(); }
 
-  /// Once: returns what the task returned, or throws what it threw; task_cancelled if it did not begin. Runs a task
-  /// that no worker has begun on the calling thread. Waits for one that has begun, as in filch::blocking: another
-  /// thread works meanwhile. Continues where `join` may. A task may not wait for itself, nor for a task that waits
-  /// for it.
+  /// Once: returns what the task returned, or throws what it threw; task_cancelled if it did not begin. If !valid(),
+  /// throws std::future_error with no_state. Runs a task that no worker has begun on the calling thread. Waits for
+  /// one that has begun, as in filch::blocking: another thread works meanwhile. Continues where `join` may. A task
+  /// may not wait for itself, nor for a task that waits for it. Cost: see fork(); waiting apart.
   Result get() {
+    if (!state_) detail::no_future_state();
     struct taken {
       detail::group_result<slot>* state;
       ~taken() { detail::group_result<slot>::let_go(state); }

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -437,6 +438,9 @@ TYPED_TEST(task_group, knows_whether_all_tasks_ran) {
     filch::group_future<int> other = group.fork([] { return 2; });
     future = std::move(other);
     EXPECT_FALSE(other.valid());
+    EXPECT_THROW(other.get(), std::future_error);
+    auto& itself = future;
+    future = std::move(itself);
     EXPECT_EQ(future.get(), 2);
     group.wait();
     auto early = group.fork([] { return 3; });

@@ -58,6 +58,8 @@ class future_word {
 
 /// Waits until the task is over, as in filch::blocking.
 FILCH_API void wait_for(future_word&) noexcept;
+/// get() of a future without a task: throws std::future_error.
+[[noreturn]] FILCH_API void no_future_state();
 /// Wakes all that sleep on the word.
 FILCH_API void wake_sleepers(future_word&) noexcept;
 

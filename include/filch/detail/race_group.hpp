@@ -13,6 +13,7 @@
 #include <atomic>
 #include <exception>
 #include <filch/detail/standard.hpp>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -190,6 +191,7 @@ template <class Result> class group_future {
   bool valid() const noexcept { return state_ != nullptr; }
   bool is_ready() const noexcept { return state_ && state_->what() != detail::race_result<slot>::nothing_yet; }
   Result get() {
+    if (!state_) throw std::future_error(std::future_errc::no_state);
     auto const s = std::exchange(state_, nullptr);
     if (s->what() == detail::race_result<slot>::nothing_yet) begin_kept_(*group_);
     s->join();

@@ -17,6 +17,7 @@
 #include "runtime/pools.hpp"
 
 #include <chrono>
+#include <future>
 #include <utility>
 
 namespace filch::inline FILCH_ABI {
@@ -252,6 +253,8 @@ void wait_for(future_word& word) noexcept {
 }
 
 unsigned process_generation() noexcept { return runtime::fork_generation(); }
+
+void no_future_state() { throw std::future_error(std::future_errc::no_state); }
 
 void wake_sleepers(future_word& word) noexcept { os::futex_wake_all(word.futex()); }
 
