@@ -40,7 +40,8 @@ template <class Result> class group_future {
   /// Once: returns what the task returned, or throws what it threw; task_cancelled if it did not begin. If !valid(),
   /// throws std::future_error with no_state. Runs a task that no worker has begun on the calling thread. Waits for
   /// one that has begun, as in filch::blocking: another thread works meanwhile. Continues where `join` may. A task
-  /// may not wait for itself, nor for a task that waits for it. Cost: see fork(); waiting apart.
+  /// may not wait for itself, nor for a task that waits for it. Cost: some 10 nanoseconds if it is over, else that of
+  /// the task or the wait.
   Result get() {
     if (!state_) detail::no_future_state();
     struct taken {
@@ -125,7 +126,8 @@ template <scheduler Sched = default_scheduler> class task_group {
     Sched::attach(core_.source());
     core_.begin();
   }
-  /// A group that is cancelled when `outer` is stopped, too: `task_group inner(outer.get_token())`. It keeps a copy.
+  /// A group that is cancelled when `outer` is stopped, too: `task_group inner(outer.get_token())`. It keeps a copy,
+  /// and asks it before each task. Throws what the copy throws, and std::bad_alloc.
   template <detail::stop_token_like Token> explicit task_group(Token const& outer) : task_group() {
     core_.cancelled_by(
         new Token(outer), [](void const* its) noexcept { return static_cast<Token const*>(its)->stop_requested(); },
@@ -138,10 +140,10 @@ template <scheduler Sched = default_scheduler> class task_group {
   ~task_group() { wait_for_all(); }
 
   /// Adds a task. For tasks of the group, and before wait() is called: f() runs at some time before that returns,
-  /// perhaps on another worker, perhaps before run() returns. f is moved or copied away; its result is dropped.
-  /// Throws what f's move or copy throws, and std::bad_alloc only for a closure of more than 96 bytes, or aligned to
-  /// more than 16; f has not run then. Continues where `join` may. Cost: some 50 nanoseconds in all, and a wake-up if
-  /// a worker sleeps.
+  /// perhaps on another worker, perhaps before run() returns; the group's end waits for run(). f is moved or copied
+  /// away; its result is dropped. Throws what f's move or copy throws, and std::bad_alloc only for a closure of more
+  /// than 96 bytes, or aligned to more than 16; f has not run then. Continues where `join` may. Cost: some 50
+  /// nanoseconds in all, and a wake-up if a worker sleeps.
   template <class Fn> void run(Fn&& f) {
     using closure = std::decay_t<Fn>;
     static_assert(std::is_invocable_v<closure>, "filch::task_group::run: a task is called without arguments");
@@ -157,8 +159,9 @@ template <scheduler Sched = default_scheduler> class task_group {
     core_.add(*t);
   }
 
-  /// As run(), with a future for f's result or exception; wait() does not throw that. Continues where
-  /// `join` may. An allocation.
+  /// As run(), with a future for f's result or exception; wait() does not throw that. Continues where `join` may.
+  /// Always allocates: throws std::bad_alloc for any closure, and f has not run then. Cost: some 90 nanoseconds in
+  /// all, get() and the deallocation included, and a wake-up if a worker sleeps.
   template <class Fn>
   [[nodiscard]] group_future<std::remove_cv_t<std::invoke_result_t<std::decay_t<Fn>>>> fork(Fn&& f) {
     core_.has_futures();
@@ -199,7 +202,8 @@ template <scheduler Sched = default_scheduler> class task_group {
   /// a worker. While others run the last ones it waits as in filch::blocking: another thread of the pool works.
   /// Returns false if a task did not begin because the group was cancelled. Throws the first exception that a task
   /// threw; exceptions() has all of them. The group may be used again afterwards. Continues where `join` may.
-  /// Several threads may wait at the same time. Each returns as above; one throws, and the others return false.
+  /// Several threads may wait at the same time. If a task threw, one of them throws, and the others return false.
+  /// Cost: some 10 nanoseconds if all are over; outside all pools, otherwise, that of a call of pool.run.
   bool wait() {
     std::uint64_t const ended_before = core_.ended_waits();
     wait_for_all();
@@ -211,7 +215,10 @@ template <scheduler Sched = default_scheduler> class task_group {
 
   /// Tasks that have not begun do not begin, until a wait() returns. Those that run go on; get_token() tells them.
   void cancel() noexcept { core_.cancel(); }
+  /// Was the group cancelled, by cancel(), a task's exception or its token, since a wait() last returned? Any thread,
+  /// some nanoseconds and the token's stop_requested().
   bool is_cancelled() const noexcept { return core_.is_cancelled(); }
+  /// A token that says what is_cancelled() does. It refers to the group, and may not outlive it.
   token get_token() const noexcept { return token(core_); }
 
   /// The exceptions that tasks threw before the last wait() returned, in the order of time; of waits at the same
