@@ -1,7 +1,7 @@
 /* A task group, src/runtime/task_groups.md: one waiter and one helper, a list of tasks each. A task may add another one. An
-   outsider adds a task to the waiter's list, without which the wait does not begin. SC: all words are changed by locked
-   instructions and seq_cst stores. A list's lock is an atomic step, but for the outsider's; counts are read without it, one after
-   the other. Not modelled: other sleepers of the pool, futures, tasks that run at once.
+   outsider adds a task to the waiter's list, or, with AT_ONCE, runs it at once; the wait does not begin without it. SC: all words
+   are changed by locked instructions and seq_cst stores. A list's lock is an atomic step, but for the outsider's; counts are read
+   without it, one after the other. Not modelled: other sleepers of the pool, futures.
 
    Checked: wait() returns after the last task; nobody touches the group after its end; while tasks wait in lists nobody sleeps;
    the waiter does not sleep for ever. */
@@ -25,7 +25,8 @@ bool open = true;     /* the group is in the pool's list */
 bool list_is_locked;  /* that list */
 byte helpers;
 bool outsider_holds;  /* the lock of the waiter's list */
-bool is_added;        /* the outsider's task */
+bool is_added;        /* the outsider's task, or it runs at once */
+byte at_once;         /* tasks that do */
 byte wakers;          /* outsiders that wake the helper */
 bool gone;            /* the group and its pool */
 byte made;
@@ -124,6 +125,10 @@ inline run_task(p) {
 
 inline look_if_over(is_over) {
   counted = 0;
+  is_over = true;
+#if defined(AT_ONCE) && !defined(MUTANT_READS_AT_ONCE_LAST)
+  is_over = (at_once == 0);
+#endif
 #ifdef MUTANT_READS_ADDED_FIRST
   counted = counted + added[0];
   counted = counted + added[1];
@@ -135,7 +140,10 @@ inline look_if_over(is_over) {
   counted = counted - added[0];
   counted = counted - added[1];
 #endif
-  is_over = (counted == 0);
+  is_over = (is_over && counted == 0);
+#ifdef MUTANT_READS_AT_ONCE_LAST
+  is_over = (is_over && at_once == 0);
+#endif
   counted = 0
 }
 
@@ -206,8 +214,28 @@ awake:
   gone = true
 }
 
-active proctype outsider() {
-  bool wakes;
+inline run_at_once() {
+#ifndef MUTANT_AT_ONCE_IS_NOT_COUNTED
+  at_once++;
+#endif
+  atomic { made++; is_added = true }
+  if
+  :: add(WAITER)
+  :: true
+  fi;
+  ended++;
+  atomic { !outsider_holds -> outsider_holds = true }
+  assert(!gone);
+#ifndef MUTANT_AT_ONCE_IS_NOT_COUNTED
+  at_once--;
+#endif
+#ifndef MUTANT_ENDS_AT_ONCE_IN_SILENCE
+  wake_waiters(WAITER);
+#endif
+  outsider_holds = false
+}
+
+inline add_outside() {
   atomic { !outsider_holds -> outsider_holds = true; made++ }
   added[WAITER]++;
   atomic { size[WAITER]++; is_added = true }
@@ -228,6 +256,15 @@ active proctype outsider() {
      wakers--
   :: else
   fi
+#endif
+}
+
+active proctype outsider() {
+#ifdef AT_ONCE
+  run_at_once()
+#else
+  bool wakes;
+  add_outside()
 #endif
 }
 
