@@ -6,7 +6,7 @@
 #else
 
 #include <filch/default_scheduler.hpp>
-#include <filch/detail/exceptions_hidden.hpp>
+#include <filch/detail/group_exceptions.hpp>
 #include <filch/detail/group_tasks.hpp>
 #include <filch/detail/stopping.hpp>
 #include <filch/detail/task_cancelled.hpp>

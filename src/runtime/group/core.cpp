@@ -2,7 +2,7 @@
 // that find no other task call help(). Protocol: ../task_groups.md.
 #include <filch/blocking.hpp>
 #include <filch/detail/caught.hpp>
-#include <filch/detail/exceptions_hidden.hpp>
+#include <filch/detail/group_exceptions.hpp>
 #include <filch/detail/group_words.hpp>
 #include <filch/detail/task_cancelled.hpp>
 
