@@ -148,7 +148,7 @@ auto none_of(Token const& token, Args&&... args) {
 /// Have [first, last) and [first2, last2) the same length, and is pred(proj(x), proj2(y)) true for all pairs of their
 /// elements? No stretch begins after the answer is known.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 bool equal(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
            Proj2 proj2 = {}) {
@@ -158,14 +158,14 @@ bool equal(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pre
 }
 /// The same for two ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
 bool equal(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
   return detail::are_equal<Sched>(never, detail::input_of(range), detail::input_of(range2), pred, proj, proj2);
 }
 /// The same for a second range that begins at first2 and is as long as the first one.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          std::random_access_iterator Iterator2, class Pred = std::ranges::equal_to>
+          std::random_access_iterator Iterator2, class Pred = std::equal_to<>>
   requires(!sized_random_access_end<Pred, Iterator2>)
 bool equal(Iterator first, Sentinel last, Iterator2 first2, Pred pred = {}) {
   detail::never_stopped never;
@@ -179,7 +179,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto equal(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
            Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::are_equal<Sched>(stop, in, in2, fn...);
@@ -191,7 +191,7 @@ auto equal(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c 
 /// The first pair of elements of two ranges for which pred(proj(x), proj2(y)) is false. If there is none, the
 /// position at which the shorter one ends.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Sentinel last, Iterator2 first2,
                                                            Sentinel2 last2, Pred pred = {}, Proj proj = {},
@@ -204,7 +204,7 @@ std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Senti
 }
 /// The same for a second range that begins at first2 and is as long as the first one.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          std::random_access_iterator Iterator2, class Pred = std::ranges::equal_to>
+          std::random_access_iterator Iterator2, class Pred = std::equal_to<>>
   requires(!sized_random_access_end<Pred, Iterator2>)
 std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Sentinel last, Iterator2 first2,
                                                            Pred pred = {}) {
@@ -215,7 +215,7 @@ std::ranges::mismatch_result<Iterator, Iterator2> mismatch(Iterator first, Senti
 }
 /// The same for two ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
 std::ranges::mismatch_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>>
 mismatch(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
@@ -231,7 +231,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto mismatch(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
               Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       []<class In, class In2>(auto& stop, detail::input<In> const& in, detail::input<In2> const& in2, auto... fn) {
         std::size_t const n = detail::find_mismatch<Sched>(stop, in, in2, fn...);

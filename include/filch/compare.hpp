@@ -28,12 +28,12 @@ std::size_t find_unordered_child(Stop& stop, input<Iterator> const& in, Comp& co
   return detail::find_position<Sched, Any>(
       stop, unordered_child<Iterator, std::remove_const_t<decltype(less)>>{in.first, less}, in.length - 1);
 }
-template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+template <class Sched, class Stop, class Iterator, class Comp = std::less<>, class Proj = std::identity>
 std::size_t is_heap_until(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
   std::size_t const found = detail::find_unordered_child<Sched, false>(stop, in, comp, proj);
   return found == k_not_found ? in.length : found + 1;
 }
-template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+template <class Sched, class Stop, class Iterator, class Comp = std::less<>, class Proj = std::identity>
 bool is_heap(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
   return detail::find_unordered_child<Sched, true>(stop, in, comp, proj) == k_not_found;
 }
@@ -101,14 +101,14 @@ bool lexicographical_compare(Stop& stop, input<Iterator> const& in, input<Iterat
 
 /// The end of the longest heap that begins at first: no parent is less than its child, by comp of their projections.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator is_heap_until(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   return in.at(detail::is_heap_until<Sched>(never, in, comp, proj));
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
   requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> is_heap_until(Range&& range, Comp comp = {}, Proj proj = {}) {
@@ -121,7 +121,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto is_heap_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::less<>, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto... fn) {
         return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::is_heap_until<Sched>(stop, in, fn...)));
@@ -131,14 +131,14 @@ auto is_heap_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = 
 
 /// Is [first, last) a heap?
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 bool is_heap(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   return detail::is_heap<Sched>(never, in, comp, proj);
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
   requires detail::no_end_of<Comp, Range>
 bool is_heap(Range&& range, Comp comp = {}, Proj proj = {}) {
@@ -151,7 +151,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 std::optional<bool> is_heap(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::less<>, std::identity>>(
       token, [](auto& stop, auto const& in, auto... fn) { return detail::is_heap<Sched>(stop, in, fn...); },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -159,7 +159,7 @@ std::optional<bool> is_heap(Token const& token, First&& first, Arg1&& a = {}, Ar
 /// Does [first, last) come before [first2, last2) in the order of words? Complexity: 2 calls of comp for each pair of
 /// elements up to the first that differ.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Comp = std::ranges::less,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 bool lexicographical_compare(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Comp comp = {},
                              Proj proj = {}, Proj2 proj2 = {}) {
@@ -169,7 +169,7 @@ bool lexicographical_compare(Iterator first, Sentinel last, Iterator2 first2, Se
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Comp = std::ranges::less, class Proj = std::identity, class Proj2 = std::identity>
+          class Comp = std::less<>, class Proj = std::identity, class Proj2 = std::identity>
 bool lexicographical_compare(Range&& range, Range2&& range2, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -182,7 +182,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto lexicographical_compare(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                              Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::less, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::less<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto comp, auto proj, auto proj2) {
         return detail::lexicographical_compare<Sched>(stop, in, in2, comp, proj, proj2);

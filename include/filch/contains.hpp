@@ -155,7 +155,7 @@ std::optional<bool> is_partitioned(Token const& token, Args&&... args) {
 
 /// Does a part of [first, last) match [first2, last2), as `search` finds it?
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 bool contains_subrange(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {},
                        Proj proj = {}, Proj2 proj2 = {}) {
@@ -165,7 +165,7 @@ bool contains_subrange(Iterator first, Sentinel last, Iterator2 first2, Sentinel
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
 bool contains_subrange(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -178,7 +178,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto contains_subrange(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                        Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::contains_subrange<Sched>(stop, in, in2, fn...);
@@ -189,7 +189,7 @@ auto contains_subrange(Token const& token, First&& first, Arg1&& a, Arg2&& b = {
 
 /// Does [first, last) begin with elements that match all of [first2, last2)?
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 bool starts_with(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
                  Proj2 proj2 = {}) {
@@ -199,7 +199,7 @@ bool starts_with(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
 bool starts_with(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -212,7 +212,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto starts_with(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                  Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::starts_with<Sched>(stop, in, in2, fn...);
@@ -223,7 +223,7 @@ auto starts_with(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg
 
 /// Does [first, last) end with elements that match all of [first2, last2)?
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 bool ends_with(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
                Proj2 proj2 = {}) {
@@ -233,7 +233,7 @@ bool ends_with(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2,
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
 bool ends_with(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(range);
@@ -246,7 +246,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto ends_with(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::ends_with<Sched>(stop, in, in2, fn...);
@@ -258,7 +258,7 @@ auto ends_with(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&
 /// The first element x of [first, last) for which pred(proj(x), proj2(y)) is true for an element y of [first2,
 /// last2); the end if there is none. Complexity: at most n m calls of pred.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 Iterator find_first_of(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {},
                        Proj proj = {}, Proj2 proj2 = {}) {
@@ -268,7 +268,7 @@ Iterator find_first_of(Iterator first, Sentinel last, Iterator2 first2, Sentinel
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
 std::ranges::borrowed_iterator_t<Range> find_first_of(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {},
                                                       Proj2 proj2 = {}) {
   detail::never_stopped never;
@@ -282,7 +282,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto find_first_of(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                    Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::not_dangling<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(
@@ -296,7 +296,7 @@ auto find_first_of(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, A
 /// there are none; first if count is 0 or less. Complexity: at most n calls of pred on one worker, and at most count
 /// more for each piece that is given away.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Value, class Pred = std::ranges::equal_to, class Proj = std::identity>
+          class Value, class Pred = std::equal_to<>, class Proj = std::identity>
 Iterator search_n(Iterator first, Sentinel last, std::iter_difference_t<Iterator> count, Value const& value,
                   Pred pred = {}, Proj proj = {}) {
   detail::never_stopped never;
@@ -306,7 +306,7 @@ Iterator search_n(Iterator first, Sentinel last, std::iter_difference_t<Iterator
 }
 /// The same for a range. Returns the neighbours; an empty subrange at the end if there are none.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Value,
-          class Pred = std::ranges::equal_to, class Proj = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> search_n(Range&& range, std::ranges::range_difference_t<Range> count,
                                                  Value const& value, Pred pred = {}, Proj proj = {}) {

@@ -17,7 +17,7 @@ Iterator remove_if(Stop& stop, input<Iterator> const& in, Pred& pred, Proj&& pro
   removing<Iterator, Pred, std::remove_reference_t<Proj>> work{{in.first, {pred}, {proj}}};
   return in.at(detail::to_the_front<scheduler_for<Sched, Iterator>>(stop, in.length, work));
 }
-template <class Sched, class Stop, class Iterator, class Equal = std::ranges::equal_to, class Proj = std::identity>
+template <class Sched, class Stop, class Iterator, class Equal = std::equal_to<>, class Proj = std::identity>
 Iterator unique(Stop& stop, input<Iterator> const& in, Equal&& equal = Equal{}, Proj&& proj = Proj{}) {
   keeping_unique<Iterator, std::remove_reference_t<Equal>, std::remove_reference_t<Proj>> work{
       in.first, {equal}, {proj}};
@@ -83,13 +83,13 @@ auto remove_if(Token const& token, Args&&... args) {
 ///
 /// Complexity: n - 1 calls of equal, and the calls of proj for them. Otherwise as `remove_if`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Equal = std::ranges::equal_to, class Proj = std::identity>
+          class Equal = std::equal_to<>, class Proj = std::identity>
 Iterator unique(Iterator first, Sentinel last, Equal equal = {}, Proj proj = {}) {
   detail::never_stopped never;
   return detail::unique<Sched>(never, detail::input_of(first, last), equal, proj);
 }
 /// The same for a range. Returns the subrange of the elements with unspecified values.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Equal = std::ranges::equal_to,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Equal = std::equal_to<>,
           class Proj = std::identity>
   requires detail::has_subranges && detail::no_end_of<Equal, Range>
 std::ranges::borrowed_subrange_t<Range> unique(Range&& range, Equal equal = {}, Proj proj = {}) {
@@ -102,7 +102,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto unique(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::equal_to, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::equal_to<>, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto... fn) {
         return detail::behind<First, Arg1, Arg2, Arg3>(in, detail::unique<Sched>(stop, in, fn...));

@@ -159,14 +159,14 @@ auto find(Token const& token, Args&&... args) {
 /// The first of the first two neighbours x, y of [first, last) for which pred(proj(x), proj(y)) is true; the end if
 /// there are none. Complexity: at most n - 1 calls of pred.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Pred = std::ranges::equal_to, class Proj = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity>
 Iterator adjacent_find(Iterator first, Sentinel last, Pred pred = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   return in.at(detail::find_adjacent<Sched>(never, in, pred, proj));
 }
 /// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred = std::ranges::equal_to,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Pred = std::equal_to<>,
           class Proj = std::identity>
   requires detail::no_end_of<Pred, Range>
 std::ranges::borrowed_iterator_t<Range> adjacent_find(Range&& range, Pred pred = {}, Proj proj = {}) {
@@ -179,7 +179,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto adjacent_find(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::equal_to, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::equal_to<>, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto... fn) {
         return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::find_adjacent<Sched>(stop, in, fn...)));
@@ -189,14 +189,14 @@ auto adjacent_find(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = 
 
 /// The end of the longest sorted range that begins at first. Complexity: at most n - 1 calls of comp.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator is_sorted_until(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
   return in.at(detail::sorted_length<Sched>(never, in, comp, proj));
 }
 /// The same for the elements of a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
   requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> is_sorted_until(Range&& range, Comp comp = {}, Proj proj = {}) {
@@ -209,7 +209,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto is_sorted_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::less<>, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto... fn) {
         return detail::not_dangling<First, Arg1, Arg2, Arg3>(in.at(detail::sorted_length<Sched>(stop, in, fn...)));
@@ -219,13 +219,13 @@ auto is_sorted_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b 
 
 /// Is [first, last) sorted by comp of its projections? No stretch begins after the answer is known.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 bool is_sorted(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   return detail::is_sorted<Sched>(never, detail::input_of(first, last), comp, proj);
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
   requires detail::no_end_of<Comp, Range>
 bool is_sorted(Range&& range, Comp comp = {}, Proj proj = {}) {
@@ -237,7 +237,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 auto is_sorted(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::less<>, std::identity>>(
       token, [](auto& stop, auto const& in, auto... fn) { return detail::is_sorted<Sched>(stop, in, fn...); },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -246,7 +246,7 @@ auto is_sorted(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, 
 /// all pairs of their elements. The end if there is none; first if the second range is empty. Complexity: at most n *
 /// m calls of pred.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 Iterator search(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
                 Proj2 proj2 = {}) {
@@ -256,7 +256,7 @@ Iterator search(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2
 }
 /// The same for two ranges. Returns the part itself; an empty one at the end if there is none.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> search(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {},
                                                Proj2 proj2 = {}) {
@@ -272,7 +272,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto search(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
             Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::part_found<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(
@@ -286,7 +286,7 @@ auto search(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c
 /// all pairs of their elements. The end if there is none, or if the second range is empty. Complexity: at most n * m
 /// calls of pred.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::ranges::equal_to,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 Iterator find_end(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Pred pred = {}, Proj proj = {},
                   Proj2 proj2 = {}) {
@@ -296,7 +296,7 @@ Iterator find_end(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 las
 }
 /// The same for two ranges. Returns the part itself; an empty one at the end if there is none.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Pred = std::ranges::equal_to, class Proj = std::identity, class Proj2 = std::identity>
+          class Pred = std::equal_to<>, class Proj = std::identity, class Proj2 = std::identity>
   requires detail::has_subranges
 std::ranges::borrowed_subrange_t<Range> find_end(Range&& range, Range2&& range2, Pred pred = {}, Proj proj = {},
                                                  Proj2 proj2 = {}) {
@@ -312,7 +312,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 auto find_end(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {}, Arg5&& e = {},
               Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::equal_to, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::equal_to<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto... fn) {
         return detail::part_found<First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>(

@@ -13,7 +13,7 @@
 namespace filch::inline FILCH_ABI {
 namespace detail {
 
-template <class Sched, class Stop, class Iterator, class Iterator2, class Out, class Comp = std::ranges::less,
+template <class Sched, class Stop, class Iterator, class Iterator2, class Out, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::pair<std::size_t, std::size_t> merge(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2,
                                           input<Out> const& out, Comp&& comp = Comp{}, Proj&& proj = Proj{},
@@ -37,7 +37,7 @@ std::pair<std::size_t, std::size_t> merge(Stop& stop, input<Iterator> const& in,
 /// piece given away. Allocates nothing.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
-          class Comp = std::ranges::less>
+          class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 Out merge(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
@@ -50,7 +50,7 @@ Out merge(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out 
 /// Merges to a bounded output. Returns where it ended in each range.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
-          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::merge_result<Iterator, Iterator2, Out> merge(Iterator first, Sentinel last, Iterator2 first2,
                                                           Sentinel2 last2, Out out, OutSentinel out_last,
@@ -64,7 +64,7 @@ std::ranges::merge_result<Iterator, Iterator2, Out> merge(Iterator first, Sentin
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_range OutRange, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::merge_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<Range2>,
                           std::ranges::borrowed_iterator_t<OutRange>>
@@ -87,7 +87,7 @@ bool merge(Token const& token, Range&& range, Range2&& range2, OutRange&& out, F
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          std::random_access_iterator Out, class Comp = std::ranges::less>
+          std::random_access_iterator Out, class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
            Comp comp = {}) {
@@ -115,7 +115,7 @@ bool merge(Token const& token, Iterator first, Sentinel last, Iterator2 first2, 
 /// moves. Complexity: at most n - 1 calls of comp, and 2 log2(n) for each piece given away. After an exception some
 /// elements have the values of moved-from elements. A stop ends it before it begins only, or between rotations.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator inplace_merge(Iterator first, Iterator middle, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -123,7 +123,7 @@ Iterator inplace_merge(Iterator first, Iterator middle, Sentinel last, Comp comp
   return in.end();
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
 std::ranges::borrowed_iterator_t<Range> inplace_merge(Range&& range, std::ranges::iterator_t<Range> middle,
                                                       Comp comp = {}, Proj proj = {}) {
@@ -134,7 +134,7 @@ std::ranges::borrowed_iterator_t<Range> inplace_merge(Range&& range, std::ranges
 }
 /// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
-          sized_random_access_end<Iterator> Sentinel, class Comp = std::ranges::less, class Proj = std::identity>
+          sized_random_access_end<Iterator> Sentinel, class Comp = std::less<>, class Proj = std::identity>
 bool inplace_merge(Token const& token, Iterator first, Iterator middle, Sentinel last, Comp comp = {},
                    Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
@@ -142,7 +142,7 @@ bool inplace_merge(Token const& token, Iterator first, Iterator middle, Sentinel
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 bool inplace_merge(Token const& token, Range&& range, std::ranges::iterator_t<Range> middle, Comp comp = {},
                    Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {

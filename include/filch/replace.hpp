@@ -53,7 +53,7 @@ template <class Iterator, class Equal, class Proj> struct first_of_equals {
   }
   Iterator at(std::size_t position) const { return detail::iterator_after(begin, position); }
 };
-template <class Sched, class Stop, class Iterator, class Out, class Equal = std::ranges::equal_to,
+template <class Sched, class Stop, class Iterator, class Out, class Equal = std::equal_to<>,
           class Proj = std::identity>
 filter_ends unique_copy(Stop& stop, input<Iterator> const& in, input<Out> const& out, Equal&& equal = Equal{},
                         Proj&& proj = Proj{}) {
@@ -355,7 +355,7 @@ auto remove_copy(Token const& token, Args&&... args) {
 /// Copies the first of neighbours x, y, ... that equal(proj(x), proj(y)) takes. Returns the end of the output. As
 /// `copy_if`; equal is called for neighbours, so elements are read twice. It must be an equivalence.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          std::random_access_iterator Out, class Equal = std::ranges::equal_to, class Proj = std::identity>
+          std::random_access_iterator Out, class Equal = std::equal_to<>, class Proj = std::identity>
   requires detail::no_end_of<Equal, Out>
 Out unique_copy(Iterator first, Sentinel last, Out out, Equal equal = {}, Proj proj = {}) {
   detail::never_stopped never;
@@ -365,7 +365,7 @@ Out unique_copy(Iterator first, Sentinel last, Out out, Equal equal = {}, Proj p
 }
 /// The same with the output [out, out_last). It ends before an element for which that has no room. Returns both ends.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
-          sized_random_access_end<Out> OutSentinel, class Equal = std::ranges::equal_to, class Proj = std::identity>
+          sized_random_access_end<Out> OutSentinel, class Equal = std::equal_to<>, class Proj = std::identity>
 std::ranges::in_out_result<Iterator, Out> unique_copy(Iterator first, Sentinel last, Out out, OutSentinel out_last,
                                                       Equal equal = {}, Proj proj = {}) {
   detail::never_stopped never;
@@ -375,7 +375,7 @@ std::ranges::in_out_result<Iterator, Out> unique_copy(Iterator first, Sentinel l
 }
 /// The same for ranges. It ends before an element for which the output has no room.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
-          class Equal = std::ranges::equal_to, class Proj = std::identity>
+          class Equal = std::equal_to<>, class Proj = std::identity>
 std::ranges::in_out_result<std::ranges::borrowed_iterator_t<Range>, std::ranges::borrowed_iterator_t<OutRange>>
 unique_copy(Range&& range, OutRange&& out, Equal equal = {}, Proj proj = {}) {
   detail::never_stopped never;

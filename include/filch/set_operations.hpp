@@ -17,7 +17,7 @@ namespace filch::inline FILCH_ABI {
 /// the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
-          class Comp = std::ranges::less>
+          class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 Out set_union(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
@@ -28,7 +28,7 @@ Out set_union(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, 
 /// ended in each.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
-          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::set_union_result<Iterator, Iterator2, Out> set_union(Iterator first, Sentinel last, Iterator2 first2,
                                                                   Sentinel2 last2, Out out, OutSentinel out_last,
@@ -41,7 +41,7 @@ std::ranges::set_union_result<Iterator, Iterator2, Out> set_union(Iterator first
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_range OutRange, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 detail::ends_of_sets<Range, Range2, OutRange> set_union(Range&& range, Range2&& range2, OutRange&& out,
                                                         Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -53,7 +53,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_union(Range&& range, Range2&& 
 /// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          std::random_access_iterator Out, class Comp = std::ranges::less>
+          std::random_access_iterator Out, class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_union(Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2,
                              Out out, Comp comp = {}) {
@@ -64,8 +64,8 @@ std::optional<Out> set_union(Token const& token, Iterator first, Sentinel last, 
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
-          class Proj = std::identity, class Proj2 = std::identity>
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
+          class Proj2 = std::identity>
 std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_union(Token const& token, Iterator first,
                                                                                  Sentinel last, Iterator2 first2,
                                                                                  Sentinel2 last2, Out out,
@@ -78,7 +78,7 @@ std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_union
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
+          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_union(Token const& token, Range&& range,
                                                                        Range2&& range2, OutRange&& out,
@@ -94,7 +94,7 @@ std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_union(Token con
 /// Writes the elements that both inputs have, copied from the first one. Returns the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
-          class Comp = std::ranges::less>
+          class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 Out set_intersection(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
@@ -105,7 +105,7 @@ Out set_intersection(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 
 /// ended in each.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
-          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::set_union_result<Iterator, Iterator2, Out> set_intersection(Iterator first, Sentinel last,
                                                                          Iterator2 first2, Sentinel2 last2, Out out,
@@ -119,7 +119,7 @@ std::ranges::set_union_result<Iterator, Iterator2, Out> set_intersection(Iterato
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_range OutRange, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 detail::ends_of_sets<Range, Range2, OutRange> set_intersection(Range&& range, Range2&& range2, OutRange&& out,
                                                                Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -131,7 +131,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_intersection(Range&& range, Ra
 /// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          std::random_access_iterator Out, class Comp = std::ranges::less>
+          std::random_access_iterator Out, class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_intersection(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                     Sentinel2 last2, Out out, Comp comp = {}) {
@@ -142,8 +142,8 @@ std::optional<Out> set_intersection(Token const& token, Iterator first, Sentinel
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
-          class Proj = std::identity, class Proj2 = std::identity>
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
+          class Proj2 = std::identity>
 std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_intersection(
     Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
     OutSentinel out_last, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -154,7 +154,7 @@ std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_inter
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
+          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_intersection(Token const& token, Range&& range,
                                                                               Range2&& range2, OutRange&& out,
@@ -170,7 +170,7 @@ std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_intersection(To
 /// Writes the elements of the first input that the second one lacks. Returns the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
-          class Comp = std::ranges::less>
+          class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 Out set_difference(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out, Comp comp = {}) {
   detail::never_stopped never;
@@ -181,7 +181,7 @@ Out set_difference(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 la
 /// ended in each.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
-          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::set_union_result<Iterator, Iterator2, Out> set_difference(Iterator first, Sentinel last,
                                                                        Iterator2 first2, Sentinel2 last2, Out out,
@@ -195,7 +195,7 @@ std::ranges::set_union_result<Iterator, Iterator2, Out> set_difference(Iterator 
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_range OutRange, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 detail::ends_of_sets<Range, Range2, OutRange> set_difference(Range&& range, Range2&& range2, OutRange&& out,
                                                              Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -207,7 +207,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_difference(Range&& range, Rang
 /// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          std::random_access_iterator Out, class Comp = std::ranges::less>
+          std::random_access_iterator Out, class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_difference(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                   Sentinel2 last2, Out out, Comp comp = {}) {
@@ -218,8 +218,8 @@ std::optional<Out> set_difference(Token const& token, Iterator first, Sentinel l
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
-          class Proj = std::identity, class Proj2 = std::identity>
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
+          class Proj2 = std::identity>
 std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_difference(
     Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
     OutSentinel out_last, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -230,7 +230,7 @@ std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_diffe
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
+          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_difference(Token const& token, Range&& range,
                                                                             Range2&& range2, OutRange&& out,
@@ -246,7 +246,7 @@ std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_difference(Toke
 /// Writes the elements that one input has and the other one lacks. Returns the end of the output.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, std::random_access_iterator Out,
-          class Comp = std::ranges::less>
+          class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 Out set_symmetric_difference(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
                              Comp comp = {}) {
@@ -258,7 +258,7 @@ Out set_symmetric_difference(Iterator first, Sentinel last, Iterator2 first2, Se
 /// ended in each.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Out,
-          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::set_union_result<Iterator, Iterator2, Out> set_symmetric_difference(Iterator first, Sentinel last,
                                                                                  Iterator2 first2, Sentinel2 last2,
@@ -273,7 +273,7 @@ std::ranges::set_union_result<Iterator, Iterator2, Out> set_symmetric_difference
 /// The same for ranges. Ends before an element for which the output has no room. Returns where it ended in each
 /// range.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          sized_random_access_range OutRange, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_range OutRange, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 detail::ends_of_sets<Range, Range2, OutRange> set_symmetric_difference(Range&& range, Range2&& range2, OutRange&& out,
                                                                        Comp comp = {}, Proj proj = {},
@@ -286,7 +286,7 @@ detail::ends_of_sets<Range, Range2, OutRange> set_symmetric_difference(Range&& r
 /// All with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          std::random_access_iterator Out, class Comp = std::ranges::less>
+          std::random_access_iterator Out, class Comp = std::less<>>
   requires(!sized_random_access_end<Comp, Out>)
 std::optional<Out> set_symmetric_difference(Token const& token, Iterator first, Sentinel last, Iterator2 first2,
                                             Sentinel2 last2, Out out, Comp comp = {}) {
@@ -297,8 +297,8 @@ std::optional<Out> set_symmetric_difference(Token const& token, Iterator first, 
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
           sized_random_access_end<Iterator> Sentinel, class Iterator2, sized_random_access_end<Iterator2> Sentinel2,
-          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less,
-          class Proj = std::identity, class Proj2 = std::identity>
+          class Out, sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
+          class Proj2 = std::identity>
 std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_symmetric_difference(
     Token const& token, Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Out out,
     OutSentinel out_last, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -309,7 +309,7 @@ std::optional<std::ranges::set_union_result<Iterator, Iterator2, Out>> set_symme
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::ranges::less,
+          sized_random_access_range Range2, sized_random_access_range OutRange, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_symmetric_difference(Token const& token,
                                                                                       Range&& range, Range2&& range2,
@@ -326,7 +326,7 @@ std::optional<detail::ends_of_sets<Range, Range2, OutRange>> set_symmetric_diffe
 /// Does [first, last) have all elements of [first2, last2)? No stretch begins after the answer is known. Allocates
 /// nothing.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Comp = std::ranges::less,
+          class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Comp = std::less<>,
           class Proj = std::identity, class Proj2 = std::identity>
 bool includes(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, Comp comp = {}, Proj proj = {},
               Proj2 proj2 = {}) {
@@ -336,7 +336,7 @@ bool includes(Iterator first, Sentinel last, Iterator2 first2, Sentinel2 last2, 
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range Range2,
-          class Comp = std::ranges::less, class Proj = std::identity, class Proj2 = std::identity>
+          class Comp = std::less<>, class Proj = std::identity, class Proj2 = std::identity>
 bool includes(Range&& range, Range2&& range2, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
   detail::never_stopped never;
   return detail::includes<Sched>(never, detail::input_of(range), detail::input_of(range2), comp, proj, proj2);
@@ -348,7 +348,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 std::optional<bool> includes(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                              Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::less, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::less<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& in2, auto comp, auto proj, auto proj2) {
         return detail::includes<Sched>(stop, in, in2, comp, proj, proj2);

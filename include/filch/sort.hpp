@@ -23,7 +23,7 @@ namespace filch::inline FILCH_ABI {
 /// a quarter of them or more are in order, only the others are sorted, and merged with those: that allocates as many
 /// elements as are out of order. Else, and without memory, nothing is allocated.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -31,7 +31,7 @@ Iterator sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   return in.end();
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
   requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> sort(Range&& range, Comp comp = {}, Proj proj = {}) {
@@ -45,7 +45,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 bool sort(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::less<>, std::identity>>(
       token, [](auto& stop, auto const& in, auto comp, auto proj) { detail::sort<Sched>(stop, in, comp, proj); },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
@@ -57,7 +57,7 @@ bool sort(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&
 /// n) calls of comp, n - 1 if the elements are sorted, or if over 32 are sorted the other way round and none are
 /// equal. After an exception or a stop some elements have the values of moved-from elements.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator stable_sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -65,7 +65,7 @@ Iterator stable_sort(Iterator first, Sentinel last, Comp comp = {}, Proj proj = 
   return in.end();
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
   requires detail::no_end_of<Comp, Range>
 std::ranges::borrowed_iterator_t<Range> stable_sort(Range&& range, Comp comp = {}, Proj proj = {}) {
@@ -79,7 +79,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
           class Arg1 = detail::absent, class Arg2 = detail::absent, class Arg3 = detail::absent>
   requires detail::begins_with_inputs<1, First, Arg1, Arg2, Arg3>
 bool stable_sort(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}, Arg3&& c = {}) {
-  return detail::run_stoppable<1, detail::defaults<std::ranges::less, std::identity>>(
+  return detail::run_stoppable<1, detail::defaults<std::less<>, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto comp, auto proj) { detail::stable_sort<Sched>(stop, in, comp, proj); },
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
@@ -90,7 +90,7 @@ bool stable_sort(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = {}
 ///
 /// Partitions as `sort` does. Complexity: O(n) calls of comp on average, O(n log n) at worst. Allocates nothing.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator nth_element(Iterator first, Iterator nth, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -98,7 +98,7 @@ Iterator nth_element(Iterator first, Iterator nth, Sentinel last, Comp comp = {}
   return in.end();
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
 std::ranges::borrowed_iterator_t<Range> nth_element(Range&& range, std::ranges::iterator_t<Range> nth, Comp comp = {},
                                                     Proj proj = {}) {
@@ -109,14 +109,14 @@ std::ranges::borrowed_iterator_t<Range> nth_element(Range&& range, std::ranges::
 }
 /// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
-          sized_random_access_end<Iterator> Sentinel, class Comp = std::ranges::less, class Proj = std::identity>
+          sized_random_access_end<Iterator> Sentinel, class Comp = std::less<>, class Proj = std::identity>
 bool nth_element(Token const& token, Iterator first, Iterator nth, Sentinel last, Comp comp = {}, Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
     detail::nth_element<Sched>(stop, detail::input_of(first, last), detail::length_of(first, nth), comp, proj);
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 bool nth_element(Token const& token, Range&& range, std::ranges::iterator_t<Range> nth, Comp comp = {},
                  Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
@@ -131,7 +131,7 @@ bool nth_element(Token const& token, Range&& range, std::ranges::iterator_t<Rang
 /// `nth_element` and `sort`. Complexity: O(n + k log k) calls of comp for k sorted elements on average, O(n log n) at
 /// worst. Allocates as `sort` does.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 Iterator partial_sort(Iterator first, Iterator middle, Sentinel last, Comp comp = {}, Proj proj = {}) {
   detail::never_stopped never;
   auto const in = detail::input_of(first, last);
@@ -139,7 +139,7 @@ Iterator partial_sort(Iterator first, Iterator middle, Sentinel last, Comp comp 
   return in.end();
 }
 /// The same for a range.
-template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::ranges::less,
+template <scheduler Sched = default_scheduler, sized_random_access_range Range, class Comp = std::less<>,
           class Proj = std::identity>
 std::ranges::borrowed_iterator_t<Range> partial_sort(Range&& range, std::ranges::iterator_t<Range> middle,
                                                      Comp comp = {}, Proj proj = {}) {
@@ -150,7 +150,7 @@ std::ranges::borrowed_iterator_t<Range> partial_sort(Range&& range, std::ranges:
 }
 /// Both with a stop token.
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, class Iterator,
-          sized_random_access_end<Iterator> Sentinel, class Comp = std::ranges::less, class Proj = std::identity>
+          sized_random_access_end<Iterator> Sentinel, class Comp = std::less<>, class Proj = std::identity>
 bool partial_sort(Token const& token, Iterator first, Iterator middle, Sentinel last, Comp comp = {},
                   Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
@@ -158,7 +158,7 @@ bool partial_sort(Token const& token, Iterator first, Iterator middle, Sentinel 
   });
 }
 template <scheduler Sched = default_scheduler, detail::stop_token_like Token, sized_random_access_range Range,
-          class Comp = std::ranges::less, class Proj = std::identity>
+          class Comp = std::less<>, class Proj = std::identity>
 bool partial_sort(Token const& token, Range&& range, std::ranges::iterator_t<Range> middle, Comp comp = {},
                   Proj proj = {}) {
   return detail::until_stopped(token, [&](auto& stop) {
@@ -174,7 +174,7 @@ bool partial_sort(Token const& token, Range&& range, std::ranges::iterator_t<Ran
 /// away allocates k elements; without memory they are read when it ends. None is given away where elements do not
 /// convert to the output's value type.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Out,
-          sized_random_access_end<Out> OutSentinel, class Comp = std::ranges::less, class Proj = std::identity,
+          sized_random_access_end<Out> OutSentinel, class Comp = std::less<>, class Proj = std::identity,
           class Proj2 = std::identity>
 std::ranges::partial_sort_copy_result<Iterator, Out> partial_sort_copy(Iterator first, Sentinel last, Out out,
                                                                        OutSentinel out_last, Comp comp = {},
@@ -186,7 +186,7 @@ std::ranges::partial_sort_copy_result<Iterator, Out> partial_sort_copy(Iterator 
 }
 /// The same for ranges.
 template <scheduler Sched = default_scheduler, sized_random_access_range Range, sized_random_access_range OutRange,
-          class Comp = std::ranges::less, class Proj = std::identity, class Proj2 = std::identity>
+          class Comp = std::less<>, class Proj = std::identity, class Proj2 = std::identity>
 std::ranges::partial_sort_copy_result<std::ranges::borrowed_iterator_t<Range>,
                                       std::ranges::borrowed_iterator_t<OutRange>>
 partial_sort_copy(Range&& range, OutRange&& out, Comp comp = {}, Proj proj = {}, Proj2 proj2 = {}) {
@@ -202,7 +202,7 @@ template <scheduler Sched = default_scheduler, detail::stop_token_like Token, cl
   requires detail::begins_with_inputs<2, First, Arg1, Arg2, Arg3, Arg4, Arg5, Arg6>
 bool partial_sort_copy(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c = {}, Arg4&& d = {},
                        Arg5&& e = {}, Arg6&& f = {}) {
-  return detail::run_stoppable<2, detail::defaults<std::ranges::less, std::identity, std::identity>>(
+  return detail::run_stoppable<2, detail::defaults<std::less<>, std::identity, std::identity>>(
       token,
       [](auto& stop, auto const& in, auto const& to, auto comp, auto proj, auto proj2) {
         static_cast<void>(detail::partial_sort_copy<Sched>(stop, in, to, comp, proj, proj2));

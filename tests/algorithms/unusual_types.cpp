@@ -240,7 +240,7 @@ TEST(unusual_types, template_arguments_of_elements_are_not_completed) {
   holder<incomplete>* some[4] = {};
   holder<incomplete>** const first = some;
   holder<incomplete>** const last = some + 4;
-  // Not the names that use std::projected, std::move, std::rotate or std::ranges::less: these complete them.
+  // Not the names that use std::projected, std::move, std::rotate or std::less<>: these complete them.
   filch::fill<S>(first, last, nullptr);
   filch::transform<S>(first, last, first, std::identity{});
   filch::for_each<S>(first, last, [](holder<incomplete>*& p) { p = nullptr; });

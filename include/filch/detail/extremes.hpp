@@ -182,7 +182,7 @@ template <class Iterator, class Comp, class Proj> struct both_extremes_piece {
 };
 
 /// The extreme element of an input; its end if it is empty.
-template <class Sched, extreme Which, class Stop, class Iterator, class Comp = std::ranges::less,
+template <class Sched, extreme Which, class Stop, class Iterator, class Comp = std::less<>,
           class Proj = std::identity>
 Iterator find_extreme(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
   extreme_piece<Iterator, std::remove_reference_t<Comp>, std::remove_reference_t<Proj>, Which> piece({in.first, proj},
@@ -192,7 +192,7 @@ Iterator find_extreme(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{
 }
 
 /// The first of the least elements and the last of the greatest.
-template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+template <class Sched, class Stop, class Iterator, class Comp = std::less<>, class Proj = std::identity>
 std::ranges::minmax_element_result<Iterator> find_both_extremes(Stop& stop, input<Iterator> const& in,
                                                                 Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
   using with_values = extreme_piece<Iterator, std::remove_reference_t<Comp>, std::remove_reference_t<Proj>,

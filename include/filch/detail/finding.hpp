@@ -97,7 +97,7 @@ bool finds_any(Stop& stop, input<Iterator> const& in, Pred&& pred, Proj&& proj =
 
 /// The lowest position, or any one, at which the projections of two inputs do not match; k_not_found if there is
 /// none.
-template <class Sched, bool Any, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+template <class Sched, bool Any, class Stop, class Iterator, class Iterator2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::size_t find_difference(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
                             Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
@@ -120,8 +120,7 @@ bool are_equal(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in
 }
 
 /// The lowest position, or any one, whose projection and the next one pred takes; k_not_found if there is none.
-template <class Sched, bool Any, class Stop, class Iterator, class Pred = std::ranges::equal_to,
-          class Proj = std::identity>
+template <class Sched, bool Any, class Stop, class Iterator, class Pred = std::equal_to<>, class Proj = std::identity>
 std::size_t find_pair(Stop& stop, input<Iterator> const& in, Pred&& pred = Pred{}, Proj&& proj = Proj{}) {
   if (in.length < 2) return k_not_found;
   projected_pair_of<Iterator, Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>,

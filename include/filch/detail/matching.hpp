@@ -16,11 +16,11 @@ template <class Comp> struct descent {
 template <class Comp> descent(Comp&) -> descent<Comp>;
 
 /// The length of the longest sorted range at the beginning of `in`.
-template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+template <class Sched, class Stop, class Iterator, class Comp = std::less<>, class Proj = std::identity>
 std::size_t sorted_length(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
   return std::min(in.length, detail::find_adjacent<Sched>(stop, in, descent{comp}, proj) + 1);
 }
-template <class Sched, class Stop, class Iterator, class Comp = std::ranges::less, class Proj = std::identity>
+template <class Sched, class Stop, class Iterator, class Comp = std::less<>, class Proj = std::identity>
 bool is_sorted(Stop& stop, input<Iterator> const& in, Comp&& comp = Comp{}, Proj&& proj = Proj{}) {
   return detail::find_pair<Sched, true>(stop, in, descent{comp}, proj) == k_not_found;
 }
@@ -136,7 +136,7 @@ std::size_t find_any_match(Stop& stop, input<Iterator> const& in, input<Iterator
 }
 
 /// The position of the first part of `in` that matches in2; the length if there is none.
-template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::size_t find_match(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
                        Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
@@ -144,7 +144,7 @@ std::size_t find_match(Stop& stop, input<Iterator> const& in, input<Iterator2> c
   return detail::find_any_match<Sched, false>(stop, in, in2, pred, proj, proj2);
 }
 /// The same for the last part.
-template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::size_t find_last_match(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
                             Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {

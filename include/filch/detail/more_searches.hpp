@@ -54,7 +54,7 @@ template <class Iterator, class Iterator2, class Pred, class Proj, class Proj2> 
     return false;
   }
 };
-template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::ranges::equal_to,
+template <class Sched, class Stop, class Iterator, class Iterator2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
 std::size_t find_first_of(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Pred&& pred = Pred{},
                           Proj&& proj = Proj{}, Proj2&& proj2 = Proj2{}) {
@@ -90,7 +90,7 @@ template <class Iterator, class Test> struct repeated {
     return last;
   }
 };
-template <class Sched, class Stop, class Iterator, class Value, class Pred = std::ranges::equal_to,
+template <class Sched, class Stop, class Iterator, class Value, class Pred = std::equal_to<>,
           class Proj = std::identity>
 std::size_t search_n(Stop& stop, input<Iterator> const& in, std::size_t count, Value const& value,
                      Pred&& pred = Pred{}, Proj&& proj = Proj{}) {

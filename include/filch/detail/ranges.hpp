@@ -76,6 +76,7 @@ template <class Fn> inline constexpr bool is_arithmetic_function = false;
 template <class Fn> inline constexpr bool is_arithmetic_function<Fn const> = is_arithmetic_function<Fn>;
 template <> inline constexpr bool is_arithmetic_function<std::identity> = true;
 template <> inline constexpr bool is_arithmetic_function<std::ranges::equal_to> = true;
+template <> inline constexpr bool is_arithmetic_function<std::equal_to<>> = true;
 template <class Number> inline constexpr bool is_arithmetic_function<std::plus<Number>> = true;
 template <class Number> inline constexpr bool is_arithmetic_function<std::minus<Number>> = true;
 template <class Number> inline constexpr bool is_arithmetic_function<std::multiplies<Number>> = true;
