@@ -35,7 +35,8 @@ filter_ends remove_copy_if(Stop& stop, input<Iterator> const& in, input<Out> con
 template <class Sched, class Stop, class Iterator, class Out, class Value, class Proj = std::identity>
 filter_ends remove_copy(Stop& stop, input<Iterator> const& in, input<Out> const& out, Value const& value,
                         Proj&& proj = Proj{}) {
-  equal_to<Value> const is_removed{value};
+  constant<Value> const own{value};  // it may be an element of the output
+  equal_to<Value> const is_removed{own.value};
   return detail::remove_copy_if<Sched>(stop, in, out, is_removed, proj);
 }
 
@@ -80,8 +81,8 @@ auto ends_of_copy(input<Iterator> const& in, input<Out> const& out, filter_ends 
 
 }  // namespace detail
 
-/// Assigns new_value to every element x of [first, last) for which pred(proj(x)) is true. Returns the end. new_value
-/// must not be an element that is replaced.
+/// Assigns new_value to every element x of [first, last) for which pred(proj(x)) is true. Returns the end. As in
+/// `fill`, new_value may be an element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Value, class Proj = std::identity>
 Iterator replace_if(Iterator first, Sentinel last, Pred pred, Value const& new_value, Proj proj = {}) {

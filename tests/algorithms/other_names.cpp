@@ -1,9 +1,12 @@
 // The rest of the standard's names that change a range: the results of std's, in any split.
 #include "pieces.hpp"
+#include "stop_source.hpp"
 
 #include <filch/algorithm.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <numeric>
 #include <string>
 
@@ -123,6 +126,64 @@ TYPED_TEST(other_names, replace_and_remove_as_std_s_do) {
     std::fill(copied.begin() + signed_of(n / 2), copied.end(), 9);
     EXPECT_EQ(out, copied);
   });
+}
+
+/// Counts assignments from elements of an array.
+struct watched {
+  static inline watched const* first = nullptr;
+  static inline watched const* last = nullptr;
+  static inline std::atomic<int> assigned{0};
+  int x = 0;
+  watched() = default;
+  watched(watched const&) = default;
+  watched& operator=(watched const& other) {
+    std::less_equal<watched const*> const is_below;
+    if (is_below(first, &other) && !is_below(last, &other)) assigned.fetch_add(1, std::memory_order_relaxed);
+    x = other.x;
+    return *this;
+  }
+};
+
+TEST(values_that_are_elements, fill_without_reads_of_what_is_written) {
+  std::vector<watched> v(100);
+  v[50].x = 7;
+  watched::first = v.data();
+  watched::last = v.data() + v.size();
+  filch::fill<filch::serial>(v, v[50]);
+  filch::fill<filch::serial>(v.begin(), v.end(), v[50]);
+  EXPECT_EQ(watched::assigned.load(), 0);
+  EXPECT_EQ(v[0].x + v[99].x, 14);
+  std::vector<std::string> words(3);
+  filch::fill<filch::serial>(words, "a literal");
+  EXPECT_EQ(words[2], "a literal");
+}
+
+TEST(values_that_are_elements, replace_without_reads_of_what_is_written) {
+  std::vector<watched> v(100), out(100);
+  v[50].x = 7;
+  auto const all = [](watched const&) { return true; };
+  watched::first = v.data();
+  watched::last = v.data() + v.size();
+  watched::assigned = 0;
+  filch::replace_if<filch::serial>(v, all, v[50]);
+  filch::replace_if<filch::serial>(v.begin(), v.end(), all, v[50]);
+  EXPECT_TRUE(filch::replace_if<filch::serial>(stop_token(), v, all, v[50]));
+  EXPECT_EQ(v[0].x + v[99].x, 14);
+  EXPECT_EQ(watched::assigned.load(), 0);
+  out[50].x = 8;
+  watched::first = out.data();
+  watched::last = out.data() + out.size();
+  filch::replace_copy_if<filch::serial>(v, out, all, out[50]);
+  EXPECT_EQ(watched::assigned.load(), 0);
+  EXPECT_EQ(out[0].x + out[99].x, 16);
+  // Values that are looked for, too: the first element that is written is the value.
+  std::vector<int> const in{4, 3, 3, 5};
+  std::vector<int> to{3, 0, 0, 0};
+  filch::replace_copy<filch::serial>(in, to, to[0], 9);
+  EXPECT_EQ(to, (std::vector<int>{4, 9, 9, 5}));
+  to = {3, 0, 0, 0};
+  EXPECT_EQ(filch::remove_copy<filch::serial>(in, to, to[0]).out, to.begin() + 2);
+  EXPECT_EQ(to[1], 5);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <compare>
 #include <cstddef>
 #include <functional>
@@ -282,36 +281,6 @@ TEST(unusual_types, elements_by_key_are_made_once) {
             "15");
   EXPECT_EQ(reads, 300);
   EXPECT_EQ(filch::group_by<S>(in, std::identity{}).at(99).first, "99");
-}
-
-/// Counts assignments from elements of an array.
-struct watched {
-  static inline watched const* first = nullptr;
-  static inline watched const* last = nullptr;
-  static inline std::atomic<int> assigned{0};
-  int x = 0;
-  watched() = default;
-  watched(watched const&) = default;
-  watched& operator=(watched const& other) {
-    std::less_equal<watched const*> const is_below;
-    if (is_below(first, &other) && !is_below(last, &other)) assigned.fetch_add(1, std::memory_order_relaxed);
-    x = other.x;
-    return *this;
-  }
-};
-
-TEST(unusual_types, fill_with_an_element_reads_no_element_that_it_writes) {
-  std::vector<watched> v(100);
-  v[50].x = 7;
-  watched::first = v.data();
-  watched::last = v.data() + v.size();
-  filch::fill<S>(v, v[50]);
-  filch::fill<S>(v.begin(), v.end(), v[50]);
-  EXPECT_EQ(watched::assigned.load(), 0);
-  EXPECT_EQ(v[0].x + v[99].x, 14);
-  std::vector<std::string> words(3);
-  filch::fill<S>(words, "a literal");
-  EXPECT_EQ(words[2], "a literal");
 }
 
 TEST(unusual_types, comparators_take_elements_that_are_not_const) {

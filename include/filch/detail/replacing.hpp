@@ -34,17 +34,16 @@ struct replacing_piece : selection<Iterator, Pred, Proj> {
 };
 template <class Sched, class Stop, class Iterator, class Pred, class Value, class Proj = std::identity>
 void replace_if(Stop& stop, input<Iterator> const& in, Pred&& pred, Value const& value, Proj&& proj = Proj{}) {
+  constant<Value> const own{value};  // it may be an element
   replacing_piece<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>, Value> piece{
-      {in.first, {pred}, {proj}}, value};
+      {in.first, {pred}, {proj}}, own.value};
   detail::run_pieces<scheduler_for<Sched, Iterator>>(0, in.length, piece, stop);
 }
 template <class Sched, class Stop, class Iterator, class Value, class Value2, class Proj = std::identity>
 void replace(Stop& stop, input<Iterator> const& in, Value const& old_value, Value2 const& new_value,
              Proj&& proj = Proj{}) {
-  // Both may be elements.
-  constant<Value> const before{old_value};
-  constant<Value2> const after{new_value};
-  detail::replace_if<Sched>(stop, in, equal_to<Value>{before.value}, after.value, proj);
+  constant<Value> const before{old_value};  // it may be an element, too
+  detail::replace_if<Sched>(stop, in, equal_to<Value>{before.value}, new_value, proj);
 }
 
 /// The elements from `begin` on, with a value in place of those that a test takes: each as it is, not converted to
@@ -87,15 +86,17 @@ template <class Iterator, class Pred, class Proj, class Value> struct replaced_e
 template <class Sched, class Stop, class Iterator, class Out, class Pred, class Value, class Proj = std::identity>
 filter_ends replace_copy_if(Stop& stop, input<Iterator> const& in, input<Out> const& out, Pred&& pred,
                             Value const& value, Proj&& proj = Proj{}) {
+  constant<Value> const own{value};  // it may be an element of the output
   replaced_elements<Iterator, std::remove_reference_t<Pred>, std::remove_reference_t<Proj>, Value> const source{
-      in.first, {{proj}, {pred}}, value};
+      in.first, {{proj}, {pred}}, own.value};
   std::size_t const n = detail::write_source<Sched>(stop, source, std::min(in.length, out.length), out.first);
   return {n, n};
 }
 template <class Sched, class Stop, class Iterator, class Out, class Value, class Value2, class Proj = std::identity>
 filter_ends replace_copy(Stop& stop, input<Iterator> const& in, input<Out> const& out, Value const& old_value,
                          Value2 const& new_value, Proj&& proj = Proj{}) {
-  return detail::replace_copy_if<Sched>(stop, in, out, equal_to<Value>{old_value}, new_value, proj);
+  constant<Value> const before{old_value};  // it may be an element of the output, too
+  return detail::replace_copy_if<Sched>(stop, in, out, equal_to<Value>{before.value}, new_value, proj);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail
