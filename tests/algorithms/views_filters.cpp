@@ -114,6 +114,17 @@ TEST(views_of_filters, pass_on_elements_that_can_only_be_moved) {
   EXPECT_EQ(filch::reduce(both, 0), 5);
 }
 
+TEST(views_of_filters, may_change_their_predicates) {
+  in_every_pool<scheduler>([](std::size_t n) {
+    auto const data = numbers(n);
+    auto tested = data | v::filter([calls = 0](int x) mutable { return ++calls != 0 && is_even(x); });
+    auto const expected = filch::transform_reduce<scheduler>(data | v::filter(is_even), 0L, std::plus<>{}, square);
+    auto mapped = tested | v::transform(square);
+    EXPECT_EQ(filch::reduce<scheduler>(mapped, 0L), expected);
+    EXPECT_EQ(filch::count_if<scheduler>(mapped, [](auto) { return true; }), std::ranges::distance(tested));
+  });
+}
+
 TEST(views_of_filters, take_stop_tokens) {
   using s = scheduler;
   constexpr int k_stretch = 64, k_blocks = 64 * k_stretch;

@@ -96,7 +96,7 @@ template <class View> class mapped_sieve {
   using place = std::ranges::iterator_t<below>;
   using predicate = std::remove_cvref_t<decltype(std::declval<filter&>().pred())>;
   struct taking {
-    predicate pred;
+    mutable predicate pred;  // as in both_take
     FILCH_INLINE bool operator()(place const& i) const { return static_cast<bool>(detail::call_with(pred, *i)); }
   };
   struct mapping {
