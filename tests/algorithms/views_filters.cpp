@@ -101,6 +101,7 @@ template <class Form> void stops(char const* name, int stretch, Form const& form
     }
   }
 }
+
 TEST(views_of_filters, pass_on_elements_that_can_only_be_moved) {
   std::vector<int> const x{3, 1, 2};
   auto made = x | std::views::transform([](int i) { return std::make_unique<int>(i); }) |
@@ -112,6 +113,33 @@ TEST(views_of_filters, pass_on_elements_that_can_only_be_moved) {
   auto both = x | std::views::filter([](int i) { return i != 1; }) |
               std::views::filter([calls](int) mutable { return ++calls > 0; });
   EXPECT_EQ(filch::reduce(both, 0), 5);
+  std::vector<std::unique_ptr<int>> kept(2);
+  EXPECT_EQ(filch::copy_if(made, kept, [](auto const& p) { return *p != 2; }).out, kept.begin() + 1);
+  EXPECT_EQ(*kept[0], 3);
+  EXPECT_EQ(filch::count_if(made, [](std::unique_ptr<int> const& p) { return *p == 2; }), 1);
+}
+
+TEST(views_of_filters, copy_no_element_that_is_made_for_them) {
+  static int copies;
+  struct counted {
+    int x = 0;
+    counted() = default;
+    explicit counted(int value) : x(value) {}
+    counted(counted const& other) : x(other.x) { ++copies; }
+    counted(counted&&) = default;
+    counted& operator=(counted const&) = default;
+    counted& operator=(counted&&) = default;
+  };
+  std::vector<counted> out(100);
+  auto const made = v::iota(0, 100) | v::transform([](int x) { return counted(x); });
+  auto evens = made | v::filter([](counted const& c) { return is_even(c.x); });
+  auto sixths = evens | v::filter([](counted const& c) { return c.x % 3 == 0; });
+  copies = 0;
+  EXPECT_EQ(filch::copy_if(evens, out, [](counted const& c) { return c.x > 50; }).out, out.begin() + 24);
+  EXPECT_EQ(filch::copy_if(sixths, out, [](counted const&) { return true; }).out, out.begin() + 17);
+  EXPECT_EQ(out[16].x, 96);
+  filch::for_each(evens, [](counted) {});
+  EXPECT_EQ(copies, 0);
 }
 
 TEST(views_of_filters, may_change_their_predicates) {

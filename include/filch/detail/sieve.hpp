@@ -161,22 +161,27 @@ template <class Sieve, class Fn, class Proj> struct sifted_call {
   body_of<decltype(Sieve::map), reference> map;
   body_of<Proj, typename Sieve::mapped> proj;
   body_of<Fn, std::invoke_result_t<Proj&, typename Sieve::mapped>> f;
-  FILCH_INLINE void operator()(reference x) const {
+  FILCH_INLINE void operator()(reference&& x) const {
     if (static_cast<bool>(taken(x))) static_cast<void>(f(proj(map(static_cast<reference&&>(x)))));
   }
 };
 template <class Sieve, class Fn, class Proj> sifted_call<Sieve, Fn, Proj> call_of(Sieve& s, Fn& f, Proj& proj) {
   return {{s.taken}, {s.map}, {proj}, {f}};
 }
-/// Does the filter take x, and is pred(proj(x)) true?
+/// Does the filter take x, and is pred(proj(x)) true? An lvalue of an element that was made is used again.
 template <class Sieve, class Pred, class Proj> struct sifted_test {
   using reference = typename Sieve::reference;
   body_of<decltype(Sieve::taken), reference&> taken;
   body_of<decltype(Sieve::map), reference> map;
   body_of<Proj, typename Sieve::mapped> proj;
   body_of<Pred, std::invoke_result_t<Proj&, typename Sieve::mapped>> pred;
-  FILCH_INLINE bool operator()(reference x) const {
+  FILCH_INLINE bool operator()(reference&& x) const {
     return static_cast<bool>(taken(x)) && static_cast<bool>(pred(proj(map(static_cast<reference&&>(x)))));
+  }
+  FILCH_INLINE bool operator()(reference& x) const
+    requires(!std::is_reference_v<reference>)
+  {
+    return static_cast<bool>(taken(x)) && static_cast<bool>(pred(proj(map(x))));
   }
 };
 template <class Sieve, class Pred, class Proj>
