@@ -154,6 +154,15 @@ TEST(other_searches_of_views, flatten_ranges_that_are_made_at_each_access) {
       std::views::iota(0, 3) | std::views::transform([](int x) { return ints(static_cast<std::size_t>(x), x); });
   EXPECT_EQ(filch::flatten<filch::serial>(rows), (ints{1, 2, 2}));
 }
+
+TEST(other_searches_of_views, flatten_ranges_that_change_within_their_first_lengths) {
+  int accesses = 0;
+  auto const rows = std::views::iota(0, 2) | std::views::transform([&accesses](int x) {
+                      bool const is_first = accesses++ < 2;
+                      return ints(is_first ? 2 : x == 0 ? 1 : 3, x + 7);
+                    });
+  EXPECT_EQ(filch::flatten<filch::serial>(rows), (ints{7, 0, 8, 8}));
+}
 #endif
 
 }  // namespace
