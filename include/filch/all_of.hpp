@@ -146,7 +146,8 @@ auto none_of(Token const& token, Args&&... args) {
 // ---- equal and mismatch ------------------------------------------------------------------------
 
 /// Have [first, last) and [first2, last2) the same length, and is pred(proj(x), proj2(y)) true for all pairs of their
-/// elements? No stretch begins after the answer is known.
+/// elements? No stretch begins after the answer is known. Complexity: at most n calls of pred; none if the lengths
+/// differ.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
@@ -189,7 +190,8 @@ auto equal(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg3&& c 
 }
 
 /// The first pair of elements of two ranges for which pred(proj(x), proj2(y)) is false. If there is none, the
-/// position at which the shorter one ends.
+/// position at which the shorter one ends. Complexity: at most one call of pred for each pair. As in `find`, pairs
+/// behind the result may be compared, and their exceptions may leave.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>

@@ -100,6 +100,7 @@ bool lexicographical_compare(Stop& stop, input<Iterator> const& in, input<Iterat
 }  // namespace detail
 
 /// The end of the longest heap that begins at first: no parent is less than its child, by comp of their projections.
+/// Complexity: at most n - 1 calls of comp.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::less<>, class Proj = std::identity>
 Iterator is_heap_until(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {
@@ -129,7 +130,8 @@ auto is_heap_until(Token const& token, First&& first, Arg1&& a = {}, Arg2&& b = 
       std::forward<First>(first), std::forward<Arg1>(a), std::forward<Arg2>(b), std::forward<Arg3>(c));
 }
 
-/// Is [first, last) a heap?
+/// Is [first, last) a heap? Complexity: at most n - 1 calls of comp; no stretch begins after a child that is greater
+/// than its parent.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Comp = std::less<>, class Proj = std::identity>
 bool is_heap(Iterator first, Sentinel last, Comp comp = {}, Proj proj = {}) {

@@ -7,7 +7,8 @@
 
 namespace filch::inline FILCH_ABI {
 
-/// The last element x of [first, last) for which proj(x) == value; the end if there is none.
+/// The last element x of [first, last) for which proj(x) == value; the end if there is none. It is searched from the
+/// end: the pieces below a hit end. Complexity: at most one comparison for each element.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Proj = std::identity>
 Iterator find_last(Iterator first, Sentinel last, Value const& value, Proj proj = {}) {
@@ -36,7 +37,7 @@ auto find_last(Token const& token, Args&&... args) {
       std::forward<Args>(args)...);
 }
 
-/// The last element x of [first, last) for which pred(proj(x)) is true; the end if there is none.
+/// The last element x of [first, last) for which pred(proj(x)) is true; the end if there is none. As `find_last`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Proj = std::identity>
 Iterator find_last_if(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
@@ -65,7 +66,7 @@ auto find_last_if(Token const& token, Args&&... args) {
       std::forward<Args>(args)...);
 }
 
-/// The last element x of [first, last) for which pred(proj(x)) is false; the end if there is none.
+/// The last element x of [first, last) for which pred(proj(x)) is false; the end if there is none. As `find_last`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel, class Pred,
           class Proj = std::identity>
 Iterator find_last_if_not(Iterator first, Sentinel last, Pred pred, Proj proj = {}) {
@@ -94,7 +95,8 @@ auto find_last_if_not(Token const& token, Args&&... args) {
       std::forward<Args>(args)...);
 }
 
-/// Is proj(x) == value for an element x of [first, last)?
+/// Is proj(x) == value for an element x of [first, last)? Complexity: at most one comparison for each element. No
+/// stretch begins after a hit, which need not be the first one.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Value, class Proj = std::identity>
 bool contains(Iterator first, Sentinel last, Value const& value, Proj proj = {}) {
@@ -153,7 +155,7 @@ std::optional<bool> is_partitioned(Token const& token, Args&&... args) {
       std::forward<Args>(args)...);
 }
 
-/// Does a part of [first, last) match [first2, last2), as `search` finds it?
+/// Does a part of [first, last) match [first2, last2), as `search` finds it? Complexity: at most n m calls of pred.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
@@ -187,7 +189,8 @@ auto contains_subrange(Token const& token, First&& first, Arg1&& a, Arg2&& b = {
       std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
 }
 
-/// Does [first, last) begin with elements that match all of [first2, last2)?
+/// Does [first, last) begin with elements that match all of [first2, last2)? Complexity: at most m calls of pred,
+/// where m is the length of [first2, last2); none if it is longer.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>
@@ -221,7 +224,7 @@ auto starts_with(Token const& token, First&& first, Arg1&& a, Arg2&& b = {}, Arg
       std::forward<Arg4>(d), std::forward<Arg5>(e), std::forward<Arg6>(f));
 }
 
-/// Does [first, last) end with elements that match all of [first2, last2)?
+/// Does [first, last) end with elements that match all of [first2, last2)? Complexity: as `starts_with`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class Iterator2, sized_random_access_end<Iterator2> Sentinel2, class Pred = std::equal_to<>,
           class Proj = std::identity, class Proj2 = std::identity>

@@ -166,9 +166,9 @@ void integer_sort(Stop& stop, input<Iterator> const& in, KeyOf& key_of) {
 /// Sorts [first, last) by key_of(x), an integer. Keeps the order of equal keys. Returns the end.
 ///
 /// key_of must return the same each time; else std::invalid_argument may leave. It is called by several workers at
-/// once. Exceptions and stops: as in `stable_sort`. Complexity: n moves for each 8 bits in which keys differ, and one
-/// more; key_of is called twice for each. Allocates n elements, and 4 KB for every 65,536 elements; without memory
-/// for them, and for few elements, it is `stable_sort`.
+/// once. Pool, thread and cost: as in `for_index`. Exceptions and stops: as in `stable_sort`. Complexity: n moves for
+/// each 8 bits in which keys differ, and one more; key_of is called twice for each. Allocates n elements, and 4 KB
+/// for every 65,536 elements; without memory for them, and for few elements, it is `stable_sort`.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           class KeyOf = std::identity>
 Iterator integer_sort(Iterator first, Sentinel last, KeyOf key_of = {}) {

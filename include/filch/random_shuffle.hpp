@@ -61,9 +61,9 @@ void random_shuffle(Stop& stop, input<Iterator> const& in, std::uint64_t seed) {
 /// Puts the elements of [first, last) in a random order. The order depends on the seed and the length only: it is the
 /// same in each run, under every scheduler, on any number of workers. Each order is about as likely as any other.
 ///
-/// Pool and thread: as in `for_index`. Throws std::bad_alloc if there is no memory for n elements; before anything
-/// was moved. 16,384 elements or fewer need none, and are shuffled by one worker. Complexity: 2 n moves and n swaps.
-/// After a stop some elements have the values of moved-from elements.
+/// Pool, thread and cost: as in `for_index`. Throws std::bad_alloc if there is no memory for n elements; before
+/// anything was moved. 16,384 elements or fewer need none, and are shuffled by one worker. Complexity: 2 n moves and
+/// n swaps. After a stop, or an exception of a move, some elements have the values of moved-from elements.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
 Iterator random_shuffle(Iterator first, Sentinel last, std::uint64_t seed) {
   detail::never_stopped never;

@@ -307,8 +307,8 @@ bool reverse_copy(Token const& token, Args&&... args) {
       std::forward<Args>(args)...);
 }
 
-/// Exchanges the elements of [first, last) and those from first2 on. Returns the end of these. The ranges must not
-/// overlap.
+/// Exchanges the elements of [first, last) and those from `out` on. Returns the end of these. The ranges must not
+/// overlap. Complexity: n swaps. If one throws, or after a stop, some pairs were exchanged, and others were not.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel,
           std::random_access_iterator Out>
 Out swap_ranges(Iterator first, Sentinel last, Out out) {
