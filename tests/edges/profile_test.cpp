@@ -236,6 +236,7 @@ TEST(profile, says_that_tasks_may_wait_for_each_other) {
 
 TEST(profile, finds_the_work_of_bodies_of_a_microsecond) {
   constexpr int k_tries = 20;
+  constexpr double k_limit = is_optimised ? 0.03 : 0.1;  // else forks that are not inlined are work, too
   double work = 1e9;
   double in_order = 1e9;
   for (int i = 0; i < k_tries; ++i) {
@@ -243,7 +244,7 @@ TEST(profile, finds_the_work_of_bodies_of_a_microsecond) {
     EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
     work = std::min(work, r.profile["work"]);
     in_order = std::min(in_order, r.own["work"]);
-    if (!k_times_count || std::abs(work - in_order) <= 0.03 * in_order + r.profile["error of work"]) return;
+    if (!k_times_count || std::abs(work - in_order) <= k_limit * in_order + r.profile["error of work"]) return;
   }
   ADD_FAILURE() << work << " ms of work; in order " << in_order << " ms";
 }
