@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <sys/syscall.h>
 
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 
@@ -53,13 +54,16 @@ struct joined {
   bool was_parallel;
 };
 
+using milliseconds = std::chrono::milliseconds;
+
 /// f waits until g has begun on the other worker. If joins run in order, g never begins meanwhile: f gives up after
-/// so many looks.
-template <class S> joined join_here(int most_looks) {
+/// that time. Not after a number of yields: one takes milliseconds beside busy programs.
+template <class S> joined join_here(milliseconds at_most) {
   bool is_parallel = false;
   std::atomic<bool> begun{false};
-  auto const looks = [most_looks](auto const& condition) {
-    for (int i = 0; i < most_looks && !condition(); ++i) std::this_thread::yield();
+  auto const looks = [at_most](auto const& condition) {
+    auto const end = std::chrono::steady_clock::now() + at_most;
+    while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   };
   looks([] { return S::wanted(); });
   auto const [a, b] = filch::join<S>(
@@ -76,11 +80,11 @@ template <class S> joined join_here(int most_looks) {
 }
 
 template <class S> void join_and_tell(bool in_order) {
-  int const most_looks = in_order ? 20'000 : 50'000'000;  // some milliseconds; some ten seconds, on a busy machine
+  milliseconds const at_most(in_order ? 10 : 10'000);  // the longer one on a busy machine only
   typename S::pool pool({.workers = 2});
-  joined const inside = pool.run([most_looks] { return join_here<S>(most_looks); });
+  joined const inside = pool.run([at_most] { return join_here<S>(at_most); });
   char const* const steals = pool.stats().steals ? "with" : "without";
-  joined const outside = join_here<S>(most_looks);
+  joined const outside = join_here<S>(at_most);
   auto const how = [](joined const& j) { return j.was_parallel ? "in parallel" : "in order"; };
   std::printf("%.*s: %ld %s, %s steals, outside %ld %s\n", static_cast<int>(S::name.size()), S::name.data(),
               inside.result, how(inside), steals, outside.result, how(outside));
