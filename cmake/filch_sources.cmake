@@ -9,6 +9,7 @@ set(FILCH_SOURCES
   src/runtime/addr2line.cpp
   src/runtime/check.cpp
   src/runtime/entry.cpp
+  src/runtime/exceptions_aside.cpp
   src/runtime/fork_generation.cpp
   src/runtime/frames.cpp
   src/runtime/group/core.cpp

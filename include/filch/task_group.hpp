@@ -6,7 +6,7 @@
 #else
 
 #include <filch/default_scheduler.hpp>
-#include <filch/detail/group_exceptions.hpp>
+#include <filch/detail/exceptions_aside.hpp>
 #include <filch/detail/group_tasks.hpp>
 #include <filch/detail/stopping.hpp>
 #include <filch/detail/task_cancelled.hpp>
@@ -72,7 +72,7 @@ template <class Result> class group_future {
     detail::group_task& task = *s.task;
     bool const is_off_the_list = group.take_if_newest(task);
     {
-      detail::exceptions_hidden const from_task;
+      detail::exceptions_aside const from_task;
       detail::lone_waits_here const here(group.stack_count());
       if (s.run(s, !group.is_cancelled()) == detail::group_outcome::dropped) group.has_dropped();
     }
@@ -190,7 +190,7 @@ template <scheduler Sched = default_scheduler> class task_group {
       core_.add(*t);
     } else {
       at_once const begun{core_};
-      detail::exceptions_hidden const from_task;
+      detail::exceptions_aside const from_task;
       detail::lone_waits_here const on_stack(core_.stack_count());
       if (detail::run_future_task<slot, closure>(here, !core_.is_cancelled()) == detail::group_outcome::dropped)
         core_.has_dropped();
@@ -238,7 +238,7 @@ template <scheduler Sched = default_scheduler> class task_group {
     at_once const begun{core_};  // ends after the closure
     std::decay_t<Fn> closure(std::forward<Fn>(f));
     if (core_.is_cancelled()) return core_.has_dropped();
-    detail::exceptions_hidden const from_task;
+    detail::exceptions_aside const from_task;
     try {
       static_cast<void>(detail::call_with(std::move(closure)));
     } catch (...) {

@@ -1,7 +1,5 @@
-// Exceptions of a cluster's tasks: how they travel as text, and how a worker sets those of a waiting task aside.
+// Exceptions of a cluster's tasks: how they travel as text.
 // Called by rank workers and by the endpoint. Protocol: protocol.md, "Results".
-#include "runtime/exceptions_in_flight.hpp"
-
 #include <filch/detail/caught.hpp>
 #include <filch/detail/cluster_rank_worker.hpp>
 #include <filch/rank.hpp>
@@ -43,13 +41,6 @@ std::string text_of_current_exception() {
                                                     std::free);
   return text + '\0' + (name ? name.get() : type->name());
 }
-
-exceptions_aside::exceptions_aside() noexcept {
-  auto const taken = runtime::take_exceptions();
-  caught_ = taken.caught;
-  uncaught_ = taken.uncaught;
-}
-exceptions_aside::~exceptions_aside() { runtime::put_exceptions_below({caught_, uncaught_}); }
 
 }  // namespace detail
 }  // namespace filch::inline FILCH_ABI

@@ -5,6 +5,7 @@
 
 #include <filch/detail/cluster_endpoint.hpp>
 #include <filch/detail/cluster_pace.hpp>
+#include <filch/detail/exceptions_aside.hpp>
 #include <filch/detail/lone_waits.hpp>
 
 #include <chrono>
@@ -66,20 +67,6 @@ class FILCH_API idle_pause {
   bool is_shared_ = false;    // other threads run on this processor
   unsigned sleeps_ = 0;
   unsigned refusals_ = 0;
-};
-
-/// Sets the calling fiber's exceptions aside, those in flight and those that are handled. Code that it runs meanwhile
-/// sees only its own. The fiber may continue on another thread.
-class FILCH_API exceptions_aside {
- public:
-  exceptions_aside() noexcept;
-  exceptions_aside(exceptions_aside const&) = delete;
-  exceptions_aside& operator=(exceptions_aside const&) = delete;
-  ~exceptions_aside();
-
- private:
-  void* caught_;
-  unsigned uncaught_;
 };
 
 /// Used by one thread at a time: the worker that runs work_off(), as a fiber perhaps on changing threads.

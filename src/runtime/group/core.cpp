@@ -2,7 +2,6 @@
 // that find no other task call help(). Protocol: ../task_groups.md.
 #include <filch/blocking.hpp>
 #include <filch/detail/caught.hpp>
-#include <filch/detail/group_exceptions.hpp>
 #include <filch/detail/group_words.hpp>
 #include <filch/detail/task_cancelled.hpp>
 
@@ -123,13 +122,6 @@ bool group_core::take_if_newest(group_task& t) noexcept {
 
 void group_core::has_futures() noexcept { state_->has_futures.set(true); }
 void group_core::has_dropped() noexcept { state_->has_dropped.set(true); }
-
-exceptions_hidden::exceptions_hidden() noexcept {
-  auto const [caught, uncaught] = runtime::take_exceptions();
-  caught_ = caught;
-  uncaught_ = uncaught;
-}
-exceptions_hidden::~exceptions_hidden() { runtime::put_exceptions({caught_, uncaught_}); }
 
 void group_core::begins_at_once() noexcept { state_->at_once.begin(); }
 void group_core::ends_at_once() noexcept {
