@@ -61,7 +61,7 @@ template <class Sched, class Stop, class Iterator> auto remove_duplicates(Stop& 
 /// The elements of all ranges of [first, last), in order, in a std::vector. Elements of vectors must be
 /// default-constructible. Bits, of std::vector<bool>, are copied by one worker. Exceptions, pool, thread and cost: as
 /// in `for_index`; also std::bad_alloc. Complexity: n copies, and two accesses to each range and its size. A range
-/// that an access makes must be the same each time. Of a longer one the rest is left out; for a shorter one values
+/// that an access makes must be the same each time. A longer one loses its rest; after a shorter one values
 /// that were made by default remain.
 template <scheduler Sched = default_scheduler, class Iterator, sized_random_access_end<Iterator> Sentinel>
   requires sized_random_access_range<std::iter_reference_t<Iterator>>
