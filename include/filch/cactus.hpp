@@ -50,7 +50,11 @@ struct cactus {
   /// See filch::join.
   template <class Fn, class Gn>
   FILCH_INLINE static std::pair<detail::result_of<Fn>, detail::result_of<Gn>> join(Fn&& f, Gn&& g) {
-    if constexpr (detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
+    if constexpr (detail::travel_in_words<Fn, Gn>) {
+      detail::closure_words const of_f = detail::words_of_closure(f);
+      detail::closure_words const of_g = detail::words_of_closure(g);
+      return detail::cactus_fork_join_words<Fn, Gn>(of_f.first, of_f.second, of_g.first, of_g.second);
+    } else if constexpr (detail::travels_by_value<Fn> && detail::travels_by_value<Gn>) {
       return detail::cactus_fork_join<Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
     } else {
       return detail::cactus_fork_join_here<Fn, Gn>(f, g);

@@ -308,6 +308,66 @@ TYPED_TEST(values, need_no_address_operator_nor_comma_anywhere) {
   }
 }
 
+/// A callable of N bytes, aligned as Aligned; each result depends on each byte.
+template <std::size_t N, class Aligned> struct callable_of_bytes {
+  alignas(Aligned) std::array<unsigned char, N> bytes{};
+  explicit callable_of_bytes(unsigned seed) {
+    for (unsigned char& b : bytes) b = static_cast<unsigned char>(seed = seed * 69069 + 1);
+  }
+  unsigned long operator()() const {
+    unsigned long sum = 0;
+    for (unsigned char const b : bytes) sum = sum * 31 + b;
+    return sum;
+  }
+};
+template <class S, class F, class G> void joins_in_all_ways(unsigned seed) {
+  F const f(seed);
+  G const g(seed + 1);
+  auto const [a, b] = filch::join<S>(F(f), G(g));
+  ASSERT_EQ(a, f());
+  ASSERT_EQ(b, g());
+  auto const [c, d] = filch::join<S>(f, std::move(g));  // an lvalue, and a temporary that is const
+  ASSERT_EQ(c, f());
+  ASSERT_EQ(d, g());
+  unsigned long of_g = 0;
+  ASSERT_THROW(filch::join<S>([seed] { throw seed; }, [&of_g, &g] { of_g = g(); }), unsigned);
+  ASSERT_EQ(of_g, g());
+}
+template <class S, class Aligned, std::size_t... N> void joins_of_sizes(std::index_sequence<N...>, unsigned seed) {
+  constexpr std::size_t k_align = alignof(Aligned);
+  (joins_in_all_ways<S, callable_of_bytes<(N + 1) * k_align, Aligned>,
+                     callable_of_bytes<(sizeof...(N) - N) * k_align, Aligned>>(seed),
+   ...);
+}
+template <class S> void joins_of_small_callables(unsigned seed) {
+  joins_of_sizes<S, char>(std::make_index_sequence<20>(), seed);
+  joins_of_sizes<S, int>(std::make_index_sequence<6>(), seed);
+  joins_of_sizes<S, long>(std::make_index_sequence<3>(), seed);
+  // Closures with padding, of floating point, and of references.
+  char const letter = static_cast<char>(seed);
+  double const number = seed;
+  long sum = 0;
+  long other = 0;
+  filch::join<S>([letter, &sum] { sum = letter; }, [&other, letter] { other = letter; });
+  ASSERT_EQ(sum, letter);
+  ASSERT_EQ(other, letter);
+  auto const [a, b] = filch::join<S>([number, letter] { return number + letter; },
+                                     [number, twice = 2 * number] { return number + twice; });
+  ASSERT_EQ(a, number + letter);
+  ASSERT_EQ(b, 3 * number);
+  filch::join<S>([&sum, &letter] { sum += letter; }, [&other, &letter] { other += letter; });
+  ASSERT_EQ(sum, 2 * letter);
+  ASSERT_EQ(other, 2 * letter);
+}
+
+TYPED_TEST(values, of_captures_arrive_whole_whatever_their_size) {
+  joins_of_small_callables<TypeParam>(1);
+  TestFixture::while_others_steal([] {
+    static_cast<void>(leaves<TypeParam>(6));
+    for (unsigned seed = 0; seed < 8; ++seed) joins_of_small_callables<TypeParam>(seed);
+  });
+}
+
 /// Is a small temporary that returns a T handed over as a copy, in registers?
 template <class T> constexpr bool is_copied() {
   auto const returns = [n = 1L]() -> T { std::abort(), static_cast<void>(n); };

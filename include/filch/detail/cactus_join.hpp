@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filch/detail/cactus_words.hpp>
+#include <filch/detail/closure_words.hpp>
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
 #include <filch/detail/standard.hpp>
@@ -182,6 +183,15 @@ threw:
 template <class Fn, class Gn>
 FILCH_OUTLINE_ALIGNED std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join(travels_as<Fn> f, travels_as<Gn> g) {
   return detail::cactus_fork_join_here<Fn, Gn>(f, g);
+}
+template <class Fn, class Gn>
+FILCH_OUTLINE_ALIGNED std::pair<result_of<Fn>, result_of<Gn>> cactus_fork_join_words(std::uintptr_t f,
+                                                                                     std::uintptr_t more_of_f,
+                                                                                     std::uintptr_t g,
+                                                                                     std::uintptr_t more_of_g) {
+  Fn whole_f = detail::closure_of_words<Fn>(f, more_of_f);
+  Gn whole_g = detail::closure_of_words<Gn>(g, more_of_g);
+  return detail::cactus_fork_join_here<Fn, Gn>(whole_f, whole_g);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

@@ -24,6 +24,7 @@
 //   Stack::k_gets_several_back may a join that returns run_it have got older tasks back as well?
 #pragma once
 
+#include <filch/detail/closure_words.hpp>
 #include <filch/detail/in_order.hpp>
 #include <filch/detail/packet.hpp>
 #include <filch/detail/standard.hpp>
@@ -145,10 +146,24 @@ FILCH_OUTLINE_ALIGNED std::pair<result_of<Fn>, result_of<Gn>> fork_join(travels_
   return detail::fork_join_here<Stack, Fn, Gn>(f, g);
 }
 
+template <class Stack, class Fn, class Gn>
+FILCH_OUTLINE_ALIGNED std::pair<result_of<Fn>, result_of<Gn>> fork_join_words(std::uintptr_t f,
+                                                                              std::uintptr_t more_of_f,
+                                                                              std::uintptr_t g,
+                                                                              std::uintptr_t more_of_g) {
+  Fn whole_f = detail::closure_of_words<Fn>(f, more_of_f);
+  Gn whole_g = detail::closure_of_words<Gn>(g, more_of_g);
+  return detail::fork_join_here<Stack, Fn, Gn>(whole_f, whole_g);
+}
+
 /// A join under a scheduler with task stacks.
 template <class Stack, class Fn, class Gn>
 FILCH_INLINE std::pair<result_of<Fn>, result_of<Gn>> task_stack_join(Fn&& f, Gn&& g) {
-  if constexpr (travels_by_value<Fn> && travels_by_value<Gn>) {
+  if constexpr (travel_in_words<Fn, Gn>) {
+    closure_words const of_f = detail::words_of_closure(f);
+    closure_words const of_g = detail::words_of_closure(g);
+    return detail::fork_join_words<Stack, Fn, Gn>(of_f.first, of_f.second, of_g.first, of_g.second);
+  } else if constexpr (travels_by_value<Fn> && travels_by_value<Gn>) {
     return detail::fork_join<Stack, Fn, Gn>(std::forward<Fn>(f), std::forward<Gn>(g));
   } else {
     return detail::fork_join_here<Stack, Fn, Gn>(f, g);
