@@ -42,8 +42,8 @@ template <class... W> struct workload_list {
 };
 
 using all_workloads =
-    workload_list<fib, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress, skynet, treesum,
-                  knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, saxpy, server, branchbound, jacobi,
-                  lu, heat, cholesky, fft, rectmul, mm, ssf, groups>;
+    workload_list<fib, fib_refs, integrate, nqueens, nqueens_array, uts, cilksort, matmul, strassen, stress, skynet,
+                  treesum, knapsack, quicksort, sparselu, spc, bpc, treerec, rounds, rows, saxpy, server, branchbound,
+                  jacobi, lu, heat, cholesky, fft, rectmul, mm, ssf, groups>;
 
 }  // namespace bench

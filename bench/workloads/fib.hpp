@@ -36,4 +36,23 @@ struct fib {
   }
 };
 
+/// The same with closures that refer to two variables, and results that are assigned: as most users write it.
+/// Closures of two words cost more than numbers if they travel through memory.
+struct fib_refs : fib {
+  static constexpr std::string_view name = "fib-refs";
+  static constexpr std::string_view about = "the same; the closures refer to two variables";
+  static constexpr std::string_view quick_size = "38";
+  static std::vector<std::string_view> sizes() { return {"37"}; }
+  static std::vector<std::string_view> published_sizes() { return {}; }
+
+  template <class S> static long forked(long n) {
+    if (n < 2) return n;
+    long a;
+    long b;
+    filch::join<S>([&] { a = forked<S>(n - 1); }, [&] { b = forked<S>(n - 2); });
+    return a + b;
+  }
+  template <class S> static answer run(input& n) { return forked<S>(opaque(n)); }
+};
+
 }  // namespace bench
