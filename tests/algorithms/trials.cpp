@@ -23,7 +23,7 @@ constexpr std::uint64_t k_ticks = 30'000;
 int splits_until_trial(loop_trial& trial, std::uint64_t ticks = k_ticks) {
   int splits = 0;
   while (trial.ticks_alone(k_length) == 0 && splits < 10'000) {
-    trial.was_split(k_length, ticks);
+    trial.was_split(k_length, ticks, true);
     ++splits;
   }
   return splits;
@@ -32,7 +32,7 @@ int splits_until_trial(loop_trial& trial, std::uint64_t ticks = k_ticks) {
 int loops_alone(loop_trial& trial) {
   int loops = 0;
   while (trial.ticks_alone(k_length) != 0) {
-    trial.was_alone();
+    trial.was_alone(k_length);
     ++loops;
   }
   return loops;
@@ -43,9 +43,9 @@ TEST(trials, give_a_loop_the_time_that_it_takes_if_it_is_split) {
   EXPECT_EQ(splits_until_trial(trial), 16);
   EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), k_ticks, k_length);
   EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length / 2)), k_ticks / 2., k_length);
-  trial.was_alone();
+  trial.was_alone(k_length);
   EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), k_ticks, k_length) << "the second trial";
-  trial.was_alone();
+  trial.was_alone(k_length);
   EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), 1.5 * k_ticks, 2 * k_length);
 }
 
@@ -76,25 +76,51 @@ TEST(trials, that_are_lost_become_rare) {
   EXPECT_EQ(splits_until_trial(trial), 16);
 }
 
+TEST(trials, that_are_won_let_the_shortest_loops_run_alone_for_milliseconds) {
+  constexpr std::uint64_t k_short = 1'000;
+  loop_trial trial;
+  EXPECT_EQ(splits_until_trial(trial, k_short), 16);
+  for (int alone : {16, 32, 64, 128, 256, 512, 1'024, 2'048, 4'096, 8'192, 16'384, 16'384}) {
+    EXPECT_EQ(loops_alone(trial), 2 + alone);
+    EXPECT_EQ(splits_until_trial(trial, k_short), 4);
+  }
+}
+
 TEST(trials, end_when_loops_that_run_alone_become_longer) {
   loop_trial trial;
   EXPECT_EQ(splits_until_trial(trial), 16);
-  trial.was_alone();
-  trial.was_alone();
-  trial.was_alone();
+  trial.was_alone(k_length);
+  trial.was_alone(k_length);
   trial.was_too_long();
-  EXPECT_EQ(trial.ticks_alone(k_length), 0u);
+  EXPECT_NE(trial.ticks_alone(k_length), 0u) << "it may be an interrupt's fault";
+  for (int i = 0; i < 8; ++i) trial.was_alone(k_length);
+  trial.was_too_long();
+  EXPECT_NE(trial.ticks_alone(k_length), 0u) << "the other one was long ago";
+  trial.was_alone(k_length);
+  trial.was_too_long();
+  EXPECT_EQ(splits_until_trial(trial), 4);
 }
 
-TEST(trials, go_by_the_shortest_times) {
+TEST(trials, go_by_the_mean_but_for_times_that_are_far_above) {
   loop_trial trial;
-  for (int i = 0; i < 15; ++i) trial.was_split(k_length, 10 * k_ticks);
-  trial.was_split(k_length, k_ticks);
-  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), k_ticks, k_length);
+  for (int i = 0; i < 15; ++i) trial.was_split(k_length, i % 2 == 0 ? k_ticks : 3 * k_ticks, true);
+  trial.was_split(k_length, 2 * k_ticks, true);
+  EXPECT_NEAR(static_cast<double>(trial.ticks_alone(k_length)), 1.9 * k_ticks, 0.3 * k_ticks);
   loop_trial other;
-  for (int i = 0; i < 15; ++i) other.was_split(k_length, k_ticks);
-  other.was_split(k_length, 9 * k_ticks);
-  EXPECT_NEAR(static_cast<double>(other.ticks_alone(k_length)), 2 * k_ticks, 2 * k_length);
+  for (int i = 0; i < 15; ++i) other.was_split(k_length, k_ticks, true);
+  other.was_split(k_length, 15 * k_ticks, true);
+  EXPECT_NEAR(static_cast<double>(other.ticks_alone(k_length)), 1.375 * k_ticks, 2 * k_length);
+}
+
+TEST(trials, follow_on_many_splits_of_which_nobody_takes_a_part) {
+  loop_trial trial;
+  for (int i = 0; i < 48; ++i) trial.was_split(k_length, k_ticks, false);
+  EXPECT_EQ(trial.ticks_alone(k_length), 0u);
+  trial.was_split(k_length, k_ticks, true);
+  for (int i = 0; i < 48 + 14; ++i) trial.was_split(k_length, k_ticks, false);
+  EXPECT_EQ(trial.ticks_alone(k_length), 0u);
+  trial.was_split(k_length, k_ticks, false);
+  EXPECT_NE(trial.ticks_alone(k_length), 0u);
 }
 
 TEST(trials, are_not_made_of_long_loops) {
@@ -107,14 +133,14 @@ TEST(trials, let_no_loop_run_alone_for_long) {
   loop_trial trial;
   EXPECT_EQ(splits_until_trial(trial, k_short), 16);
   EXPECT_LE(trial.ticks_alone(2 * k_length), k_short);
-  trial.was_alone();
-  trial.was_alone();
+  trial.was_alone(k_length);
+  trial.was_alone(k_length);
   EXPECT_LE(trial.ticks_alone(2 * k_length), k_short);
 }
 
 TEST(trials, end_also_if_loops_take_no_time) {
   loop_trial trial;
-  for (int i = 0; i < 16; ++i) trial.was_split(std::size_t{1} << 20, 1);
+  for (int i = 0; i < 16; ++i) trial.was_split(std::size_t{1} << 20, 1, true);
   EXPECT_NE(trial.ticks_alone(1), 0u);
   trial.was_too_long();
   trial.was_too_long();
@@ -222,6 +248,12 @@ struct always_stolen : filch::serial {
   }
 };
 
+/// The same, but no worker waits when a loop begins.
+struct stolen_later : always_stolen {
+  static inline int looks = 0;
+  static bool wanted() noexcept { return looks++ != 0; }
+};
+
 /// A loop that ends before position `end`.
 struct ending_piece {
   filch::detail::loop_history* past;
@@ -237,7 +269,7 @@ template <class Sched> bool trial_after_loops_that_end_at(std::size_t end) {
   filch::detail::loop_history history;
   filch::detail::never_stopped never;
   always_stolen::ticks_of_join = 0;
-  for (int i = 0; i < 1'000; ++i) {
+  for (int i = 0; i < 40; ++i) {
     ending_piece piece{&history, end};
     filch::detail::split_loop<Sched>(std::size_t{0}, k_few, piece, never, k_few);
   }
@@ -254,12 +286,13 @@ constexpr int k_iterations = 400;
 constexpr std::int64_t k_iteration = 100;  // ticks: the loop is worth splitting, and no iteration is long
 
 /// The number of loops, of 40, that were not split.
-template <class Body> int loops_without_join(std::int64_t ticks_of_join, Body body) {
+template <class Sched, class Body> int loops_without_join(std::int64_t ticks_of_join, Body body) {
   always_stolen::ticks_of_join = ticks_of_join;
   int alone = 0;
   for (int loop = 0; loop < 40; ++loop) {
     always_stolen::joins = 0;
-    filch::for_index<always_stolen>(0, k_iterations, body);
+    stolen_later::looks = 0;
+    filch::for_index<Sched>(0, k_iterations, body);
     alone += always_stolen::joins == 0;
   }
   return alone;
@@ -271,18 +304,17 @@ constexpr bool k_loops_are_short = !is_sanitized && !is_emulated && is_optimised
 TEST(trials, stop_the_splits_of_loops_that_are_slower_split) {
   if (!k_loops_are_short) GTEST_SKIP();
   // Another program may take the processor during a trial: then the next one is won.
-  EXPECT_TRUE(eventually([] {
-    return loops_without_join(k_iterations * k_iteration / 2, [](int) { always_stolen::run_for(k_iteration); }) >= 16;
-  }));
+  auto const body = [](int) { always_stolen::run_for(k_iteration); };
+  constexpr std::int64_t k_join = k_iterations * k_iteration / 2;
+  EXPECT_TRUE(eventually([body] { return loops_without_join<always_stolen>(k_join, body) >= 16; }));
+  EXPECT_TRUE(eventually([body] { return loops_without_join<stolen_later>(k_join, body) >= 16; }));
 }
 
 TEST(trials, leave_loops_split_that_are_faster_split) {
   if (!k_loops_are_short) GTEST_SKIP();
-  EXPECT_TRUE(eventually([] {
-    return loops_without_join(0, [](int) {
-             always_stolen::run_for(always_stolen::worker == 0 ? k_iteration : k_iteration / 4);
-           }) == 0;
-  }));
+  auto const body = [](int) { always_stolen::run_for(always_stolen::worker == 0 ? k_iteration : k_iteration / 4); };
+  EXPECT_TRUE(eventually([body] { return loops_without_join<always_stolen>(0, body) == 0; }));
+  EXPECT_TRUE(eventually([body] { return loops_without_join<stolen_later>(0, body) == 0; }));
 }
 
 }  // namespace

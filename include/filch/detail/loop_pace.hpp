@@ -16,6 +16,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #if !defined(__x86_64__)
 #include <ctime>
 #endif
@@ -167,12 +168,16 @@ class loop_pace {
   loop_pace(loop_history const& history, std::size_t turn, loop_plan const& plan) noexcept
       : turn_(turn),
         ran_alone_(plan.wakes_nobody),
+        is_planned_(plan.ticks_alone != 0),
+        planned_alone_(plan.ticks_alone),
         ticks_alone_(plan.ticks_alone),
         cautious_(history.cautious()),
         longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()),
         before_(history.measured()),
-        measured_(before_) {}
+        measured_(before_),
+        first_unread_(is_tiny() ? k_first_unread_tiny : k_first_unread),
+        unread_(first_unread_) {}
   /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
@@ -222,11 +227,18 @@ class loop_pace {
     ticks_alone_ = 0;
     return false;
   }
+  /// The whole loop is worth splitting, and no worker waited at its beginning: earlier loops are asked now, once.
+  bool stays_alone(loop_history& history, std::size_t all) noexcept {
+    if (!std::exchange(is_planned_, true)) ticks_alone_ = planned_alone_ = history.ticks_alone(all);
+    return stays_alone();
+  }
+  /// For how many ticks the loop was to run alone. 0: it was not.
+  std::uint64_t planned_alone() const noexcept { return planned_alone_; }
   /// A worker waits for work, and may wait for a whole block of slow iterations.
   void read_clock_if_due() noexcept {
     if (ran_ < unread_) return;
     block_ran();
-    unread_ = std::min(2 * unread_, k_most_unread);
+    unread_ = std::min(2 * unread_, first_unread_ == k_first_unread ? k_most_unread : k_most_unread_tiny);
   }
 
  private:
@@ -238,6 +250,10 @@ class loop_pace {
   // for a whole block of slow iterations after cheap ones.
   static constexpr std::size_t k_first_unread = 4;
   static constexpr std::size_t k_most_unread = 16;
+  // The same where these stretches are so short that the clock would take a tenth of the time.
+  static constexpr std::size_t k_first_unread_tiny = 16;
+  static constexpr std::size_t k_most_unread_tiny = 32;
+  static constexpr std::uint64_t k_tiny = 300;
   // In ticks. Processors count 2 to 5 in a nanosecond, the clock 1.
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
@@ -257,6 +273,10 @@ class loop_pace {
     bool const is_worth = cost.is_at_least(worth, left);
     if (!is_worth) quiet_until_ = unread_;
     return is_worth;
+  }
+  /// Were the stretches of a clock read tiny in earlier loops?
+  bool is_tiny() const noexcept {
+    return before_.is_known() && before_.of_more(k_first_unread * k_longest * turn_) < k_tiny;
   }
   /// Was the longest stretch short in earlier loops?
   bool was_cheap() const noexcept {
@@ -299,21 +319,24 @@ class loop_pace {
 
   std::size_t const turn_;  // iterations of a turn
   bool ran_alone_;
+  bool is_planned_;  // earlier loops were asked whether it runs alone
+  std::uint64_t planned_alone_;
   std::uint64_t ticks_alone_;  // 0: it may be split
   std::size_t stretch_ = 1;    // in turns
   std::size_t stretches_ = 1;
   std::size_t ran_ = 0;          // stretches run in this block
   std::size_t lead_ = 0;         // iterations run before them
   std::size_t quiet_until_ = 0;  // in stretches of this block
-  std::size_t unread_ = k_first_unread;
-  std::size_t in_all_ = 0;    // iterations run before this block
-  std::size_t cautious_;      // iterations for which stretches stay short
-  std::size_t longest_;       // longest stretch, in turns
-  std::uint64_t steady_ = 1;  // factor of the lengths of blocks
+  std::size_t in_all_ = 0;       // iterations run before this block
+  std::size_t cautious_;         // iterations for which stretches stay short
+  std::size_t longest_;          // longest stretch, in turns
+  std::uint64_t steady_ = 1;     // factor of the lengths of blocks
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
   loop_cost before_;  // in earlier loops
   loop_cost measured_;
+  std::size_t const first_unread_;  // in stretches
+  std::size_t unread_;              // stretches until the clock is read while a worker waits
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // tick at which this block began
 };

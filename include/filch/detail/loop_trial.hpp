@@ -5,7 +5,8 @@
 // processor's cache, and all workers wait for the same cache lines. Costs of iterations do not tell: they are higher
 // in the pieces of such a loop, so it would be split for ever. The time of the whole loop does. Loops with one body
 // and about the same length are split most of the time. Now and then one runs alone instead, until it has taken as
-// long as it does if it is split. If it ends earlier, more of them run alone, and now and then one is split.
+// long as they take on average if they are split. If it ends earlier, more of them run alone, and now and then some
+// are split.
 #pragma once
 
 #include <filch/detail/platform.hpp>
@@ -31,33 +32,47 @@ class loop_trial {
     std::uint64_t const split = ticks_split(n);
     return std::clamp<std::uint64_t>(now.does == way::alone ? split + split / 2 : split, 1, k_short);
   }
-  /// n iterations were shared with another worker, which took so long.
-  void was_split(std::size_t n, std::uint64_t ticks) noexcept {
+  /// A loop was split n iterations before its end, and took so long from there. is_stolen: another worker took its
+  /// part. Loops of which no worker takes a part count where there are many in a row: the first ones may have woken a
+  /// worker.
+  void was_split(std::size_t n, std::uint64_t ticks, bool is_stolen) noexcept {
     if (ticks > k_short) return;
     state now = state_.load(std::memory_order_relaxed);
     if (now.does != way::split) return;
-    // Close to the shortest times: other programs make some of them longer.
+    if (is_stolen) {
+      now.count = 0;
+    } else if (now.count < k_most_vain) {
+      ++now.count;
+      return state_.store(now, std::memory_order_relaxed);
+    }
+    // The mean: such loops take half as long as alone, or twice as long, in turn. Other programs make some far
+    // longer.
     std::uint64_t const each = std::max<std::uint64_t>(k_parts * ticks / n, 1);
     std::uint64_t const before = each_.load(std::memory_order_relaxed);
-    each_.store(before == 0 || each < before ? each : before + (each - before) / 8, std::memory_order_relaxed);
+    if (before == 0) {
+      each_.store(each, std::memory_order_relaxed);
+    } else {
+      std::uint64_t const counted = std::min(each, k_far * before);
+      each_.store(before - before / k_weight + (counted + k_weight - 1) / k_weight, std::memory_order_relaxed);
+    }
     if (--now.left == 0) now.does = way::first_trial;
     state_.store(now, std::memory_order_relaxed);
   }
-  /// A loop ran alone, and ended before it could be split.
-  void was_alone() noexcept {
+  /// A loop of n iterations ran alone, and ended before it could be split.
+  void was_alone(std::size_t n) noexcept {
     state now = state_.load(std::memory_order_relaxed);
     if (now.does == way::first_trial) {
       now.does = way::trial;
     } else if (now.does == way::trial) {
-      now.left = k_fewest << now.won;
       now.does = way::alone;
-      if (now.won < k_most_won) ++now.won;
+      now.count = 0;
+      now.left = k_fewest << now.won;
+      bool const is_short = now.won < k_most_won_of_shortest && now.left * ticks_split(n) < k_long_row;
+      if (now.won < k_most_won || is_short) ++now.won;
       now.lost = 0;
-    } else if (now.does == way::alone && --now.left == 0) {
-      // The next trial is soon.
-      now.does = way::split;
-      now.left = k_few;
-      each_.store(0, std::memory_order_relaxed);
+    } else if (now.does == way::alone) {
+      if (now.count != 0) --now.count;
+      if (--now.left == 0) now = split_a_few(now);
     }
     state_.store(now, std::memory_order_relaxed);
   }
@@ -67,8 +82,16 @@ class loop_trial {
     if (now.does == way::split) return;
     if (now.does == way::first_trial) {
       now.does = way::trial;
+    } else if (now.does == way::alone) {
+      // The first one may be an interrupt's fault.
+      now.count = static_cast<std::uint8_t>(now.count + k_loops_between);
+      if (now.count > k_loops_between) {
+        now.won = static_cast<std::uint8_t>(now.won / 2);
+        now = split_a_few(now);
+      }
     } else {
       now.does = way::split;
+      now.count = 0;
       now.left = k_fewest << now.lost;
       if (now.lost < k_most_lost) ++now.lost;
       now.won = 0;
@@ -81,20 +104,36 @@ class loop_trial {
   enum class way : std::uint8_t { split, first_trial, trial, alone };
   static constexpr std::uint64_t k_short = std::uint64_t{1} << 19;  // ticks; longer loops are always split
   static constexpr std::uint64_t k_parts = 256;                     // parts of a tick, the unit of each_
+  static constexpr std::uint64_t k_weight = 8;                      // each_ is a mean over about so many loops
+  static constexpr std::uint64_t k_far = 4;                         // a loop counts as so many means at most
+  static constexpr std::uint8_t k_most_vain = 48;
+  static constexpr std::uint8_t k_loops_between = 8;
   static constexpr unsigned k_few = 4;
   static constexpr unsigned k_fewest = 16;
-  static constexpr unsigned k_most_won = 6;   // at most 1,024 loops run alone between two that are split
-  static constexpr unsigned k_most_lost = 7;  // at most 2,048 loops are split between two trials
+  // At most 1,024 loops run alone between two that are split. More, if these take less than some milliseconds: a
+  // worker that was woken for the split ones spins for a tenth of one, and slows the others.
+  static constexpr unsigned k_most_won = 6;
+  static constexpr unsigned k_most_won_of_shortest = 14;
+  static constexpr std::uint64_t k_long_row = 12'000'000;  // ticks
+  static constexpr unsigned k_most_lost = 7;               // at most 2,048 loops are split between two trials
   // Aligned to its size: else Clang 14 loads and stores it by calls of libatomic.
   struct alignas(8) state {
     way does;
-    std::uint8_t won;   // trials won in a row by loops that ran alone
-    std::uint8_t lost;  // trials lost in a row
-    std::uint8_t unused;
+    std::uint8_t won;    // trials won in a row by loops that ran alone
+    std::uint8_t lost;   // trials lost in a row
+    std::uint8_t count;  // was_split() and was_too_long() say of what
     std::uint32_t left;  // loops until the next trial, or the next split
   };
   static_assert(alignof(state) == sizeof(state) && std::atomic<state>::is_always_lock_free);
 
+  /// The next trial is soon.
+  state split_a_few(state now) noexcept {
+    now.does = way::split;
+    now.count = 0;
+    now.left = k_few;
+    each_.store(0, std::memory_order_relaxed);
+    return now;
+  }
   std::uint64_t ticks_split(std::size_t n) const noexcept {
     return each_.load(std::memory_order_relaxed) * std::min(n, k_longest) / k_parts;
   }

@@ -153,7 +153,8 @@ template <class Sched, class Piece, class Stop>
     std::size_t const ran = detail::in_word(first - begin);
     std::size_t const rest = detail::in_word(last - first);
     if (ended == block_ended::wanted || detail::is_wanted_at_end<Sched>(pace, piece, ran, rest)) {
-      if (rest > 1 && detail::is_worth_splitting<Sched>(pace, piece, ran, rest)) break;
+      bool const is_worth = rest > 1 && detail::is_worth_splitting<Sched>(pace, piece, ran, rest);
+      if (is_worth && (end != nullptr || !pace.stays_alone(history, detail::in_word(last - begin)))) break;
     }
   } while (true);
   detail::keep_runner(piece, runner, first);
@@ -164,12 +165,12 @@ template <class Sched, class Piece, class Stop>
     if constexpr (paces_wakeups<Sched>) {
       if (pace.ran_alone() && (is_over || first == last) && Sched::wanted()) Sched::ran_alone(ticks);
     }
-    if (plan.ticks_alone != 0) [[unlikely]] {
+    if (pace.planned_alone() != 0) [[unlikely]] {
       loop_trial& trial = history.trial_of(detail::in_word(last - begin));
-      if (ticks > plan.ticks_alone) {
+      if (ticks > pace.planned_alone()) {
         trial.was_too_long();
       } else if (!is_over) {
-        trial.was_alone();
+        trial.was_alone(detail::in_word(last - begin));
       }
     }
   }
@@ -208,9 +209,9 @@ void split_loop(position_of<Piece> const first, position_of<Piece> const last, P
   loop_end end;
   std::int64_t const began = loop_ticks();
   bool const is_stolen = detail::split_piece<Sched>(first, last, piece, stop, end);
-  if (!is_stolen || end.is_lowered() || stop.was_seen()) return;
+  if (end.is_lowered() || stop.was_seen()) return;
   auto const ticks = static_cast<std::uint64_t>(loop_ticks() - began);
-  detail::history_for(piece).trial_of(all).was_split(detail::in_word(last - first), ticks);
+  detail::history_for(piece).trial_of(all).was_split(detail::in_word(last - first), ticks, is_stolen);
 }
 
 /// Runs [first, last), which is not empty. If a worker waits, splits also before the first position, which alone may
