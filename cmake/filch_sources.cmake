@@ -14,6 +14,7 @@ set(FILCH_SOURCES
   src/runtime/frames.cpp
   src/runtime/group/core.cpp
   src/runtime/group/lists.cpp
+  src/runtime/group/spares.cpp
   src/runtime/idle.cpp
   src/runtime/mutex.cpp
   src/runtime/nesting.cpp

@@ -121,7 +121,7 @@ template <scheduler Sched = default_scheduler> class task_group {
     detail::group_core const* core_;
   };
 
-  /// Throws std::bad_alloc. About half a microsecond.
+  /// Throws std::bad_alloc. Cost: about 0.15 microseconds with its end; the pool's first groups allocate.
   task_group() : core_(&Sched::worker_index, tasks_on_stack()) {
     Sched::attach(core_.source());
     core_.begin();

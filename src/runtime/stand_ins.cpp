@@ -29,8 +29,8 @@ void team::begin_blocking() noexcept { one_more(&stand_ins::blocked); }
 void team::end_blocking() noexcept { one_less(&stand_ins::blocked); }
 void team::begin_sleep_in_join() noexcept { one_more(&stand_ins::joining); }
 void team::end_sleep_in_join() noexcept { one_less(&stand_ins::joining); }
-void team::group_opens() noexcept { one_more(&stand_ins::groups); }
-void team::group_closes() noexcept { one_less(&stand_ins::groups); }
+void team::groups_open() noexcept { one_more(&stand_ins::groups); }
+void team::groups_close() noexcept { one_less(&stand_ins::groups); }
 
 void team::one_more(unsigned stand_ins::* count) noexcept {
   if (!alive() || is_measured()) return;

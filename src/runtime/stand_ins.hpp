@@ -20,7 +20,7 @@ struct stand_ins {
   // under mutex
   unsigned blocked = 0;  // workers that wait in the system
   unsigned joining = 0;  // workers that sleep in a join, under schedulers where these take tasks of one thief alone
-  unsigned groups = 0;   // open task groups
+  unsigned groups = 0;   // not zero: task groups are open
   unsigned working = 0;  // stand-ins that work, and were not told to leave
   unsigned busy = 0;     // the same, those that were told to leave, and those without memory for their place
   bool is_over = false;  // no thread is added any more

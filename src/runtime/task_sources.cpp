@@ -4,50 +4,81 @@
 
 #include "runtime/team.hpp"
 
+#include <bit>
 #include <utility>
 
 namespace filch::runtime {
 
-void task_sources::add(source& s) noexcept {
-  std::lock_guard const lock(mutex_);
-  s.next_ = first_;
-  if (first_) first_->previous_ = &s;
-  first_ = &s;
-  open_.add_one();
+bool task_sources::add(source& s, unsigned worker) noexcept {
+  s.list_ = worker % open_lists::k_lists;
+  list& l = lists_[s.list_];
+  std::lock_guard const lock(l.lock);
+  s.older_ = l.newest;
+  (l.newest ? l.newest->newer_ : l.oldest) = &s;
+  l.newest = &s;
+  return !s.older_ && l.leaving == 0 && open_.set(s.list_);
 }
 
-void task_sources::remove(source& s) noexcept {
-  std::unique_lock lock(mutex_);
-  (s.previous_ ? s.previous_->next_ : first_) = s.next_;
-  if (s.next_) s.next_->previous_ = s.previous_;
-  left_.wait(lock, [&s] { return s.helpers_ == 0; });
-  open_.set(open_.own() - 1);  // not before: end_call() looks for helpers
+/// Holder of the list's lock, which a source has left. True: it was the last one of all lists.
+bool task_sources::is_empty_now(list const& l) noexcept {
+  return !l.oldest && l.leaving == 0 && open_.clear(static_cast<unsigned>(&l - lists_.data()));
 }
 
-task_sources::source* task_sources::find(of_root wanted) const noexcept {
-  for (source* s = first_; s; s = s->next_) {
-    bool const may = wanted.root == k_any_root || (wanted.root == s->root_ && wanted.call == s->call_);
-    if (may && s->has_tasks()) return s;
+bool task_sources::remove(source& s) noexcept {
+  list& l = lists_[s.list_];
+  {
+    std::lock_guard const lock(l.lock);
+    (s.older_ ? s.older_->newer_ : l.oldest) = s.newer_;
+    (s.newer_ ? s.newer_->older_ : l.newest) = s.older_;
+    if (s.helpers_ == 0) return is_empty_now(l);
+    ++l.leaving;  // the list is not empty until they have left: end_call() looks for helpers
+  }
+  bool is_last = false;
+  for (spin_wait spin; !has_left(l, s, is_last); spin.once()) {
+  }
+  return is_last;
+}
+
+bool task_sources::has_left(list& l, source const& s, bool& is_last) noexcept {
+  std::lock_guard const lock(l.lock);
+  if (s.helpers_ != 0) return false;
+  --l.leaving;
+  is_last = is_empty_now(l);
+  return true;
+}
+
+/// The oldest one of a list: the first of nested groups has the largest tasks.
+task_sources::source* task_sources::find(of_root wanted, bool begins_to_help) noexcept {
+  for (std::uint32_t left = open_.get(); left != 0; left &= left - 1) {
+    list& l = lists_[static_cast<unsigned>(std::countr_zero(left))];
+    std::lock_guard const lock(l.lock);
+    for (source* s = l.oldest; s; s = s->newer_) {
+      bool const may = wanted.root == k_any_root || (wanted.root == s->root_ && wanted.call == s->call_);
+      if (!may || !s->has_tasks()) continue;
+      if (begins_to_help) ++s->helpers_;
+      return s;
+    }
   }
   return nullptr;
 }
 
 task_sources::taken task_sources::take(of_root wanted) noexcept {
+  if (wanted.root == k_any_root) return {find(wanted, true), k_any_root};
   std::lock_guard const lock(mutex_);
-  source* const s = find(wanted);
+  source* const s = find(wanted, true);
   if (!s) return {nullptr, k_any_root};
-  ++s->helpers_;
-  if (wanted.root != k_any_root) ++held(wanted.root).helpers;  // edge group-6: acquire, the lock
+  ++held(wanted.root).helpers;  // edge group-6: acquire, the lock
   return {s, wanted.root};
 }
 
 void task_sources::done(source& s, bool is_of_call) noexcept {
-  std::lock_guard const lock(mutex_);
   if (is_of_call) {
+    std::lock_guard const lock(mutex_);
     held_place& place = held(s.root_);
     if (--place.helpers == 0 && std::exchange(place.is_left, false)) places_.leave(s.root_);
   }
-  if (--s.helpers_ == 0) left_.notify_all();
+  std::lock_guard const lock(lists_[s.list_].lock);
+  --s.helpers_;  // the source may be gone when the lock is left
 }
 
 bool task_sources::end_call(unsigned place) noexcept {
@@ -62,11 +93,7 @@ bool task_sources::end_call(unsigned place) noexcept {
   return !here.is_left;
 }
 
-bool task_sources::any_with_tasks(of_root wanted) noexcept {
-  if (!any()) return false;
-  std::lock_guard const lock(mutex_);
-  return find(wanted) != nullptr;
-}
+bool task_sources::any_with_tasks(of_root wanted) noexcept { return find(wanted, false) != nullptr; }
 
 // ---- the team -----------------------------------------------------------------------------------
 
@@ -127,11 +154,10 @@ namespace filch::inline FILCH_ABI::detail {
 
 task_source::~task_source() = default;
 
-void task_source::open() noexcept {
+void task_source::open(unsigned worker) noexcept {
   if (!team_ || team_->is_measured()) return;  // in a measured pool all is run by its caller
   is_open_ = true;
-  team_->sources_.add(*this);
-  team_->group_opens();
+  if (team_->sources_.add(*this, worker)) team_->groups_open();
 }
 
 bool task_source::helpers_call::is_due() const noexcept {
@@ -142,8 +168,11 @@ void task_source::helpers_call::wake() const noexcept { team_->group_has_more(ro
 
 void task_source::detach() noexcept {
   if (!is_open_ || !team_->alive()) return;
-  team_->group_closes();
-  team_->sources_.remove(*this);
+  if (team_->sources_.remove(*this)) team_->groups_close();
+}
+
+runtime::group_spares* task_source::spares() const noexcept {
+  return team_ && team_->alive() ? &team_->group_spares_ : nullptr;
 }
 
 unsigned task_source::workers() const noexcept { return team_ ? team_->workers() : 1; }

@@ -8,7 +8,6 @@
 #include "runtime/places.hpp"
 
 #include <array>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
@@ -20,11 +19,12 @@ class task_sources {
 
   explicit task_sources(places& all) noexcept : places_(all) {}
 
-  /// Is any open? edge group-2: seq_cst.
-  bool any() const noexcept { return open_.get() != 0; }
-  void add(source& s) noexcept;
-  /// Returns when it has no helper, and can get none.
-  void remove(source& s) noexcept;
+  /// Is any open, or has one that was removed a helper? edge group-2: seq_cst.
+  bool any() const noexcept { return open_.any(); }
+  /// Into the list of the worker that made it. True: none was open.
+  bool add(source& s, unsigned worker) noexcept;
+  /// Returns when it has no helper, and can get none. True: none is open any more.
+  bool remove(source& s) noexcept;
   /// The sources that a worker may help: of any root, or of that call.
   struct of_root {
     std::uint16_t root;
@@ -44,21 +44,28 @@ class task_sources {
   bool any_with_tasks(of_root wanted) noexcept;
 
  private:
+  /// Sources that some workers made: those of all others may come and go meanwhile.
+  struct alignas(64) list {
+    short_lock lock;
+    source* oldest = nullptr;
+    source* newest = nullptr;
+    unsigned leaving = 0;  // sources that are removed, and have helpers
+  };
   /// It keeps a caller's place in use.
   struct held_place {
     unsigned helpers = 0;  // with its root
     bool is_left = false;  // by its caller
   };
-  source* find(of_root wanted) const noexcept;
+  source* find(of_root wanted, bool begins_to_help) noexcept;
+  bool is_empty_now(list const& l) noexcept;
+  bool has_left(list& l, source const& s, bool& is_last) noexcept;
   held_place& held(unsigned place) noexcept { return held_[places_.callers_number(place)]; }
 
   places& places_;
-  shared_count open_;
+  open_lists open_;
+  std::array<list, open_lists::k_lists> lists_;
   std::mutex mutex_;
-  std::condition_variable left_;
-  // Under mutex_.
-  source* first_ = nullptr;
-  std::array<held_place, places::k_callers> held_{};
+  std::array<held_place, places::k_callers> held_{};  // under mutex_
 };
 
 }  // namespace filch::runtime

@@ -13,6 +13,7 @@
 #include "runtime/account.hpp"
 #include "runtime/caller_count.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/group/spares.hpp"
 #include "runtime/idle.hpp"
 #include "runtime/nesting.hpp"
 #include "runtime/places.hpp"
@@ -269,8 +270,8 @@ class team {
   void stand_in(unsigned number) noexcept;
   void begin_sleep_in_join() noexcept;
   void end_sleep_in_join() noexcept;
-  void group_opens() noexcept;
-  void group_closes() noexcept;
+  void groups_open() noexcept;
+  void groups_close() noexcept;
   void one_more(unsigned stand_ins::* count) noexcept;
   void one_less(unsigned stand_ins::* count) noexcept;
   void want_stand_in(stand_ins& s) noexcept;
@@ -302,6 +303,7 @@ class team {
   std::vector<worker_space> spaces_;  // the space of each place; written by the thread that has entered the place
   idle idle_;
   task_sources sources_{places_};
+  group_spares group_spares_;
   stop_flag stopping_;
   // Written by each call: away from what thieves read all the time.
   alignas(64) caller_count callers_;  // calls in enter()

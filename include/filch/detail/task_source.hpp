@@ -7,6 +7,7 @@
 #include <cstdint>
 
 namespace filch::runtime {
+class group_spares;
 class task_sources;
 class team;
 }  // namespace filch::runtime
@@ -28,8 +29,8 @@ class FILCH_API task_source {
   task_source() noexcept = default;
   virtual ~task_source();
   /// After the scheduler's attach(), if it attached this to a pool: from here on its workers call has_tasks() and
-  /// help().
-  void open() noexcept;
+  /// help(). By that worker, or by a thread that is none.
+  void open(unsigned worker) noexcept;
   /// Made before a task is added. After that the source may be gone: so the adder asks under a lock for which the
   /// source's end waits, and the end waits for wake() as well.
   class FILCH_API helpers_call {
@@ -47,6 +48,8 @@ class FILCH_API task_source {
   };
   /// Returns when no worker is in help(); none will come.
   void detach() noexcept;
+  /// The pool's states of groups that have ended; null without a pool, and in a child of fork().
+  runtime::group_spares* spares() const noexcept;
   /// The number of workers of the pool, or 1.
   unsigned workers() const noexcept;
   /// False in a child of fork(): the pool's threads stayed with the parent.
@@ -61,9 +64,10 @@ class FILCH_API task_source {
   bool is_open_ = false;
   std::uint16_t root_ = 0;
   std::uint32_t call_ = 0;  // the number of the root's call: its place may have another one later
-  // Under the lock of the pool's list.
-  task_source* next_ = nullptr;
-  task_source* previous_ = nullptr;
+  unsigned list_ = 0;       // of the pool's lists
+  // Under the lock of that list.
+  task_source* newer_ = nullptr;
+  task_source* older_ = nullptr;
   unsigned helpers_ = 0;
 };
 

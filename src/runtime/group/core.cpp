@@ -11,6 +11,7 @@
 #include "runtime/forced_steals.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/group/checks.hpp"
+#include "runtime/group/spares.hpp"
 #include "runtime/group/state.hpp"
 #include "runtime/nesting.hpp"
 #include "runtime/pools.hpp"
@@ -66,24 +67,28 @@ void wake(runtime::waiters_word& waiters) noexcept {
 }  // namespace
 
 group_core::group_core(unsigned (*worker_index)() noexcept, unsigned* (*tasks_on_stack)() noexcept)
-    : state_(std::make_unique<runtime::group_state>()),
-      worker_index_(worker_index),
-      tasks_on_stack_(tasks_on_stack) {}
+    : worker_index_(worker_index), tasks_on_stack_(tasks_on_stack) {}
 
 group_core::~group_core() {
-  if (has_its_threads()) {
+  if (state_ && has_its_threads()) {
     detach();
     runtime::check("group's end", [this] { return runtime::group_checks::of_end(*state_); });
     for (unsigned i = 0; i < state_->number_of_lists; ++i) state_->lists[i].end();
+    if (runtime::group_spares* const s = spares()) s->keep(std::move(state_), worker_index_());
   }
   if (destroy_) destroy_(token_);
 }
 
 void group_core::begin() {
-  unsigned const number = workers();
-  state_->lists = std::make_unique<group_list[]>(number);
-  state_->number_of_lists = number;
-  open();
+  unsigned const worker = worker_index_();
+  if (runtime::group_spares* const s = spares()) state_ = s->take(worker);
+  if (!state_) {
+    auto made = std::make_unique<runtime::group_state>();
+    made->number_of_lists = workers();
+    made->lists = std::make_unique<group_list[]>(made->number_of_lists);
+    state_ = std::move(made);
+  }
+  open(worker);
 }
 
 void group_core::cancelled_by(void* token, bool (*is_stopped)(void const*) noexcept,

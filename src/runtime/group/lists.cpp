@@ -20,6 +20,19 @@ group_list::~group_list() {
   while (free_) delete std::exchange(free_, free_->older);
 }
 
+void group_list::keep_few_places() noexcept {
+  for (; free_count_ > k_most_free_of_spare; --free_count_) delete std::exchange(free_, free_->older);
+}
+
+void group_state::forget() noexcept {
+  for (unsigned i = 0; i < number_of_lists; ++i) lists[i].keep_few_places();
+  is_cancelled.set(false);
+  has_dropped.set(false);
+  has_futures.set(false);
+  failures.clear();
+  first = nullptr;
+}
+
 group_task* group_list::take_place(bool at_any_size) noexcept {
   {
     std::lock_guard const lock(lock_);

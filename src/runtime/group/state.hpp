@@ -19,6 +19,7 @@ class alignas(64) group_list {
  public:
   static constexpr std::uint64_t k_most = 1024;
   static constexpr unsigned k_most_free = 256;
+  static constexpr unsigned k_most_free_of_spare = 2;
 
   group_list() noexcept = default;
   group_list(group_list const&) = delete;
@@ -62,6 +63,8 @@ class alignas(64) group_list {
     std::lock_guard const lock(lock_);
     tell();
   }
+  /// After end(): deletes free places but for a few, for the next group.
+  void keep_few_places() noexcept;
   /// The group ends: waits for the last holder of the lock, and for adders that wake a worker.
   void end() noexcept {
     {
@@ -105,6 +108,10 @@ struct group_state {
   // may hold this one: it is only tried.
   std::mutex failing_in_child;
   std::exception_ptr first_in_child;  // under failing_in_child
+
+  /// For the next group, after the end of all lists. Counts go on: those of tasks that were added and are over are
+  /// equal, and a wait reads the others when it begins.
+  void forget() noexcept;
 };
 
 }  // namespace filch::runtime

@@ -90,6 +90,23 @@ class at_once_count {
   std::atomic<int> calls_{0};
 };
 
+/// Which lists of a pool's open groups are not empty: a bit for each.
+class open_lists {
+ public:
+  static constexpr unsigned k_lists = 16;
+  /// Holders of that list's lock. True: no other list has any. edge group-2, group-3: seq_cst.
+  bool set(unsigned number) noexcept { return bits_.fetch_or(1u << number, std::memory_order_seq_cst) == 0; }
+  bool clear(unsigned number) noexcept {
+    return bits_.fetch_and(~(1u << number), std::memory_order_seq_cst) == 1u << number;
+  }
+  /// Anyone. edge group-2, group-3: seq_cst.
+  bool any() const noexcept { return get() != 0; }
+  std::uint32_t get() const noexcept { return bits_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<std::uint32_t> bits_{0};
+};
+
 /// A hint that threads set and read without an order.
 template <class Value> class hint_word {
  public:
