@@ -54,7 +54,7 @@ TEST(trials, that_are_won_let_more_and_more_loops_run_alone) {
   EXPECT_EQ(splits_until_trial(trial), 16);
   EXPECT_EQ(loops_alone(trial), 2 + 16);
   for (int alone : {32, 64, 128, 256, 512, 1'024, 1'024}) {
-    EXPECT_EQ(splits_until_trial(trial), 4);
+    EXPECT_EQ(splits_until_trial(trial), 16);
     EXPECT_EQ(loops_alone(trial), 2 + alone);
   }
 }
@@ -70,7 +70,7 @@ TEST(trials, that_are_lost_become_rare) {
   }
   // And more frequent again.
   EXPECT_EQ(loops_alone(trial), 2 + 16);
-  EXPECT_EQ(splits_until_trial(trial), 4);
+  EXPECT_EQ(splits_until_trial(trial), 16);
   trial.was_too_long();
   trial.was_too_long();
   EXPECT_EQ(splits_until_trial(trial), 16);
@@ -82,7 +82,7 @@ TEST(trials, that_are_won_let_the_shortest_loops_run_alone_for_milliseconds) {
   EXPECT_EQ(splits_until_trial(trial, k_short), 16);
   for (int alone : {16, 32, 64, 128, 256, 512, 1'024, 2'048, 4'096, 8'192, 16'384, 16'384}) {
     EXPECT_EQ(loops_alone(trial), 2 + alone);
-    EXPECT_EQ(splits_until_trial(trial, k_short), 4);
+    EXPECT_EQ(splits_until_trial(trial, k_short), 16);
   }
 }
 
@@ -98,7 +98,7 @@ TEST(trials, end_when_loops_that_run_alone_become_longer) {
   EXPECT_NE(trial.ticks_alone(k_length), 0u) << "the other one was long ago";
   trial.was_alone(k_length);
   trial.was_too_long();
-  EXPECT_EQ(splits_until_trial(trial), 4);
+  EXPECT_EQ(splits_until_trial(trial), 16);
 }
 
 TEST(trials, go_by_the_mean_but_for_times_that_are_far_above) {
@@ -109,7 +109,7 @@ TEST(trials, go_by_the_mean_but_for_times_that_are_far_above) {
   loop_trial other;
   for (int i = 0; i < 15; ++i) other.was_split(k_length, k_ticks, true);
   other.was_split(k_length, 15 * k_ticks, true);
-  EXPECT_NEAR(static_cast<double>(other.ticks_alone(k_length)), 1.375 * k_ticks, 2 * k_length);
+  EXPECT_NEAR(static_cast<double>(other.ticks_alone(k_length)), 1.75 * k_ticks, 2 * k_length);
 }
 
 TEST(trials, follow_on_many_splits_of_which_nobody_takes_a_part) {

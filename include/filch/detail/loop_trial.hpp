@@ -72,7 +72,7 @@ class loop_trial {
       now.lost = 0;
     } else if (now.does == way::alone) {
       if (now.count != 0) --now.count;
-      if (--now.left == 0) now = split_a_few(now);
+      if (--now.left == 0) now = split_some(now);
     }
     state_.store(now, std::memory_order_relaxed);
   }
@@ -87,7 +87,7 @@ class loop_trial {
       now.count = static_cast<std::uint8_t>(now.count + k_loops_between);
       if (now.count > k_loops_between) {
         now.won = static_cast<std::uint8_t>(now.won / 2);
-        now = split_a_few(now);
+        now = split_some(now);
       }
     } else {
       now.does = way::split;
@@ -104,11 +104,10 @@ class loop_trial {
   enum class way : std::uint8_t { split, first_trial, trial, alone };
   static constexpr std::uint64_t k_short = std::uint64_t{1} << 19;  // ticks; longer loops are always split
   static constexpr std::uint64_t k_parts = 256;                     // parts of a tick, the unit of each_
-  static constexpr std::uint64_t k_weight = 8;                      // each_ is a mean over about so many loops
+  static constexpr std::uint64_t k_weight = 4;                      // each_ is a mean over about so many loops
   static constexpr std::uint64_t k_far = 4;                         // a loop counts as so many means at most
   static constexpr std::uint8_t k_most_vain = 48;
   static constexpr std::uint8_t k_loops_between = 8;
-  static constexpr unsigned k_few = 4;
   static constexpr unsigned k_fewest = 16;
   // At most 1,024 loops run alone between two that are split. More, if these take less than some milliseconds: a
   // worker that was woken for the split ones spins for a tenth of one, and slows the others.
@@ -127,10 +126,10 @@ class loop_trial {
   static_assert(alignof(state) == sizeof(state) && std::atomic<state>::is_always_lock_free);
 
   /// The next trial is soon.
-  state split_a_few(state now) noexcept {
+  state split_some(state now) noexcept {
     now.does = way::split;
     now.count = 0;
-    now.left = k_few;
+    now.left = k_fewest;  // the first ones move their data to other caches
     each_.store(0, std::memory_order_relaxed);
     return now;
   }
