@@ -8,12 +8,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <vector>
 
 namespace filch_test {
 namespace {
@@ -239,14 +242,19 @@ TEST(profile, finds_the_work_of_bodies_of_a_microsecond) {
   constexpr double k_limit = is_optimised ? 0.03 : 0.1;  // else forks that are not inlined are work, too
   double work = 1e9;
   double in_order = 1e9;
+  std::vector<double> ratios;  // a host may change its speed between two processes
   for (int i = 0; i < k_tries; ++i) {
     auto const r = profiled("profiled-small-bodies", "1200");
     EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
     work = std::min(work, r.profile["work"]);
     in_order = std::min(in_order, r.own["work"]);
     if (!k_times_count || std::abs(work - in_order) <= k_limit * in_order + r.profile["error of work"]) return;
+    ratios.push_back(r.profile["work"] / r.own["work"]);
+    auto const middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+    std::nth_element(ratios.begin(), middle, ratios.end());
+    if (ratios.size() >= 9 && std::abs(*middle - 1) <= k_limit) return;
   }
-  ADD_FAILURE() << work << " ms of work; in order " << in_order << " ms";
+  ADD_FAILURE() << work << " ms of work; in order " << in_order << " ms; ratios " << testing::PrintToString(ratios);
 }
 
 /// Where bodies take less than the hooks, the report says how little it knows.
