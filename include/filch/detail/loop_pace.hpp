@@ -176,8 +176,8 @@ class loop_pace {
         cost_(history.cost()),
         before_(history.measured()),
         measured_(before_),
-        first_unread_(is_tiny() ? k_first_unread_tiny : k_first_unread),
-        unread_(first_unread_) {}
+        most_unread_(is_tiny() ? k_most_unread_tiny : k_most_unread),
+        unread_(is_tiny() ? k_first_unread_tiny : k_first_unread) {}
   /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
@@ -238,7 +238,7 @@ class loop_pace {
   void read_clock_if_due() noexcept {
     if (ran_ < unread_) return;
     block_ran();
-    unread_ = std::min(2 * unread_, first_unread_ == k_first_unread ? k_most_unread : k_most_unread_tiny);
+    unread_ = std::min(2 * unread_, most_unread_);
   }
 
  private:
@@ -298,6 +298,7 @@ class loop_pace {
       slow_ticks_ += block;
       stretch_ = stretches_ = steady_ = 1;
       unread_ = k_first_unread;
+      most_unread_ = k_most_unread;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
@@ -335,8 +336,8 @@ class loop_pace {
   loop_cost cost_;
   loop_cost before_;  // in earlier loops
   loop_cost measured_;
-  std::size_t const first_unread_;  // in stretches
-  std::size_t unread_;              // stretches until the clock is read while a worker waits
+  std::size_t most_unread_;
+  std::size_t unread_;  // stretches until the clock is read while a worker waits
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // tick at which this block began
 };
