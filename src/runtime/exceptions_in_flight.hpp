@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <utility>
 #include <version>
 
 #if defined(_LIBCPP_VERSION)  // its header leaves it out
@@ -20,32 +21,36 @@ struct exceptions_in_flight {
   unsigned uncaught;
 };
 
-// Never inlined: the thread before a switch of stacks and the one after it may differ, the address is the thread's.
+// The functions that others call are never inlined: the thread before a switch of stacks and the one after it may
+// differ, and the address is the thread's.
+namespace exceptions {
 
-/// The calling thread's. A signal handler may not ask: the first look of a thread may allocate.
-[[gnu::noinline]] inline exceptions_in_flight* exceptions_here() noexcept {
+[[gnu::always_inline]] inline exceptions_in_flight& of_thread() noexcept {
 #if defined(_LIBCPP_VERSION)
-  return reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+  return *reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
 #else
   // The same from a thread's begin to its end, and asking costs several nanoseconds.
   static constinit thread_local exceptions_in_flight* own __attribute__((tls_model("initial-exec"))) = nullptr;
-  if (!own) own = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
-  return own;
+  if (!own) [[unlikely]]
+    own = reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());
+  return *own;
 #endif
 }
+
+}  // namespace exceptions
+
+/// The calling thread's. A signal handler may not ask: the first look of a thread may allocate.
+[[gnu::noinline]] inline exceptions_in_flight* exceptions_here() noexcept { return &exceptions::of_thread(); }
 /// Leaves the thread with none.
 [[gnu::noinline]] inline exceptions_in_flight take_exceptions() noexcept {
-  auto* const here = exceptions_here();
-  exceptions_in_flight const taken = *here;
-  *here = {};
-  return taken;
+  return std::exchange(exceptions::of_thread(), {});
 }
-[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { *exceptions_here() = e; }
+[[gnu::noinline]] inline void put_exceptions(exceptions_in_flight e) noexcept { exceptions::of_thread() = e; }
 /// The same if an exception that was thrown since may be in flight: the taken ones are below it.
 [[gnu::noinline]] inline void put_exceptions_below(exceptions_in_flight e) noexcept {
-  auto* const here = exceptions_here();
-  if (!here->caught) here->caught = e.caught;  // an exception that leaves its handler is caught no more
-  here->uncaught += e.uncaught;
+  exceptions_in_flight& here = exceptions::of_thread();
+  if (!here.caught) here.caught = e.caught;  // an exception that leaves its handler is caught no more
+  here.uncaught += e.uncaught;
 }
 
 /// While it lives, the thread's earlier exceptions are hidden. For tasks that run on top of other code, in a wait

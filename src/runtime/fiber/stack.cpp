@@ -17,7 +17,8 @@ extern "C" void filch_switch_stack(void** from, void* to, void** base);
 extern "C" void filch_stack_begins();
 
 namespace filch::runtime {
-fiber_stack::fiber_stack() noexcept : tsan_fiber_(this_fiber()) {}
+
+void fiber_stack::begin_on_thread() noexcept { tsan_fiber_ = this_fiber(); }
 
 fiber_stack::fiber_stack(std::size_t bytes, std::size_t lower_bytes, void (*main)(void*), void* argument)
     : memory_(lower_bytes ? os::reservation(bytes, lower_bytes) : os::reservation(bytes)) {

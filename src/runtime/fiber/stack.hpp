@@ -15,10 +15,12 @@
 
 namespace filch::runtime {
 
-class fiber_stack {
+class alignas(64) fiber_stack {
  public:
-  /// The calling thread's own stack, to which switches return.
-  fiber_stack() noexcept;
+  /// A worker's own stack, to which switches return.
+  fiber_stack() noexcept = default;
+  /// It is the calling thread's from now on.
+  void begin_on_thread() noexcept;
   /// A new stack on which main(argument) will run at the first switch to it. main never returns.
   /// With lower_bytes, the reservation is a power of two in size, and aligned to it, and begins with so many bytes
   /// for the scheduler. Throws setup_error if there is no address space.

@@ -22,7 +22,8 @@ fiber_team::fiber_team(settings s, bool tolerate_missing_threads, std::size_t (*
            }),
       stacks_(stack_size(), lower_bytes ? lower_bytes(stack_size()) : 0, workers(), asked_for().give_back, fiber_main,
               this),
-      members_(all_places()) {
+      members_(all_places()),
+      homes_(std::make_unique<fiber_stack[]>(all_places())) {
   watch_nesting();
 }
 
@@ -229,8 +230,8 @@ void fiber_team::be_worker(unsigned me, void (*call)(void*), void* argument) {
       space(me), me,
       [](void* p) {
         life& l = *static_cast<life*>(p);
-        fiber_stack home;
-        l.self.home = &home;
+        l.self.home = &l.team.homes_[l.self.index];
+        l.self.home->begin_on_thread();
         if (l.self.limit == k_any_root) {
           l.call(l.argument);
         } else {

@@ -175,7 +175,8 @@ class fiber_team : public team {
   bool const has_hooks_ = hooks_.enter || hooks_.leave;
   fiber_stack_pool stacks_;
   handed_over handed_over_;
-  std::vector<fiber_member*> members_;  // the member of each place, at the start of its space
+  std::vector<fiber_member*> members_;    // the member of each place, at the start of its space
+  std::unique_ptr<fiber_stack[]> homes_;  // the home of each place's worker
 };
 
 }  // namespace filch::runtime

@@ -107,7 +107,8 @@ void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
   s->open.set_root(w.stack->root);
-  w.offers.publish(*s);
+  // edge implicit-2, edge idle-4: else thieves have found it here all the while.
+  if (w.offers.own() != s) w.offers.publish(*s);
 }
 
 /// A caller may leave the pool next. The pool's own threads run no code of the program before their next fiber or

@@ -69,8 +69,8 @@ class request_word {
 /// The word `offers` of a worker: the stack on which it runs a fiber.
 class stack_word {
  public:
-  /// Owner. edge implicit-2: release, the header, and the writes of the fiber's earlier owner there. edge idle-4:
-  /// seq_cst, before it looks whether a sleeper waits for this root.
+  /// Owner, that comes to another stack. edge implicit-2: release, the header, and the writes of the fiber's earlier
+  /// owner there. edge idle-4: seq_cst, before it looks whether a sleeper waits for this root.
   void publish(implicit_stack& s) noexcept { stack_.store(&s, std::memory_order_seq_cst); }
   /// Owner. relaxed: its own.
   implicit_stack* own() const noexcept { return stack_.load(std::memory_order_relaxed); }
