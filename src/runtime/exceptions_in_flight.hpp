@@ -25,6 +25,7 @@ struct exceptions_in_flight {
 // differ, and the address is the thread's.
 namespace exceptions {
 
+/// For these functions alone.
 [[gnu::always_inline]] inline exceptions_in_flight& of_thread() noexcept {
 #if defined(_LIBCPP_VERSION)
   return *reinterpret_cast<exceptions_in_flight*>(abi::__cxa_get_globals());

@@ -19,8 +19,6 @@ class alignas(64) fiber_stack {
  public:
   /// A worker's own stack, to which switches return.
   fiber_stack() noexcept = default;
-  /// It is the calling thread's from now on.
-  void begin_on_thread() noexcept;
   /// A new stack on which main(argument) will run at the first switch to it. main never returns.
   /// With lower_bytes, the reservation is a power of two in size, and aligned to it, and begins with so many bytes
   /// for the scheduler. Throws setup_error if there is no address space.
@@ -29,6 +27,8 @@ class alignas(64) fiber_stack {
   fiber_stack& operator=(fiber_stack const&) = delete;
   ~fiber_stack();
 
+  /// A worker's own stack is the calling thread's from now on. Called before the first switch from it.
+  void begin_on_thread() noexcept;
   /// Leaves this stack, on which the caller is, for `to`; returns when a worker switches back to this one, perhaps on
   /// another thread. `worker` is the number that a stack overflow on `to` is reported with.
   /// The C++ runtime's exceptions in flight stay with their stack.

@@ -107,7 +107,7 @@ void implicit_team::takes_up(runtime::fiber_member& m) noexcept {
   auto* const s = reinterpret_cast<implicit_stack*>(w.stack->memory().lower());
   s->barrier = barrier_;
   s->open.set_root(w.stack->root);
-  // edge implicit-2, edge idle-4: else thieves have found it here all the while.
+  // If it is the last stack again, thieves have found it here all the while: implicit-2, idle-4.
   if (w.offers.own() != s) w.offers.publish(*s);
 }
 
