@@ -85,7 +85,8 @@ inline constexpr std::uint64_t k_short_stretch_ticks = 300;
 
 /// The cost of an iteration in the last loops with one body, on any worker. A hint: it decides whether a loop is
 /// split before its first iteration. Written only if it is wrong by a quarter, or by a factor of two in a short loop,
-/// so that workers that run short loops can share the cache line.
+/// so that workers that run short loops can share the cache line. A slower loop, unless it was long, may have been
+/// interrupted: it counts if another one is slower soon.
 class loop_history {
  public:
   /// The cost that an iteration may have. Dear if the body has not run yet.
@@ -125,11 +126,12 @@ class loop_history {
       cautious_.store(std::min(left + more, k_most_cautious), std::memory_order_relaxed);
     }
     ticks = ticks > k_read ? std::min(ticks - k_read, k_unknown) : 0;
-    std::uint64_t const each = k_parts * ticks / iterations;
+    std::uint64_t each = k_parts * ticks / iterations;
     std::uint64_t const before = each_.load(std::memory_order_relaxed);
     std::uint64_t const quarters = ticks > k_long ? 5 : 8;
     bool const is_slower = ticks > k_noise && 4 * each > quarters * before;
     bool const is_faster = quarters * each < 4 * before;
+    if (before != k_unknown && is_doubted(each, is_slower && ticks < k_longest_doubted)) return;
     if (before == k_unknown || is_slower) {
       each_.store(std::min(each, k_unknown - 1), std::memory_order_relaxed);
     } else if (is_faster) {
@@ -139,6 +141,22 @@ class loop_history {
   }
 
  private:
+  /// A loop took `each`. Is it the first of a few that was slower? The second one gets the lesser of their costs.
+  bool is_doubted(std::uint64_t& each, bool is_slower) noexcept {
+    std::uint64_t const doubt = doubted_.load(std::memory_order_relaxed);
+    std::uint64_t const loops = doubt % k_loops_in_doubt;
+    if (is_slower && loops != 0) {
+      each = std::min(each, doubt / k_loops_in_doubt);
+      doubted_.store(0, std::memory_order_relaxed);
+    } else if (is_slower) {
+      doubted_.store(std::min(each, k_unknown) * k_loops_in_doubt + k_loops_in_doubt - 1, std::memory_order_relaxed);
+      return true;
+    } else if (loops != 0) {
+      doubted_.store(doubt - 1, std::memory_order_relaxed);
+    }
+    return false;
+  }
+
   static constexpr std::uint64_t k_parts = 16;  // parts of a tick, the unit of each_
   // Short stretches cost a tick or two for each iteration, so all together a twentieth of the time of slow blocks.
   static constexpr std::uint64_t k_slow_ticks_an_iteration = 32;
@@ -147,7 +165,10 @@ class loop_history {
   static constexpr std::uint64_t k_read = 30;  // ticks of a clock read
   static constexpr std::uint64_t k_noise = 500;
   static constexpr std::uint64_t k_long = 3'000;
+  static constexpr std::uint64_t k_longest_doubted = 200'000;  // most interrupts are shorter
+  static constexpr std::uint64_t k_loops_in_doubt = 16;
   std::atomic<std::uint64_t> each_{k_unknown};
+  std::atomic<std::uint64_t> doubted_{0};  // cost in a slower loop, and for how many loops it is remembered
   std::atomic<std::size_t> cautious_{0};
   alignas(64) loop_trials trials_;  // written more often
 };

@@ -30,7 +30,13 @@ class loop_trial {
     state const now = state_.load(std::memory_order_relaxed);  // relaxed: a hint, here and below
     if (now.does == way::split) return 0;
     std::uint64_t const split = ticks_split(n);
-    return std::clamp<std::uint64_t>(now.does == way::alone ? split + split / 2 : split, 1, k_short);
+    std::uint64_t limit = split;
+    if (now.does == way::first_trial || now.was_just_split()) {
+      limit = 2 * split;
+    } else if (now.does == way::alone) {
+      limit = split + split / 2;
+    }
+    return std::clamp<std::uint64_t>(limit, 1, k_short);
   }
   /// A loop was split n iterations before its end, and took so long from there. is_stolen: another worker took its
   /// part. Loops of which no worker takes a part count where there are many in a row: the first ones may have woken a
@@ -58,8 +64,8 @@ class loop_trial {
     if (--now.left == 0) now.does = way::first_trial;
     state_.store(now, std::memory_order_relaxed);
   }
-  /// A loop of n iterations ran alone, and ended before it could be split.
-  void was_alone(std::size_t n) noexcept {
+  /// A loop ran alone, took so long, and ended before it could be split.
+  void was_alone(std::uint64_t ticks) noexcept {
     state now = state_.load(std::memory_order_relaxed);
     if (now.does == way::first_trial) {
       now.does = way::trial;
@@ -67,7 +73,7 @@ class loop_trial {
       now.does = way::alone;
       now.count = 0;
       now.left = k_fewest << now.won;
-      bool const is_short = now.won < k_most_won_of_shortest && now.left * ticks_split(n) < k_long_row;
+      bool const is_short = now.won < k_most_won_of_shortest && now.left * ticks < k_long_row;
       if (now.won < k_most_won || is_short) ++now.won;
       now.lost = 0;
     } else if (now.does == way::alone) {
@@ -83,9 +89,12 @@ class loop_trial {
     if (now.does == way::first_trial) {
       now.does = way::trial;
     } else if (now.does == way::alone) {
-      // The first one may be an interrupt's fault.
-      now.count = static_cast<std::uint8_t>(now.count + k_loops_between);
-      if (now.count > k_loops_between) {
+      // The first one may be an interrupt's fault. The next one brings the elements back.
+      if (now.count == 0) {
+        now.count = k_loops_between;
+      } else if (now.was_just_split()) {
+        --now.count;
+      } else {
         now.won = static_cast<std::uint8_t>(now.won / 2);
         now = split_some(now);
       }
@@ -100,7 +109,7 @@ class loop_trial {
   }
 
  private:
-  // Before the first trial the data may be in other caches: the second one decides.
+  // Before the first trial the data may be in other caches, so it gets twice the time: the second one decides.
   enum class way : std::uint8_t { split, first_trial, trial, alone };
   static constexpr std::uint64_t k_short = std::uint64_t{1} << 19;  // ticks; longer loops are always split
   static constexpr std::uint64_t k_parts = 256;                     // parts of a tick, the unit of each_
@@ -109,11 +118,11 @@ class loop_trial {
   static constexpr std::uint8_t k_most_vain = 48;
   static constexpr std::uint8_t k_loops_between = 8;
   static constexpr unsigned k_fewest = 16;
-  // At most 1,024 loops run alone between two that are split. More, if these take less than some milliseconds: a
-  // worker that was woken for the split ones spins for a tenth of one, and slows the others.
+  // At most 1,024 loops run alone between two that are split. More, if these take less than some ten milliseconds:
+  // the sixteen split ones may take many times as long, and the worker that was woken for them slows others.
   static constexpr unsigned k_most_won = 6;
   static constexpr unsigned k_most_won_of_shortest = 14;
-  static constexpr std::uint64_t k_long_row = 12'000'000;  // ticks
+  static constexpr std::uint64_t k_long_row = 40'000'000;  // ticks
   static constexpr unsigned k_most_lost = 7;               // at most 2,048 loops are split between two trials
   // Aligned to its size: else Clang 14 loads and stores it by calls of libatomic.
   struct alignas(8) state {
@@ -122,6 +131,9 @@ class loop_trial {
     std::uint8_t lost;   // trials lost in a row
     std::uint8_t count;  // was_split() and was_too_long() say of what
     std::uint32_t left;  // loops until the next trial, or the next split
+
+    /// The last loop ran alone for too long, and was split in the end.
+    bool was_just_split() const noexcept { return does == way::alone && count == k_loops_between; }
   };
   static_assert(alignof(state) == sizeof(state) && std::atomic<state>::is_always_lock_free);
 

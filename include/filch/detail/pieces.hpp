@@ -170,7 +170,7 @@ template <class Sched, class Piece, class Stop>
       if (ticks > pace.planned_alone()) {
         trial.was_too_long();
       } else if (!is_over) {
-        trial.was_alone(detail::in_word(last - begin));
+        trial.was_alone(ticks);
       }
     }
   }
