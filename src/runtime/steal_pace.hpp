@@ -37,6 +37,8 @@ class alignas(64) steal_pace {
       : cost_(cost), part_(std::max(account::k_part, k_part_of_all * static_cast<cycles>(workers - 1))) {}
   /// A clock that was set back, as of a restored virtual machine, makes no thief wait for longer.
   bool waits(cycles now) const noexcept { return now < waits_until_ && waits_until_ - now <= longest(); }
+  /// No victim may be requested before then, so a look brings nothing.
+  void rest_until(cycles then) noexcept { waits_until_ = then; }
   /// A stolen task has run, and that took so long. The thief needed `search` to get it: where caches are far from
   /// each other both of them pay more. So they do for a divided task, of which they steal parts from each other.
   void task_ran(cycles now, cycles lasted, cycles search = 0, bool is_divided = false) noexcept {

@@ -227,6 +227,8 @@ class team {
   stolen_task& stolen(unsigned worker) noexcept { return stolen_[worker]; }
   /// An offer for it was taken back before it came: that cost the owner as much as a tiny steal.
   void stole_nothing(unsigned worker) noexcept { paces_[worker].task_ran(time_stamp(), 0); }
+  /// No victim of this worker may be requested before then.
+  void rest_until(unsigned worker, cycles then) noexcept { paces_[worker].rest_until(then); }
   /// Between two searches in a spin loop. `looks` counts them.
   void pause_between_looks(unsigned looks) const noexcept;
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 namespace filch::runtime {
 
@@ -68,6 +69,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
   unsigned looks = 0;
   unsigned pauses_of_pace = 0;
   bool yields = false;
+  bool has_paused = false;
   bool was_woken = false;
   steal_pace& pace = paces_[me];
   clock::time_point since{};
@@ -78,6 +80,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
     if (pace.waits(begin) && is_free_for_call(me)) {
       if (pauses_of_pace++ % k_pauses_between_counts == 0) yields = oversubscribed();
       pause_for_look(0, yields);
+      has_paused = true;
       continue;
     }
     bool const has_stolen = steal_and_run(me);
@@ -101,7 +104,7 @@ void team::work_until(unsigned me, stop_flag const& stop) {
       looks_until_counted = yields ? 0 : k_looks_until_counted;  // it may be long until the next look
     }
     if (looks == looks_until_counted) idle_.looks(me);
-    if (looks % k_looks_between_clock_reads == 0) {
+    if (looks % k_looks_between_clock_reads == 0 || std::exchange(has_paused, false)) {
       auto const now = clock::now();
       if (looks == 0) {
         since = now;

@@ -113,6 +113,7 @@ TEST(costs, of_the_caller_before_do_not_let_workers_sleep) {
 TEST(costs, are_no_looks_at_a_worker_that_may_not_be_requested) {
   if (is_thread_sanitized || steals_are_forced<S>) GTEST_SKIP() << "a request is always allowed, or stands";
   constexpr filch::runtime::cycles k_debt = 50'000'000;  // some 20 ms
+  constexpr int k_looks = 6;
   using filch::detail::implicit_member;
   filch::runtime::cycles last = 0;
   S::pool pool({.workers = 2});
@@ -132,7 +133,9 @@ TEST(costs, are_no_looks_at_a_worker_that_may_not_be_requested) {
       me.account.charge(begin, (filch::runtime::account::k_credit + k_debt) / filch::runtime::account::k_part, 0);
       filch::join<S>([] {}, [] {});  // puts the request off
       last = 0;
-      while (filch::runtime::time_stamp() - begin < k_debt / 2) {
+      auto const looks = [&, before = pool.stats().failed_steals] { return pool.stats().failed_steals - before; };
+      // A thief that finds nothing sleeps soon.
+      while (different < k_looks && filch::runtime::time_stamp() - begin < k_debt / 2) {
         auto const again = thief->looks_again_at.get();
         if (again < begin || again == last) continue;
         if (last != 0) {
@@ -141,8 +144,10 @@ TEST(costs, are_no_looks_at_a_worker_that_may_not_be_requested) {
         last = again;
         ++different;
       }
+      auto const lasted = static_cast<std::uint64_t>(filch::runtime::time_stamp() - begin);
+      EXPECT_LE(looks(), 2 * lasted / implicit_member::k_longest_rest + 8) << "it looks at the pool all the time";
     });
-    return different > 10;
+    return different == k_looks;
   });
   EXPECT_TRUE(rests);
 }

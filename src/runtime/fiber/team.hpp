@@ -140,13 +140,13 @@ class fiber_team : public team {
   /// The worker runs no fiber any more.
   virtual void is_free(fiber_member&) noexcept {}
   void be_worker(unsigned me, void (*call)(void*), void* argument) override;
+  bool steal_and_run(unsigned me) override;
 
  private:
   void run_root(fiber_member& me, void (*call)(void*), void* argument) noexcept;
   bool has_used_own_stack(unsigned me) noexcept override;
   void run_at_home(fiber_member& me, void (*call)(void*), void* argument) noexcept;
   void run_in_order(void (*call)(void*), void* argument) override;
-  bool steal_and_run(unsigned me) override;
   /// A stack is taken, begun and left for each. Thieves never pause if steals cost nothing.
   steal_cost cost_of_steal() const noexcept override {
     if (k_steals_at_any_pace) return {};

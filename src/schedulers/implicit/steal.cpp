@@ -4,6 +4,7 @@
 #include "schedulers/implicit/worker.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace filch::inline FILCH_ABI::detail {
@@ -47,21 +48,36 @@ runtime::open_places wait_for_offer(implicit_member const& victim, implicit_stac
 
 }  // namespace
 
+bool implicit_team::steal_and_run(unsigned index) {
+  auto& me = static_cast<implicit_member&>(member(index));
+  constexpr auto k_never = std::numeric_limits<runtime::cycles>::max();
+  me.rests_until = k_never;
+  if (fiber_team::steal_and_run(index)) return true;
+  // Even a look at who is in the pool costs callers: they write that word at each call.
+  if (me.rests_until != k_never) rest_until(index, me.rests_until);
+  return false;
+}
+
 fiber_task* implicit_team::steal_from(runtime::fiber_member& v, runtime::fiber_member& me,
                                       std::uint16_t& root) noexcept {
   auto& victim = static_cast<implicit_member&>(v);
   auto& self = static_cast<implicit_member&>(me);
   // A look takes cache lines from the victim that it writes at each fork or call. While no request is allowed, it
   // has hardly ever an offer.
-  if (&victim == self.refused_by && runtime::time_until(self.looks_again_at.get()) != 0) return nullptr;
+  if (&victim == self.refused_by && runtime::time_until(self.looks_again_at.get()) != 0) {
+    self.rests_until = std::min(self.rests_until, self.looks_again_at.get());
+    return nullptr;
+  }
   implicit_stack* const s = victim.offers.find();
   if (!s) return nullptr;
+  runtime::cycles const others_refuse_until = std::exchange(self.rests_until, 0);
   runtime::open_places now = s->open.look();
   auto const may_take = [&] { return me.limit == runtime::k_any_root || me.limit == now.root || &victim == &me; };
   if (now.is_empty() && may_take()) {
     if (runtime::cycles const in = request_if_due(victim)) {
       self.refused_by = &victim;
       self.looks_again_at.set(runtime::time_stamp() + std::min(in, implicit_member::k_longest_rest));
+      self.rests_until = std::min(others_refuse_until, self.looks_again_at.get());
       return nullptr;
     }
     now = wait_for_offer(victim, *s);

@@ -20,7 +20,7 @@ namespace filch::inline FILCH_ABI::detail {
 
 struct alignas(64) implicit_member : runtime::fiber_member {
   static constexpr std::uint64_t k_first_walk_cost = 512;
-  static constexpr runtime::cycles k_longest_rest = 8'000;  // between two looks at a victim that may not be requested
+  static constexpr runtime::cycles k_longest_rest = 16'000;  // between looks at a victim that may not be requested
 
   implicit_member() noexcept : fiber_member(k_implicit_tag, k_not_requested, fiber_requested()) {}
 
@@ -47,6 +47,7 @@ struct alignas(64) implicit_member : runtime::fiber_member {
   // thief
   implicit_member const* refused_by = nullptr;  // the last victim whose account forbade a request
   hint<runtime::cycles> looks_again_at{0};      // at that one; tests read it
+  runtime::cycles rests_until = 0;              // all victims of this search refuse until then; 0: one does not
 
   /// The time stamp from which on thieves may request.
   runtime::cycles may_be_requested_at() const noexcept { return std::max(account.paid_at(), put_off_until.get()); }
@@ -105,6 +106,7 @@ class implicit_team final : public runtime::fiber_team {
   bool keeps_accounts() const noexcept override { return true; }
 
   // The thief.
+  bool steal_and_run(unsigned me) override;
   fiber_task* steal_from(runtime::fiber_member& victim, runtime::fiber_member& me,
                          std::uint16_t& root) noexcept override;
   void const* code_of(fiber_task const& task) const noexcept override;
