@@ -23,7 +23,7 @@ constexpr auto k_spin_time_oversubscribed = std::chrono::microseconds(10);
 constexpr unsigned k_looks_between_clock_reads = 8;
 // After so many looks, a microsecond or two, the worker is counted as searching.
 constexpr unsigned k_looks_until_counted = 4;
-// A thief that waits after a tiny task reads so rarely, after some ten microseconds, what callers write at each call.
+// A thief that pauses reads so rarely, after some ten microseconds, what callers write at each call.
 constexpr unsigned k_pauses_between_counts = 32;
 
 }  // namespace
@@ -104,7 +104,8 @@ void team::work_until(unsigned me, stop_flag const& stop) {
       looks_until_counted = yields ? 0 : k_looks_until_counted;  // it may be long until the next look
     }
     if (looks == looks_until_counted) idle_.looks(me);
-    if (looks % k_looks_between_clock_reads == 0 || std::exchange(has_paused, false)) {
+    // A pause lasts as long as many looks.
+    if (std::exchange(has_paused, false) || looks % k_looks_between_clock_reads == 0) {
       auto const now = clock::now();
       if (looks == 0) {
         since = now;
