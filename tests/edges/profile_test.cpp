@@ -240,21 +240,17 @@ TEST(profile, says_that_tasks_may_wait_for_each_other) {
 TEST(profile, finds_the_work_of_bodies_of_a_microsecond) {
   constexpr int k_tries = 20;
   constexpr double k_limit = is_optimised ? 0.03 : 0.1;  // else forks that are not inlined are work, too
-  double work = 1e9;
-  double in_order = 1e9;
-  std::vector<double> ratios;  // a host may change its speed between two processes
+  std::vector<double> ratios;  // within a process, since a host may change its speed between two of them
   for (int i = 0; i < k_tries; ++i) {
     auto const r = profiled("profiled-small-bodies", "1200");
     EXPECT_EQ(r.profile["forks"], r.own["forks"]) << r.profile.text;
-    work = std::min(work, r.profile["work"]);
-    in_order = std::min(in_order, r.own["work"]);
-    if (!k_times_count || std::abs(work - in_order) <= k_limit * in_order + r.profile["error of work"]) return;
+    if (!k_times_count) return;
     ratios.push_back(r.profile["work"] / r.own["work"]);
     auto const middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
     std::nth_element(ratios.begin(), middle, ratios.end());
-    if (ratios.size() >= 9 && std::abs(*middle - 1) <= k_limit) return;
+    if (ratios.size() >= 3 && std::abs(*middle - 1) <= k_limit) return;
   }
-  ADD_FAILURE() << work << " ms of work; in order " << in_order << " ms; ratios " << testing::PrintToString(ratios);
+  ADD_FAILURE() << "of what takes 1 in order, the profile found " << testing::PrintToString(ratios);
 }
 
 /// Where bodies take less than the hooks, the report says how little it knows.
