@@ -242,6 +242,30 @@ TEST(pace, grows_at_once_where_the_longest_stretch_was_short_before) {
   EXPECT_TRUE(eventually([&] { return second_stretch(cheap) == 64; })) << "no block was short";
 }
 
+TEST(pace, reads_the_clock_less_often_the_cheaper_stretches_were_before) {
+  constexpr std::size_t k_longest = filch::detail::loop_pace::k_longest;
+  constexpr std::size_t k_stretches = 2048;
+  // How often it is read while a worker waits and the rest is not worth a steal.
+  auto const reads = [](std::uint64_t ticks_of_stretch) {
+    filch::detail::loop_history history;
+    history.ran(k_stretches * k_longest, ticks_of_stretch * k_stretches, 0);
+    filch::detail::loop_pace pace(history, 1, {});
+    int all = 0;
+    for (std::size_t left = k_stretches * k_longest; left >= k_longest;) {
+      std::size_t const block = pace.block_of(left);
+      pace.ran(block);
+      pace.read_clock_if_due();
+      if (pace.has_read_clock()) ++all;
+      static_cast<void>(pace.is_worth_splitting(filch::detail::k_ticks_worth_splitting, 2));
+      left -= block;
+    }
+    return all;
+  };
+  EXPECT_TRUE(eventually([&] { return reads(12) < 16; })) << "only vector instructions are so fast";
+  EXPECT_GE(reads(50), static_cast<int>(k_stretches / 32));
+  EXPECT_GE(reads(200), static_cast<int>(k_stretches / 16));
+}
+
 TEST(pace, counts_the_iterations_before_the_first_whole_stretch) {
   constexpr std::size_t k_each = 100'000;  // ticks of an iteration
   constexpr std::size_t k_left = 100;

@@ -197,8 +197,8 @@ class loop_pace {
         cost_(history.cost()),
         before_(history.measured()),
         measured_(before_),
-        most_unread_(is_tiny() ? k_most_unread_tiny : k_most_unread),
-        unread_(is_tiny() ? k_first_unread_tiny : k_first_unread) {}
+        most_unread_(unread_by_history().most),
+        unread_(unread_by_history().first) {}
   /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
@@ -269,12 +269,17 @@ class loop_pace {
   static constexpr std::size_t k_most_stretches = 512;
   // While a worker waits, the clock is read after so many stretches, twice as many each time. Otherwise it would wait
   // for a whole block of slow iterations after cheap ones.
-  static constexpr std::size_t k_first_unread = 4;
-  static constexpr std::size_t k_most_unread = 16;
-  // The same where these stretches are so short that the clock would take a tenth of the time.
-  static constexpr std::size_t k_first_unread_tiny = 16;
-  static constexpr std::size_t k_most_unread_tiny = 32;
-  static constexpr std::uint64_t k_tiny = 300;
+  struct unread_stretches {
+    std::size_t first, most;
+  };
+  static constexpr unread_stretches k_usually{4, 16};
+  // The same where the longest stretch took fewer ticks than these in earlier loops: the clock would take a tenth of
+  // the time.
+  static constexpr unread_stretches k_of_tiny{16, 32};
+  static constexpr std::uint64_t k_tiny = 75;
+  // Only vector instructions are so fast, and no iteration of theirs is dear.
+  static constexpr unread_stretches k_of_vectors{64, k_most_stretches};
+  static constexpr std::uint64_t k_vectors = 24;
   // In ticks. Processors count 2 to 5 in a nanosecond, the clock 1.
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
@@ -295,9 +300,9 @@ class loop_pace {
     if (!is_worth) quiet_until_ = unread_;
     return is_worth;
   }
-  /// Were the stretches of a clock read tiny in earlier loops?
-  bool is_tiny() const noexcept {
-    return before_.is_known() && before_.of_more(k_first_unread * k_longest * turn_) < k_tiny;
+  unread_stretches unread_by_history() const noexcept {
+    std::uint64_t const longest = before_.is_known() ? before_.of_more(k_longest * turn_) : k_tiny;
+    return longest < k_vectors ? k_of_vectors : longest < k_tiny ? k_of_tiny : k_usually;
   }
   /// Was the longest stretch short in earlier loops?
   bool was_cheap() const noexcept {
@@ -318,8 +323,8 @@ class loop_pace {
     if (block > steady_ * k_slow_block) {
       slow_ticks_ += block;
       stretch_ = stretches_ = steady_ = 1;
-      unread_ = k_first_unread;
-      most_unread_ = k_most_unread;
+      unread_ = k_usually.first;
+      most_unread_ = k_usually.most;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
