@@ -2,8 +2,8 @@
 // it.
 #include "loops.hpp"
 
+#include "limits.hpp"
 #include "program.hpp"
-#include "statistics.hpp"
 
 #include <fmt/format.h>
 #include <cstdio>
@@ -27,12 +27,6 @@ struct racer {
   std::vector<double> second;
 };
 
-double median_ratio(std::vector<double> const& a, std::vector<double> const& b) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
-  return median(ratios);
-}
-
 /// Two sizes of a workload on all contenders in turn, `serial` before the others.
 std::vector<racer> race(std::string_view workload, std::string const& first, std::string const& second,
                         loops_request const& wanted) {
@@ -55,17 +49,14 @@ std::vector<racer> race(std::string_view workload, std::string const& first, std
   return all;
 }
 
-std::string kept(std::vector<std::string> const& broken) {
-  return broken.empty() ? "kept" : fmt::format("broken: {}", fmt::join(broken, ", "));
-}
-
 }  // namespace
 
 json measure_rows(loops_request const& wanted) {
   auto all = json::array();
   if (!wanted.as_json) {
     fmt::print(
-        "a loop of 100,000 iterations with 400 ms of long ones; limit: together at most {} times spread\n"
+        "a loop of 100,000 iterations with 400 ms of long ones; limit: together at most {} times spread.\n"
+        "A limit is broken if the whole 95% interval breaks it, unclear if the median does\n"
         "{:>8}  {:<10} {:>11} {:>8} {:>11} {:>8} {:>16}  {}\n",
         k_most_together_to_spread, "long us", "scheduler", "together ms", "speed-up", "spread ms", "speed-up",
         "together/spread", "limit");
@@ -75,11 +66,11 @@ json measure_rows(loops_request const& wanted) {
     auto const racers = race("rows", fmt::format("{}:together", us), fmt::format("{}:spread", us), wanted);
     for (std::size_t i = 1; i < racers.size(); ++i) {
       racer const& r = racers[i];
-      double const ratio = median_ratio(r.first, r.second);
-      double const speedup_together = median_ratio(racers[0].first, r.first);
-      double const speedup_spread = median_ratio(racers[0].second, r.second);
-      std::vector<std::string> broken;
-      if (!r.is_peer && ratio > k_most_together_to_spread) broken.push_back("together/spread");
+      interval const ratio = ratio_interval(r.first, r.second);
+      double const speedup_together = ratio_interval(racers[0].first, r.first).median;
+      double const speedup_spread = ratio_interval(racers[0].second, r.second).median;
+      kept_limits limits;
+      if (!r.is_peer) limits.at_most(ratio, k_most_together_to_spread, "together/spread");
       all.push_back({{"long_microseconds", us},
                      {"scheduler", r.name},
                      {"workers", wanted.workers},
@@ -87,12 +78,12 @@ json measure_rows(loops_request const& wanted) {
                      {"together_speedup", speedup_together},
                      {"spread_seconds", median(r.second)},
                      {"spread_speedup", speedup_spread},
-                     {"together_to_spread", ratio},
-                     {"broken_limits", broken}});
+                     {"together_to_spread", ratio.median}});
+      limits.add_to(all.back());
       if (wanted.as_json) continue;
       fmt::print("{:>8}  {:<10} {:>11.2f} {:>8.2f} {:>11.2f} {:>8.2f} {:>16.3f}  {}\n", us, r.name,
-                 median(r.first) * 1e3, speedup_together, median(r.second) * 1e3, speedup_spread, ratio,
-                 r.is_peer ? "" : kept(broken));
+                 median(r.first) * 1e3, speedup_together, median(r.second) * 1e3, speedup_spread, ratio.median,
+                 r.is_peer ? "" : limits.text());
       std::fflush(stdout);
     }
   }
@@ -121,14 +112,17 @@ json measure_rounds(loops_request const& wanted) {
           std::find_if(racers.begin(), racers.end(), [](racer const& r) { return r.name == "implicit"; });
       for (std::size_t i = 1; i < racers.size(); ++i) {
         racer const& r = racers[i];
-        double const speedup = median_ratio(racers[0].first, r.first);
-        double const speedup_of_joins = median_ratio(racers[0].second, r.second);
-        double const of_joins = median_ratio(r.second, r.first);
+        double const speedup = ratio_interval(racers[0].first, r.first).median;
+        double const speedup_of_joins = ratio_interval(racers[0].second, r.second).median;
+        interval const of_joins = ratio_interval(r.second, r.first);
+        kept_limits limits;
+        if (!r.is_peer) limits.at_least(of_joins, k_least_of_joins, "of joins");
         std::optional<double> to_implicit;
-        if (implicit != racers.end()) to_implicit = median_ratio(r.first, implicit->first);
-        std::vector<std::string> broken;
-        if (!r.is_peer && of_joins < k_least_of_joins) broken.push_back("of joins");
-        if (r.name == "direct" && to_implicit > k_most_direct_to_implicit) broken.push_back("to implicit");
+        if (implicit != racers.end()) {
+          interval const over = ratio_interval(r.first, implicit->first);
+          if (r.name == "direct") limits.at_most(over, k_most_direct_to_implicit, "to implicit");
+          to_implicit = over.median;
+        }
         all.push_back({{"iterations", n},
                        {"microseconds", us},
                        {"scheduler", r.name},
@@ -137,13 +131,13 @@ json measure_rounds(loops_request const& wanted) {
                        {"loop_speedup", speedup},
                        {"joins_seconds", median(r.second)},
                        {"joins_speedup", speedup_of_joins},
-                       {"of_joins", of_joins},
-                       {"to_implicit", to_implicit ? json(*to_implicit) : json(nullptr)},
-                       {"broken_limits", broken}});
+                       {"of_joins", of_joins.median},
+                       {"to_implicit", to_implicit ? json(*to_implicit) : json(nullptr)}});
+        limits.add_to(all.back());
         if (wanted.as_json) continue;
         fmt::print("{:>10} {:>5}  {:<10} {:>8.2f} {:>8.2f} {:>9.2f} {:>8.2f} {:>9.3f} {:>12}  {}\n", n, us, r.name,
-                   median(r.first) * 1e3, speedup, median(r.second) * 1e3, speedup_of_joins, of_joins,
-                   to_implicit ? fmt::format("{:.3f}", *to_implicit) : "", r.is_peer ? "" : kept(broken));
+                   median(r.first) * 1e3, speedup, median(r.second) * 1e3, speedup_of_joins, of_joins.median,
+                   to_implicit ? fmt::format("{:.3f}", *to_implicit) : "", r.is_peer ? "" : limits.text());
         std::fflush(stdout);
       }
     }

@@ -28,11 +28,11 @@ struct server_row {
   server_scene scene;
   std::string scheduler;
   bool is_held_to_limits = false;  // one of Filch's schedulers that have workers
-  double p50 = 0;                  // seconds from the arrival to the answer
+  interval p50;                    // seconds from the arrival to the answer
   double p99 = 0;
   double calls_per_second = 0;
   double late = 0;  // part of the arrivals whose calls had not begun at the end of the run
-  std::optional<double> p50_to_base, p99_to_base, calls_to_base;
+  std::optional<interval> p50_to_base, p99_to_base, calls_to_base;
 };
 
 /// The scenes in the order of the table; quick: shorter runs.
