@@ -4,6 +4,9 @@
 #include <filch/detail/arguments.hpp>
 #include <filch/detail/finding.hpp>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace filch::inline FILCH_ABI::detail {
 
 /// Is the second of two neighbours less than the first?
@@ -35,20 +38,25 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
   static constexpr bool k_seeks_number = point_to_same_numbers<Iterator, Iterator2> &&
                                          vector_number<std::iter_value_t<Iterator>> &&
                                          is_equality<Test, std::iter_value_t<Iterator>>;
+  static constexpr std::int32_t k_often = 16;
+  static constexpr std::int32_t k_least_surplus = -(1 << 20);
   Iterator first;
   Iterator2 first2;
   std::size_t length2;
   Test test;
   std::size_t from_above;  // 0, or the length of the search: then position 0 is the last place
+  // Kept from stretch to stretch, since those of a dear test are short; a word, since it is copied around each.
+  bool seeks_last = from_above != 0;  // the last element of in2, else the first
+  std::int32_t surplus = 0;           // k_often times the places where that was found, less all places
 
   Iterator place(std::size_t position) const {
     return detail::iterator_after(first, from_above == 0 ? position : from_above - 1 - position);
   }
-  /// Do the elements from `i` on match all of in2? That at `known` does.
-  bool rest_matches(Iterator const& i, std::size_t known) const {
+  /// Do the elements from `i` on match all of in2? That at `matched` does.
+  bool rest_matches(Iterator const& i, std::size_t matched) const {
     for (std::size_t n = 0; n != length2; ++n) {
-      std::size_t const at = known == 0 ? n : length2 - 1 - n;
-      if (at != known &&
+      std::size_t const at = matched == 0 ? n : length2 - 1 - n;
+      if (at != matched &&
           !static_cast<bool>(test(*detail::iterator_after(i, at), *detail::iterator_after(first2, at))))
         return false;
     }
@@ -56,11 +64,10 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
   }
   /// Most places differ in one element: a loop of its own. It is the first of in2, and from above the last, as in
   /// std's functions; the other one where that matches often.
-  template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t begin, std::size_t last, Pred pred) const {
-    constexpr std::size_t k_often = 16;
-    std::size_t known = from_above == 0 ? 0 : length2 - 1;
-    std::size_t hits = 0;
-    for (std::size_t since = begin; begin != last; ++begin) {
+  template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t begin, std::size_t last, Pred pred) {
+    std::size_t known = seeks_last ? length2 - 1 : 0;
+    std::size_t since = begin;
+    for (; begin != last; ++begin) {
       Iterator const i = detail::iterator_after(place(begin), known);
       Iterator2 const wanted = detail::iterator_after(first2, known);
       std::size_t const n = last - begin;
@@ -69,12 +76,15 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
       begin += skipped;
       if (skipped == n) break;
       if (pred(rest_matches(place(begin), known))) break;
-      if (++hits * k_often > begin - since + 2 * k_often) {
+      surplus += k_often;
+      if (surplus > static_cast<std::int32_t>(begin - since) + 2 * k_often) {
+        seeks_last = !seeks_last;
         known = length2 - 1 - known;
-        hits = 0;
+        surplus = 0;
         since = begin;
       }
     }
+    surplus = std::max(surplus - static_cast<std::int32_t>(begin - since), k_least_surplus);
     return begin;
   }
   /// The number of the n elements from i on, up or down, before the first one that matches that of in2.
