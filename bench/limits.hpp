@@ -1,4 +1,4 @@
-// Limits on measured ratios. A noisy host breaks any of them now and then, so the 95% interval decides.
+// Limits of the rows of a table. A noisy host breaks any of them now and then, so the 95% interval decides.
 #pragma once
 
 #include "statistics.hpp"
@@ -10,13 +10,6 @@
 #include <vector>
 
 namespace bench {
-
-/// The ratios of pairs that were measured side by side.
-inline interval ratio_interval(std::vector<double> const& over, std::vector<double> const& under) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < over.size(); ++i) ratios.push_back(over[i] / under[i]);
-  return median_interval(ratios);
-}
 
 /// The limits of a row of a table. A limit is broken if the whole interval lies beyond it, unclear if the median
 /// does.

@@ -29,12 +29,6 @@ struct column {
   bool is_there() const { return call || copies > 0; }
 };
 
-std::vector<double> ratios(std::vector<double> const& a, std::vector<double> const& b) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < a.size(); ++i) all.push_back(a[i] / b[i]);
-  return all;
-}
-
 /// The plain loop first, std's algorithm, the contenders, and copies side by side for each number of workers.
 std::vector<column> columns_of(algorithm const* a, std::vector<competitor> const& all,
                                std::vector<unsigned> const& workers) {
@@ -54,7 +48,7 @@ struct algorithm_row {
   std::vector<column> columns;
 
   column const& plain() const { return columns[0]; }
-  interval of_plain(column const& c) const { return median_interval(ratios(c.seconds, plain().seconds)); }
+  interval of_plain(column const& c) const { return ratio_interval(c.seconds, plain().seconds); }
   column const* copies(unsigned workers) const {
     for (column const& c : columns) {
       if (c.copies == workers) return &c;
@@ -78,7 +72,7 @@ struct algorithm_row {
       if (what.n >= what.what->least_with_limit) add_broken_by(all, c);
       for (column const& peer : columns) {
         if (!peer.who || !peer.who->is_peer || !peer.is_there() || peer.who->workers != c.who->workers) continue;
-        interval const i = median_interval(ratios(c.seconds, peer.seconds));
+        interval const i = ratio_interval(c.seconds, peer.seconds);
         if (i.low > k_most_over_peer)
           all.push_back(fmt::format("{} {:.2f} of {}", c.label, i.median, peer.who->name));
       }
@@ -92,7 +86,7 @@ struct algorithm_row {
       interval const i = of_plain(c);
       if (i.low > what.what->most_on_one) all.push_back(fmt::format("{} {:.3f} of plain", c.label, i.median));
     } else if (column const* const side = copies(c.who->workers)) {
-      interval const i = median_interval(ratios(c.seconds, side->seconds));
+      interval const i = ratio_interval(c.seconds, side->seconds);
       if (i.low > 1 / k_least_of_copies) all.push_back(fmt::format("{} {:.2f} of copies", c.label, i.median));
     }
   }
@@ -172,7 +166,8 @@ void print_means(std::vector<algorithm_row> const& rows) {
       if (!r.is_filch(c)) continue;
       for (column const& peer : r.columns) {
         if (!peer.who || !peer.who->is_peer || !peer.is_there() || peer.who->workers != c.who->workers) continue;
-        means[fmt::format("{} over {}", c.label, peer.label)].push_back(median(ratios(c.seconds, peer.seconds)));
+        means[fmt::format("{} over {}", c.label, peer.label)].push_back(
+            ratio_interval(c.seconds, peer.seconds).median);
       }
     }
   }

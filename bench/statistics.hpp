@@ -29,6 +29,13 @@ inline interval median_interval(std::vector<double> v) {
   return {v[low], median(v), v[v.size() - 1 - low]};
 }
 
+/// The same of the ratios of pairs that were measured side by side.
+inline interval ratio_interval(std::vector<double> const& over, std::vector<double> const& under) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < over.size(); ++i) ratios.push_back(over[i] / under[i]);
+  return median_interval(ratios);
+}
+
 inline interval range(std::vector<double> const& v) {
   auto const [low, high] = std::minmax_element(v.begin(), v.end());
   return {*low, median(v), *high};
