@@ -48,6 +48,13 @@ TEST(statistics, few_values_are_an_interval_as_a_whole) {
   }
 }
 
+TEST(statistics, ratios_are_those_of_pairs) {
+  bench::interval const i = bench::ratio_interval({1, 20, 300}, {1, 10, 100});
+  EXPECT_EQ(i.low, 1);
+  EXPECT_EQ(i.median, 2);
+  EXPECT_EQ(i.high, 3);
+}
+
 TEST(statistics, means_of_ratios_are_geometric) { EXPECT_DOUBLE_EQ(bench::geometric_mean({0.5, 8}), 2); }
 
 }  // namespace
