@@ -197,8 +197,7 @@ class loop_pace {
         cost_(history.cost()),
         before_(history.measured()),
         measured_(before_),
-        most_unread_(unread_by_history().most),
-        unread_(unread_by_history().first) {}
+        unread_(unread_by_history()) {}
   /// Number of iterations of the next stretches. A power of two.
   std::size_t stretch() const noexcept { return stretch_ * turn_; }
   /// Number of iterations of whole stretches until the clock is read, or a reason to look may come. All of them if
@@ -232,7 +231,7 @@ class loop_pace {
   /// The rest is worth splitting. Is it worth a wake-up, too, if all workers that wait sleep?
   template <paces_wakeups Sched> bool is_worth_waking(std::size_t left) noexcept {
     if (!measured_.is_known() || Sched::pays_to_wake(rest_of(left))) return true;
-    quiet_until_ = unread_;
+    quiet_until_ = unread_.now;
     ran_alone_ = true;
     return false;
   }
@@ -242,7 +241,7 @@ class loop_pace {
   bool stays_alone() noexcept {
     if (ticks_alone_ == 0) return false;
     if (static_cast<std::uint64_t>(loop_ticks() - began_) <= ticks_alone_) {
-      quiet_until_ = unread_;
+      quiet_until_ = unread_.now;
       return true;
     }
     ticks_alone_ = 0;
@@ -257,9 +256,9 @@ class loop_pace {
   std::uint64_t planned_alone() const noexcept { return planned_alone_; }
   /// A worker waits for work, and may wait for a whole block of slow iterations.
   void read_clock_if_due() noexcept {
-    if (ran_ < unread_) return;
+    if (ran_ < unread_.now) return;
     block_ran();
-    unread_ = std::min(2 * unread_, most_unread_);
+    unread_.now = std::min(2 * unread_.now, unread_.most);
   }
 
  private:
@@ -270,7 +269,7 @@ class loop_pace {
   // While a worker waits, the clock is read after so many stretches, twice as many each time. Otherwise it would wait
   // for a whole block of slow iterations after cheap ones.
   struct unread_stretches {
-    std::size_t first, most;
+    std::size_t now, most;
   };
   static constexpr unread_stretches k_usually{4, 16};
   // The same where the longest stretch took fewer ticks than these in earlier loops: the clock would take a tenth of
@@ -297,7 +296,7 @@ class loop_pace {
   }
   bool is_worth(loop_cost const& cost, std::uint64_t worth, std::size_t left) noexcept {
     bool const is_worth = cost.is_at_least(worth, left);
-    if (!is_worth) quiet_until_ = unread_;
+    if (!is_worth) quiet_until_ = unread_.now;
     return is_worth;
   }
   unread_stretches unread_by_history() const noexcept {
@@ -323,8 +322,7 @@ class loop_pace {
     if (block > steady_ * k_slow_block) {
       slow_ticks_ += block;
       stretch_ = stretches_ = steady_ = 1;
-      unread_ = k_usually.first;
-      most_unread_ = k_usually.most;
+      unread_ = k_usually;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
     } else if (stretch_ < longest_ && block < k_short_stretch_ticks * ran_) {
@@ -362,8 +360,7 @@ class loop_pace {
   loop_cost cost_;
   loop_cost before_;  // in earlier loops
   loop_cost measured_;
-  std::size_t most_unread_;
-  std::size_t unread_;  // stretches until the clock is read while a worker waits
+  unread_stretches unread_;  // while a worker waits
   std::int64_t const began_ = loop_ticks();
   std::int64_t last_ = began_;  // tick at which this block began
 };
