@@ -111,6 +111,38 @@ TYPED_TEST(sorts, sort_long_inputs_whose_elements_are_near_their_places) {
   }
 }
 
+/// A number that counts its moves.
+struct counted_move {
+  static inline std::atomic<std::size_t> moves{0};
+  std::size_t x;
+  explicit counted_move(std::size_t value) : x(value) {}
+  counted_move(counted_move&& other) noexcept : x(other.x) { ++moves; }
+  counted_move& operator=(counted_move&& other) noexcept {
+    x = other.x;
+    ++moves;
+    return *this;
+  }
+  ~counted_move() {}
+};
+TYPED_TEST(sorts, move_elements_a_few_times_where_long_parts_are_in_order) {
+  constexpr std::size_t k_n = 10'000;
+  typename TypeParam::pool pool({.workers = 2});
+  auto const moves_of = [&](auto const& key) {
+    std::vector<counted_move> v;
+    v.reserve(k_n);
+    for (std::size_t i = 0; i < k_n; ++i) v.emplace_back(key(i));
+    counted_move::moves = 0;
+    pool.run([&] { filch::stable_sort<TypeParam>(v, {}, &counted_move::x); });
+    std::size_t const moves = counted_move::moves;
+    EXPECT_TRUE(std::is_sorted(v.begin(), v.end(), [](auto& x, auto& y) { return x.x < y.x; }));
+    return moves;
+  };
+  EXPECT_LE(moves_of([](std::size_t i) { return i; }), k_n / 10);
+  // To the buffer, and back.
+  EXPECT_LE(moves_of([](std::size_t i) { return (i + k_n / 2) % k_n; }), 3 * k_n) << "halves exchanged";
+  EXPECT_LE(moves_of([](std::size_t i) { return i % (k_n / 2); }), 3 * k_n) << "two halves";
+}
+
 /// A number that is not assigned to if it is 0.
 struct refuses_zero {
   int x;

@@ -28,30 +28,51 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
   void sort(std::size_t n) const {
     unsigned depth = 1;
     while ((n >> depth) > k_few) depth += 2;
-    sort_half(0, n, depth);
+    static_cast<void>(sort_half(0, n, depth));  // in the range at any rate
   }
 
  private:
   Iterator at(std::size_t position) const { return detail::iterator_after(begin_, position); }
   value* in_buffer(std::size_t position) const { return std::addressof(buffer_[position]); }
 
-  /// The result is in the range if `depth` is odd, and in the buffer if it is even.
-  FILCH_OUTLINE void sort_half(std::size_t first, std::size_t last, unsigned depth) const {
-    if (stop_.is_requested()) return;
-    if (depth == 0) return sort_part(first, last);
+  /// The result is in the range if `depth` is odd, and in the buffer if it is even. Returns whether it is still in
+  /// the range, with nothing in the buffer: of parts one above the other.
+  FILCH_OUTLINE bool sort_half(std::size_t first, std::size_t last, unsigned depth) const {
+    if (stop_.is_requested()) return false;
+    if (depth == 0) return sort_part(first, last), true;
     std::size_t const middle = first + (last - first) / 2;
+    bool lower_stays = false;
+    bool upper_stays = false;
+    auto const lower = [&] { lower_stays = sort_half(first, middle, depth - 1); };
+    auto const upper = [&] { upper_stays = sort_half(middle, last, depth - 1); };
     if (last - first >= k_forked || splits_all_) {
-      Sched::join([&] { sort_half(first, middle, depth - 1); }, [&] { sort_half(middle, last, depth - 1); });
+      Sched::join(lower, upper);
     } else {
-      sort_half(first, middle, depth - 1);
-      sort_half(middle, last, depth - 1);
+      lower();
+      upper();
     }
-    if (stop_.was_seen()) return;
+    if (stop_.was_seen()) return false;
+    if (lower_stays && upper_stays && (first == middle || !less_(*at(middle), *at(middle - 1)))) return true;
+    if (lower_stays) put_where_it_belongs(first, middle, depth - 1);
+    if (upper_stays) put_where_it_belongs(middle, last, depth - 1);
+    if (stop_.was_seen()) return false;
     if (depth % 2 != 0) {
       merge(in_buffer(first), middle - first, last - middle, at(first));
     } else {
       merge(at(first), middle - first, last - middle, in_buffer(first));
     }
+    return false;
+  }
+  /// A result that is still in the range. Afterwards there are elements in the buffer, too.
+  FILCH_OUTLINE void put_where_it_belongs(std::size_t first, std::size_t last, unsigned depth) const {
+    if (std::is_trivially_copyable_v<value> && depth % 2 != 0) return;  // memory is enough for these
+    making_piece<Iterator, value> piece{begin_, std::addressof(buffer_)};
+    if (last - first < k_forked) {
+      piece.run(first, last);
+    } else {
+      detail::run_pieces<Sched>(first, last, piece, stop_);
+    }
+    if (depth % 2 != 0 && !stop_.was_seen()) merge(in_buffer(first), last - first, 0, at(first));
   }
   void sort_part(std::size_t first, std::size_t last) const {
     if (descends(first, last - first)) {
@@ -62,7 +83,6 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
     } else {
       detail::insertion_sort(at(first), at(last), less_);
     }
-    making_piece<Iterator, value>{begin_, std::addressof(buffer_)}.run(first, last);
   }
   /// Do elements descend, as far as we look?
   bool descends(std::size_t first, std::size_t n) const {
@@ -74,28 +94,45 @@ template <class Sched, class Stop, class Iterator, class Comp, class Proj> class
     }
     return less_(*at(first + n - 1), *at(first));
   }
-  /// Elements at the ends that are in their places are moved. If these are most, only those between are merged.
+  /// Elements at the ends that are in their places are moved. If these are most, only those between are merged. The
+  /// same where most of the second half come before the first one.
   template <class From, class To>
   FILCH_OUTLINE void merge(From const& from, std::size_t n, std::size_t n2, To const& to) const {
     order_of_two<From, From, Comp, Proj, Proj> const less{{comp_}, {proj_}, {proj_}};
-    auto const part = [&](std::size_t first, std::size_t middle, std::size_t last) {
-      input<From> const lower{detail::iterator_after(from, first), middle - first};
-      input<From> const upper{detail::iterator_after(from, middle), last - middle};
-      detail::merge_to<Sched, true, true>(stop_, lower, upper, detail::iterator_after(to, first), last - first, less);
+    auto const place = [&](std::size_t i) { return detail::iterator_after(from, i); };
+    bool is_ordered = false;
+    auto const merge_parts = [&](std::size_t first, std::size_t n_first, std::size_t second, std::size_t n_second,
+                                 std::size_t out) {
+      detail::merge_to<Sched, true, true>(stop_, input<From>{place(first), n_first},
+                                          input<From>{place(second), n_second}, detail::iterator_after(to, out),
+                                          n_first + n_second, less, is_ordered);
+    };
+    auto const move_part = [&](std::size_t first, std::size_t length, std::size_t out) {
+      merge_parts(first, length, first, 0, out);
     };
     std::size_t const all = n + n2;
-    if (n == 0 || n2 == 0) return part(0, all, all);
-    From const from2 = detail::iterator_after(from, n);
-    std::size_t const low =
-        number_of_low(n, [&](std::size_t i) { return !less.second_is_less(detail::iterator_after(from, i), from2); });
-    if (low == n) return part(0, all, all);
+    if (n == 0 || n2 == 0) return move_part(0, all, 0);
+    From const from2 = place(n);
     From const greatest = from2 - 1;
-    std::size_t const high = number_of_low(
-        n2, [&](std::size_t i) { return !less.second_is_less(greatest, detail::iterator_after(from2, n2 - 1 - i)); });
-    if (low + high < all / 2) return part(0, n, all);
-    part(0, low, low);
-    part(low, n, all - high);
-    part(all - high, all, all);
+    std::size_t const low = number_of_low(n, [&](std::size_t i) { return !less.second_is_less(place(i), from2); });
+    if (low == n) return move_part(0, all, 0);
+    bool const is_second_first = n >= 8 && n2 >= 8 && less.second_is_less(place(n / 4), place(all - n2 / 4));
+    is_ordered = is_second_first || (n >= 8 && n2 >= 8 && !less.second_is_less(place(n - n / 4), place(n + n2 / 4)));
+    if (is_second_first && low == 0) {
+      std::size_t const low2 =
+          number_of_low(n2, [&](std::size_t i) { return less.second_is_less(from, place(n + i)); });
+      std::size_t const high2 =
+          number_of_low(n, [&](std::size_t i) { return less.second_is_less(place(n - 1 - i), place(all - 1)); });
+      move_part(n, low2, 0);
+      merge_parts(0, n - high2, n + low2, n2 - low2, low2);
+      return move_part(n - high2, high2, all - high2);
+    }
+    std::size_t const high =
+        number_of_low(n2, [&](std::size_t i) { return !less.second_is_less(greatest, place(all - 1 - i)); });
+    if (low + high < all / 2) return merge_parts(0, n, n, n2, 0);
+    move_part(0, low, 0);
+    merge_parts(low, n - low, n, n2 - high, low);
+    move_part(all - high, high, all - high);
   }
   /// How many positions of [0, n) are low? Those that are come first. It looks from the end.
   template <class IsLow> static std::size_t number_of_low(std::size_t n, IsLow const& is_low) {

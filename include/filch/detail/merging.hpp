@@ -76,21 +76,36 @@ struct merging_piece {
   std::size_t end;
   std::size_t j;
   std::size_t end2;
+  bool is_ordered = false;  // so far, mostly several elements of one input in a row
 
   FILCH_INLINE void run(std::size_t first, std::size_t last) {
     Out to = detail::iterator_after(out, first);
     std::size_t left = last - first;
     while (left != 0 && i != end && j != end2) {
       std::size_t const steps = std::min({left, end - i, end2 - j});  // neither input ends within them
+      if constexpr (is_branchless && AsksForBlocks) {
+        if (steps < k_few && left >= k_many) {
+          if (std::size_t const n = std::min(left, end - i); n >= k_many) {
+            left -= take_many_of_first(to, n);
+            continue;
+          }
+          if (std::size_t const n = std::min(left, end2 - j); n >= k_many) {
+            left -= take_many_of_second(to, n);
+            continue;
+          }
+        }
+      }
       merge_some(to, steps);
       left -= steps;
     }
     if (left == 0) return;
     if (i != end) {
-      take_some(detail::iterator_after(begin, i), to, left);
+      Iterator from = detail::iterator_after(begin, i);
+      take_some(from, to, left);
       i += left;
     } else {
-      take_some(detail::iterator_after(begin2, j), to, left);
+      Iterator2 from2 = detail::iterator_after(begin2, j);
+      take_some(from2, to, left);
       j += left;
     }
   }
@@ -109,68 +124,159 @@ struct merging_piece {
   }
 
  private:
+  // A merge without branches that depend on elements: those cost more than a move where they are predicted wrong.
   static constexpr bool is_branchless = moves_always<Iterator> && moves_always<Iterator2> && points_to_values<Out> &&
                                         std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Iterator2>> &&
                                         std::is_same_v<std::iter_value_t<Iterator>, std::iter_value_t<Out>>;
-  template <class From> FILCH_INLINE static void take(From const& from, Out& to) {
+  static constexpr std::size_t k_many = 32;
+  static constexpr std::size_t k_few = 8;
+  static constexpr std::size_t k_in_a_row = 4;  // on average, in an order that branches predict
+
+  /// The next element of each input, and its place in the output.
+  struct front {
+    Iterator from;
+    Iterator2 from2;
+    Out to;
+  };
+  template <class From> FILCH_INLINE static void take(From& from, Out& to) {
     if constexpr (Moves) {
       *to = detail::assigned_to<std::iter_reference_t<Out>>(std::ranges::iter_move(from));
     } else {
       *to = detail::assigned_to<std::iter_reference_t<Out>>(*from);
     }
     ++to;
+    ++from;
   }
-  template <class From> static void take_some(From from, Out& to, std::size_t n) {
-    for (; n != 0; --n, static_cast<void>(++from)) take(from, to);
+  template <class From> static void take_some(From& from, Out& to, std::size_t n) {
+    if constexpr (points_to_values<From> && points_to_values<Out> &&
+                  std::is_same_v<std::iter_value_t<From>, std::iter_value_t<Out>> &&
+                  std::is_trivially_copyable_v<std::iter_value_t<From>>) {
+      From const end = detail::iterator_after(from, n);
+      if constexpr (Moves) {
+        to = std::move(from, end, to);
+      } else {
+        to = std::copy(from, end, to);
+      }
+      from = end;
+    } else {
+      for (; n != 0; --n) take(from, to);
+    }
   }
-  template <class From> FILCH_INLINE static void take_block(From& from, Out& to, std::size_t n) {
-    std::copy_n(from, n, to);
-    from += static_cast<std::iter_difference_t<From>>(n);
-    to += static_cast<std::iter_difference_t<Out>>(n);
+
+  /// An input of few elements beside one of many, as in an almost sorted range: takes up to n of the many, as far as
+  /// the next of the few, and that one. Returns how many it took.
+  template <class Many, class Few, class IsBefore>
+  FILCH_INLINE static std::size_t take_many(Many from, Few few, Out& to, std::size_t n, std::size_t& of_many,
+                                            std::size_t& of_few, IsBefore const& is_before) {
+    std::size_t low = 0;
+    for (std::size_t high = n; low < high;) {  // those at the end first: mostly all are before
+      std::size_t const middle = high == n ? n - 1 : low + (high - low) / 2;
+      if (is_before(detail::iterator_after(from, middle))) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    take_some(from, to, low);
+    of_many += low;
+    if (low == n) return n;
+    take(few, to);
+    ++of_few;
+    return low + 1;
   }
+  FILCH_OUTLINE std::size_t take_many_of_first(Out& to, std::size_t n) {
+    Iterator2 const few = detail::iterator_after(begin2, j);
+    return take_many(detail::iterator_after(begin, i), few, to, n, i, j,
+                     [&](Iterator const& x) { return !less.second_is_less(x, few); });
+  }
+  FILCH_OUTLINE std::size_t take_many_of_second(Out& to, std::size_t n) {
+    Iterator const few = detail::iterator_after(begin, i);
+    return take_many(detail::iterator_after(begin2, j), few, to, n, j, i,
+                     [&](Iterator2 const& y) { return less.second_is_less(few, y); });
+  }
+
+  /// Returns whether the element was of the second input.
+  FILCH_INLINE bool step_without_branch(front& at) const {
+    bool const is_second = less.second_is_less(at.from, at.from2);
+    auto const* const source = is_second ? std::to_address(at.from2) : std::to_address(at.from);
+    *at.to = *source;
+    at.from2 += is_second;
+    at.from += !is_second;
+    ++at.to;
+    return is_second;
+  }
+  FILCH_INLINE void merge_without_branches(front& at, std::size_t n) const {
+    for (; n != 0; --n) static_cast<void>(step_without_branch(at));
+  }
+  /// Merges 2 * half elements as two merges at once: a step waits for the one before in the same merge alone. Returns
+  /// false, and `at` is as it was, if the comparator contradicts itself.
+  FILCH_INLINE bool merge_two_halves(front& at, std::size_t half) {
+    std::size_t const n = detail::elements_of_first(half, at.from, half, at.from2, half, less);
+    front lower = at;
+    front upper{detail::iterator_after(at.from, n), detail::iterator_after(at.from2, half - n),
+                detail::iterator_after(at.to, half)};
+    Iterator const middle = upper.from;
+    std::size_t changes = 0;
+    bool was_second = false;
+    for (std::size_t left = half; left != 0; --left) {
+      bool const is_second = step_without_branch(lower);
+      changes += is_second != was_second;
+      was_second = is_second;
+      static_cast<void>(step_without_branch(upper));
+    }
+    if (lower.from != middle) return false;
+    at = upper;
+    is_ordered = changes * k_in_a_row < half;
+    return true;
+  }
+  FILCH_INLINE void merge_with_branches(front& at, std::size_t n) {
+    std::size_t changes = 0;
+    bool was_second = false;
+    for (std::size_t left = n; left != 0; --left) {
+      bool const is_second = less.second_is_less(at.from, at.from2);
+      if (is_second) {
+        take(at.from2, at.to);
+      } else {
+        take(at.from, at.to);
+      }
+      changes += is_second != was_second;
+      was_second = is_second;
+    }
+    is_ordered = changes * k_in_a_row < n;
+  }
+  /// Neither input ends within n elements.
   FILCH_INLINE void merge_some(Out& to, std::size_t steps) {
-    Iterator from = detail::iterator_after(begin, i);
-    Iterator2 from2 = detail::iterator_after(begin2, j);
-    std::size_t const all = steps;
-    std::size_t of_second = 0;
-    if constexpr (is_branchless) {
-      auto const merge_without_branches = [&](std::size_t n) {
-        for (; n != 0; --n, static_cast<void>(++to)) {
-          bool const is_second = less.second_is_less(from, from2);
-          auto const* const source = is_second ? std::to_address(from2) : std::to_address(from);
-          *to = *source;
-          from2 += is_second;
-          from += !is_second;
-          of_second += is_second;
-        }
-      };
-      // Inputs of which one lies below the other for long, as those of an almost sorted range, go in blocks.
-      constexpr std::size_t k_block = 8;
-      for (; AsksForBlocks && steps >= k_block; steps -= k_block) {
-        if (!less.second_is_less(from + (k_block - 1), from2)) {
-          take_block(from, to, k_block);
-        } else if (less.second_is_less(from, from2 + (k_block - 1))) {
-          take_block(from2, to, k_block);
-          of_second += k_block;
+    front at{detail::iterator_after(begin, i), detail::iterator_after(begin2, j), to};
+    if constexpr (!is_branchless) {
+      for (; steps != 0; --steps) {
+        if (less.second_is_less(at.from, at.from2)) {
+          take(at.from2, at.to);
         } else {
-          merge_without_branches(k_block);
+          take(at.from, at.to);
         }
       }
-      merge_without_branches(steps);
+    } else if constexpr (!AsksForBlocks) {
+      merge_without_branches(at, steps);
     } else {
-      for (; steps != 0; --steps) {
-        if (less.second_is_less(from, from2)) {
-          take(from2, to);
-          ++from2;
-          ++of_second;
+      while (steps != 0) {
+        std::size_t const n = std::min(steps, 2 * k_many);
+        steps -= n;
+        if (!is_ordered) {
+          std::size_t const half = n < k_many ? 0 : n / 2;
+          bool const is_done = half != 0 && merge_two_halves(at, half);
+          merge_without_branches(at, is_done ? n % 2 : n);
+        } else if (n >= k_few && !less.second_is_less(detail::iterator_after(at.from, n - 1), at.from2)) {
+          take_some(at.from, at.to, n);
+        } else if (n >= k_few && less.second_is_less(at.from, detail::iterator_after(at.from2, n - 1))) {
+          take_some(at.from2, at.to, n);
         } else {
-          take(from, to);
-          ++from;
+          merge_with_branches(at, n);
         }
       }
     }
-    i += all - of_second;
-    j += of_second;
+    i = detail::length_of(begin, at.from);
+    j = detail::length_of(begin2, at.from2);
+    to = at.to;
   }
 };
 
@@ -178,10 +284,10 @@ struct merging_piece {
 template <class Sched, bool Moves, bool AsksForBlocks, class Stop, class Iterator, class Iterator2, class Out,
           class Less>
 void merge_to(Stop& stop, input<Iterator> const& in, input<Iterator2> const& in2, Out const& out, std::size_t room,
-              Less const& less) {
+              Less const& less, bool is_ordered = false) {
   constexpr std::size_t k_few = 1024;
-  merging_piece<Iterator, Iterator2, Out, Less, Moves, AsksForBlocks> piece{in.first, in2.first, out, less,
-                                                                            0,        in.length, 0,   in2.length};
+  merging_piece<Iterator, Iterator2, Out, Less, Moves, AsksForBlocks> piece{
+      in.first, in2.first, out, less, 0, in.length, 0, in2.length, is_ordered};
   std::size_t const n = std::min(room, detail::sum_of_lengths(in.length, in2.length));
   if (n <= k_few && !detail::splits_all()) return stop.is_requested() ? void() : piece.run(0, n);
   detail::run_pieces<Sched>(0, n, piece, stop);
