@@ -230,10 +230,14 @@ template <class Sched, class Operation, class Out> class set_piece {
 
  private:
   using value = std::iter_value_t<Out>;
-  /// Elements in memory: of a part of the inputs from `begin` to `at`. The inputs from there to `ends` are left.
+  /// Elements in memory: of a part of the inputs from `begin` to `at`. The inputs from there to `ends` are left. It
+  /// takes no more elements than the whole output has room for.
   struct part {
     part(set_place const& from, set_place const& to)
-        : begin(from), at(from), ends(to), memory(detail::sum_of_lengths(to.i - from.i, to.j - from.j)) {}
+        : begin(from),
+          at(from),
+          ends(to),
+          memory(std::min(detail::sum_of_lengths(to.i - from.i, to.j - from.j), to.count)) {}
     set_place begin;
     set_place at;
     set_place ends;
@@ -249,7 +253,7 @@ template <class Sched, class Operation, class Out> class set_piece {
                                                            : lower.begin_,
                                  lower_ends);
     ends_ = lower_ends;
-    ends_.count = k_greatest_position;
+    ends_.count = out_.length;
     lower.ends_.i = lower_ends.i = begin_.i;
     lower.ends_.j = lower_ends.j = begin_.j;
     if (begin_.i == ends_.i && begin_.j == ends_.j) return;
