@@ -7,7 +7,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <new>
 #include <type_traits>
@@ -25,7 +24,7 @@ inline constexpr bool can_wait_for = std::convertible_to<Element, std::iter_valu
 template <class Type> class raw_buffer {
  public:
   explicit raw_buffer(std::size_t n) : n_(n) {
-    if (n > std::numeric_limits<std::size_t>::max() / sizeof(Type)) return;
+    if (n > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(Type)) return;
     if constexpr (!std::is_trivially_destructible_v<Type>) {
       lives_.reset(new (std::nothrow) bool[n]());
       if (!lives_) return;
