@@ -176,10 +176,11 @@ TYPED_TEST(scan_forms, copy_no_element_that_op_takes_in_place) {
     return copied_number::copies.load();
   };
   auto const op = [](copied_number a, copied_number const& b) { return copied_number(a.x + b.x); };
-  EXPECT_LE(copies_of([&] { filch::inclusive_scan<S>(v, out, op); }), 5);
+  int const for_pieces = steals_are_forced<S> ? 50 : 5;  // stolen pieces begin with a copy
+  EXPECT_LE(copies_of([&] { filch::inclusive_scan<S>(v, out, op); }), for_pieces);
   EXPECT_EQ(out.back().x, 1'000);
   // The sum below an element is written, and op gets a copy of it.
-  EXPECT_LE(copies_of([&] { filch::exclusive_scan<S>(v, out, copied_number(0), op); }), 1'005);
+  EXPECT_LE(copies_of([&] { filch::exclusive_scan<S>(v, out, copied_number(0), op); }), 1'000 + for_pieces);
   EXPECT_EQ(out.back().x, 999);
   // An operation that takes values only.
   auto const of_values = [](copied_number&& a, copied_number&& b) { return copied_number(a.x + b.x); };

@@ -90,8 +90,9 @@ TYPED_TEST(tiny_steals, are_a_bounded_part_of_a_deep_chain) {
     auto const series = [] {
       for (int i = 0; i < k_times; ++i) EXPECT_EQ(chain<TypeParam>(k_length), k_length * (k_length + 1L) / 2);
     };
-    // Channel: one message with half of a chain, after a task that looked longer than it was.
-    expect_few_steals<TypeParam>(std::chrono::microseconds(2), series, k_length);
+    // Channel: one message with half of a chain, after a task that looked longer than it was. Under sanitizers tasks
+    // take as long as a steal.
+    if (!is_sanitized) expect_few_steals<TypeParam>(std::chrono::microseconds(2), series, k_length);
 #if FILCH_HAS_CACTUS
     if constexpr (std::is_same_v<TypeParam, filch::cactus>) {
       filch::cactus::pool pool({.workers = 2});
