@@ -43,14 +43,15 @@ class ring {
       put(number, 0, time);
       put(number, 1, word);
     }
-    // edge trace-1: release, the event.
+    // edge trace-1: release, the event, and the room for it.
     added_.store(number + 1, std::memory_order_release);
   }
 
   /// Any thread: appends the events that are there. Returns the number of those that are not.
   std::uint64_t read(unsigned place, std::vector<event>& to) const {
-    // edge trace-1: acquire, the events before it.
+    // edge trace-1: acquire, the events before it. Until there is one, the worker may be making room.
     std::uint64_t const end = added_.load(std::memory_order_acquire);
+    if (end == 0) return 0;
     if (!memory_.valid()) {
       to.insert(to.end(), kept_.begin(), kept_.end());
       return end - kept_.size();
