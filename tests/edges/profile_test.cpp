@@ -154,7 +154,9 @@ void expect_right_places(char const* scenario) {
 TEST(profile, tells_of_each_line_of_a_scope_s_tasks) {
   expect_right_places("profiled-places");
   expect_right_places("profiled-places-of-channel");
-#if FILCH_HAS_CACTUS
+  // Clang 14 joins the inlined ends of two spawns where steals are forced, and says that both are at the scope's
+  // line.
+#if FILCH_HAS_CACTUS && !(FILCH_TEST_FORCED && defined(__clang__) && __clang_major__ < 15)
   expect_right_places("profiled-places-of-cactus");
 #endif
 }

@@ -83,7 +83,7 @@ template <class Frame> class fiber_frame : protected fiber_failures {
     if (w == where::here) return keep_failure(run, number);
     auto* const task = make();
     task->number = number;
-    FILCH_NO_MERGE self().push(*task);
+    self().push(*task);
   }
 
   Frame& self() noexcept { return static_cast<Frame&>(*this); }

@@ -53,12 +53,5 @@ inline constexpr bool k_checks_races = false;
 // The same, on a cache line of its own: a recursion of a few instructions a call loses up to a fifth of its speed
 // where the linker happens to put them across two (docs/decisions/0005-implicit.md).
 #define FILCH_OUTLINE_ALIGNED [[gnu::noinline, gnu::aligned(64)]]
-// Before a call that stays one of its own: if the compiler joins it with the same call elsewhere, a profile finds one
-// source line for both. GCC has no such attribute.
-#if defined(__clang__)
-#define FILCH_NO_MERGE [[clang::nomerge]]
-#else
-#define FILCH_NO_MERGE
-#endif
 // Rarely run: kept apart from the fast path.
 #define FILCH_COLD [[gnu::noinline, gnu::cold]]
