@@ -2,6 +2,7 @@
 #include "scale.hpp"
 #include "schedulers.hpp"
 #include "stealing.hpp"
+#include "stop_source.hpp"
 
 #include <algorithm>
 #include <array>
@@ -238,7 +239,7 @@ TYPED_TEST(for_index, has_the_type_of_the_last_bound) {
   filch::for_index<S>(short{10}, 1000L, [&v](long i) { ++v[static_cast<std::size_t>(i)]; });
   for (std::size_t i = 0; i < v.size(); ++i) ASSERT_EQ(v[i], i < 10 ? 1 : 2) << i;
   filch::for_index<S>(-1, 5u, [](unsigned) { ADD_FAILURE() << "-1 is the largest index"; });
-  EXPECT_TRUE(filch::for_index<S>(std::stop_token(), 0, v.size(), [](std::size_t) {}));
+  EXPECT_TRUE(filch::for_index<S>(stop_token(), 0, v.size(), [](std::size_t) {}));
 }
 
 TYPED_TEST(for_index, drops_the_results_of_the_body) {

@@ -43,15 +43,9 @@ template <class Fn> FILCH_INLINE closure_words words_of_closure(Fn& f) noexcept 
 /// The callable again.
 template <class Fn> FILCH_INLINE Fn closure_of_words(std::uintptr_t first, std::uintptr_t second) noexcept {
   closure_words const w{first, second};
-  if constexpr (sizeof(Fn) == sizeof w) {
-    return __builtin_bit_cast(Fn, w);
-  } else {
-    struct {
-      unsigned char of[sizeof(Fn)];
-    } bytes;
-    __builtin_memcpy(bytes.of, &w, sizeof bytes);
-    return __builtin_bit_cast(Fn, bytes);
-  }
+  raw_bytes_of<Fn> f;
+  __builtin_memcpy(f.bytes(), &w, sizeof(Fn));
+  return static_cast<Fn&&>(f.value);
 }
 
 }  // namespace filch::inline FILCH_ABI::detail

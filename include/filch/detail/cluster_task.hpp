@@ -145,7 +145,7 @@ template <class Result, class... Param> struct task_signature<Result (*)(rank&, 
   static_assert(std::is_void_v<Result> || packable<std::decay_t<Result>>, "the result of this task can't travel");
   using result = std::decay_t<Result>;
   using arguments = std::tuple<std::decay_t<Param>...>;
-  static constexpr bool k_in_task = (std::is_trivially_copyable_v<std::decay_t<Param>> && ...) &&
+  static constexpr bool k_in_task = (detail::is_copied_as_bytes<std::decay_t<Param>>() && ...) &&
                                     sizeof(arguments) <= cluster_task::k_room && alignof(arguments) <= 8;
 };
 template <class Result, class... Param>

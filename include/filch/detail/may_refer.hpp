@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filch/detail/platform.hpp>
+#include <filch/detail/standard.hpp>
 
 #include <cstddef>
 #include <tuple>
@@ -71,7 +72,7 @@ template <class Type> consteval bool may_refer() noexcept {
   } else if constexpr (std::is_union_v<Type>) {
     return sizeof(Type) >= sizeof(void*);
   } else if constexpr (std::is_class_v<Type>) {
-    if constexpr (std::is_trivially_copyable_v<Type> && (std::is_empty_v<Type> || sizeof(Type) < sizeof(void*))) {
+    if constexpr (detail::is_copied_as_bytes<Type>() && (std::is_empty_v<Type> || sizeof(Type) < sizeof(void*))) {
       return false;
     } else {
       return class_may_refer<std::remove_cv_t<Type>>;

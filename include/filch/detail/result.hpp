@@ -85,11 +85,19 @@ template <class Result> struct [[nodiscard]] drop_on_exit {
   ~drop_on_exit() { slot.drop(); }
 };
 
+/// Room for a Type whose bytes are written one by one.
+template <class Type> union raw_bytes_of {
+  Type value;
+  raw_bytes_of() noexcept {}
+  ~raw_bytes_of() {}
+  void* bytes() noexcept { return static_cast<void*>(std::addressof(value)); }
+};
+
 template <class Type> consteval bool is_small_and_trivial(std::size_t bytes, std::size_t alignment) {
   if constexpr (std::is_reference_v<Type>) {
     return false;
   } else {
-    return std::is_trivially_copyable_v<Type> && sizeof(Type) <= bytes && alignof(Type) <= alignment;
+    return detail::is_copied_as_bytes<Type>() && sizeof(Type) <= bytes && alignof(Type) <= alignment;
   }
 }
 /// May the result of Fn refer to a capture of Fn?
@@ -105,7 +113,7 @@ template <class Fn> consteval bool returns_a_view() {
 /// May a temporary callable be copied before it is called? Not if its result may refer to a capture.
 template <class Fn> consteval bool is_small_closure(std::size_t bytes, std::size_t alignment) {
   if (detail::returns_a_view<Fn>()) return false;
-  // A type that can only be moved is trivially copyable, too: so the constructors are asked for.
+  // A type that can only be moved is copied as bytes, too: so the constructors are asked for.
   return is_small_and_trivial<Fn>(bytes, alignment) && std::is_trivially_constructible_v<Fn, Fn&> &&
          std::is_trivially_constructible_v<Fn, Fn const&>;
 }

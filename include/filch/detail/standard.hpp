@@ -34,6 +34,17 @@
 
 namespace filch::inline FILCH_ABI::detail {
 
+/// Is a Type copied and moved, but for assignments, by copying its bytes? std::is_trivially_copyable will not do: GCC
+/// 12 gives it another answer for a closure once anything has asked whether that can be assigned. So two files of a
+/// program might disagree.
+template <class Type> consteval bool is_copied_as_bytes() {
+  bool const copies = std::is_trivially_copy_constructible_v<Type>;
+  bool const moves = std::is_trivially_move_constructible_v<Type>;
+  bool const is_another_way =
+      (!copies && std::is_copy_constructible_v<Type>) || (!moves && std::is_move_constructible_v<Type>);
+  return (copies || moves) && !is_another_way && std::is_trivially_destructible_v<Type>;
+}
+
 // GCC inlines a fork with two instructions less if it may choose; Clang with six more.
 #if defined(__clang__)
 #define FILCH_INLINE_CALL FILCH_INLINE

@@ -98,8 +98,7 @@ template <class Stack> class task_frame {
 
   // The payload is free as soon as the closure is out of it. If the owner runs the frame's last task, forks of the
   // closure and of its destructor lie there. So the exception goes into its room last. A thief's room is the payload,
-  // its owner's is not. `Forks` is a parameter, because GCC 12 calls no closure trivially copyable if it is first
-  // asked in this function.
+  // its owner's is not.
   template <class Closure, bool Forks> static bool run_stored(task& t, void* outcome) noexcept {
     std::exception_ptr failure;
     // The owner runs it. This comes first: the stay below may offer tasks on the stack, this one included.

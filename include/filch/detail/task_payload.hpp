@@ -30,8 +30,7 @@ template <class Stack> struct task_staying : Stack::worker {
 
 /// Does it fork in no copy, move or destructor?
 template <class Type>
-inline constexpr bool never_forks =
-    std::is_reference_v<Type> || (std::is_trivially_copyable_v<Type> && std::is_trivially_destructible_v<Type>);
+inline constexpr bool never_forks = std::is_reference_v<Type> || detail::is_copied_as_bytes<Type>();
 /// Stands while a payload is copied, moved or destroyed in its descriptor: forks would overwrite the descriptor.
 template <class Stack, bool Forks> using in_order_if = std::conditional_t<Forks, task_staying<Stack>, nothing>;
 

@@ -24,7 +24,7 @@ template <class Gn, bool AsBytes = offered_as_bytes<Gn>> struct implicit_second 
   using Result = result_of<Gn>;
   static constexpr bool fits = sizeof(result_slot<Result>) <= implicit_outcome::k_storage &&
                                alignof(result_slot<Result>) <= 16 &&
-                               (std::is_reference_v<Result> || std::is_trivially_copyable_v<Result>);
+                               (std::is_reference_v<Result> || detail::is_copied_as_bytes<Result>());
 
   static result_slot<Result>& slot(implicit_outcome& outcome, void* g_slot) noexcept {
     if constexpr (fits) {

@@ -22,14 +22,6 @@ struct implicit_registers {
   std::uint64_t xmm0;
 };
 
-/// Room for a Type whose bytes are written one by one.
-template <class Type> union raw_bytes_of {
-  Type value;
-  raw_bytes_of() noexcept {}
-  ~raw_bytes_of() {}
-  void* bytes() noexcept { return static_cast<void*>(std::addressof(value)); }
-};
-
 struct two_words {
   std::uint64_t a;
   std::uint64_t b;
