@@ -17,6 +17,7 @@ namespace detail {
 
 /// Differences of neighbours. Each piece has the element before its first one, which the piece below may overwrite.
 template <class Iterator, class Out, class Op> struct difference_piece {
+  static constexpr bool k_long_stretches = true;
   using value = std::iter_value_t<Iterator>;
   Iterator in;
   Out out;

@@ -227,7 +227,7 @@ TEST(history, believes_a_slower_loop_if_another_one_is_slower_soon) {
 TEST(pace, grows_at_once_where_the_longest_stretch_was_short_before) {
   constexpr std::size_t k_many = 64'000;
   auto const second_stretch = [](filch::detail::loop_history const& history) {
-    filch::detail::loop_pace pace(history, 1, {});
+    filch::detail::loop_pace pace(history, 1, filch::detail::loop_pace::k_longest, {});
     EXPECT_EQ(pace.stretch(), 1u);
     pace.ran(1);
     return pace.stretch();
@@ -249,7 +249,7 @@ TEST(pace, reads_the_clock_less_often_the_cheaper_stretches_were_before) {
   auto const reads = [](std::uint64_t ticks_of_stretch) {
     filch::detail::loop_history history;
     history.ran(k_stretches * k_longest, ticks_of_stretch * k_stretches, 0);
-    filch::detail::loop_pace pace(history, 1, {});
+    filch::detail::loop_pace pace(history, 1, filch::detail::loop_pace::k_longest, {});
     int all = 0;
     for (std::size_t left = k_stretches * k_longest; left >= k_longest;) {
       std::size_t const block = pace.block_of(left);
@@ -266,6 +266,36 @@ TEST(pace, reads_the_clock_less_often_the_cheaper_stretches_were_before) {
   EXPECT_GE(reads(200), static_cast<int>(k_stretches / 16));
 }
 
+TEST(pace, has_longer_stretches_where_vector_instructions_run_them) {
+  using filch::detail::loop_pace;
+  constexpr std::size_t k_most = loop_pace::k_longest_of_vectors;
+  constexpr std::size_t k_many = 64 * k_most;
+  // The longest and the last of many stretches, if all iterations together take so many ticks.
+  auto const stretches = [](std::uint64_t ticks_before, std::uint64_t ticks_now, std::size_t most) {
+    filch::detail::loop_history history;
+    if (ticks_before != 0) history.ran(k_many, ticks_before, 0);
+    loop_pace pace(history, 1, most, {});
+    std::size_t longest = 0;
+    for (std::size_t left = k_many; left >= pace.stretch();) {
+      std::size_t const block = pace.block_of(left);
+      longest = std::max(longest, pace.stretch());
+      auto const end = filch::detail::loop_ticks() + static_cast<std::int64_t>(ticks_now * block / k_many);
+      while (filch::detail::loop_ticks() < end) {
+      }
+      pace.ran(block);
+      left -= block;
+    }
+    return std::pair(longest, pace.stretch());
+  };
+  using lengths = std::pair<std::size_t, std::size_t>;
+  EXPECT_TRUE(eventually([&] { return stretches(1, 0, k_most) == lengths(k_most, k_most); }));
+  EXPECT_TRUE(eventually([&] { return stretches(0, 0, k_most).second == k_most; })) << "no loop before";
+  EXPECT_LE(stretches(1, 0, loop_pace::k_longest).first, loop_pace::k_longest) << "the piece does not allow it";
+  EXPECT_LE(stretches(k_many, k_many, k_most).first, loop_pace::k_longest) << "a tick for each iteration";
+  EXPECT_LE(stretches(k_many, k_many / 3, k_most).second, loop_pace::k_longest) << "a third of one: it is tried once";
+  EXPECT_LE(stretches(1, 4 * k_many, k_most).second, loop_pace::k_longest) << "slower than before";
+}
+
 TEST(pace, counts_the_iterations_before_the_first_whole_stretch) {
   constexpr std::size_t k_each = 100'000;  // ticks of an iteration
   constexpr std::size_t k_left = 100;
@@ -276,7 +306,7 @@ TEST(pace, counts_the_iterations_before_the_first_whole_stretch) {
   };
   EXPECT_TRUE(eventually([&] {
     filch::detail::loop_history const history;
-    filch::detail::loop_pace pace(history, 1, {});
+    filch::detail::loop_pace pace(history, 1, filch::detail::loop_pace::k_longest, {});
     pace.ran(1);
     if (pace.stretch() != 4) return false;  // another program had the processor
     run_for(3 * k_each);

@@ -49,6 +49,16 @@ template <class Piece> consteval std::size_t positions_of_turn() {
   }
 }
 
+/// The turns of the longest stretch.
+template <class Piece> consteval std::size_t most_turns_of_stretch() {
+  constexpr std::size_t k_turn = detail::positions_of_turn<Piece>();
+  if constexpr (requires { Piece::k_long_stretches; }) {
+    return std::max(loop_pace::k_longest, loop_pace::k_longest_of_vectors / k_turn);
+  } else {
+    return loop_pace::k_longest;
+  }
+}
+
 /// Runs one stretch. False: the piece ends.
 template <class Piece>
 FILCH_INLINE bool run_stretch(Piece& piece, position_of<Piece> first, position_of<Piece> last) {

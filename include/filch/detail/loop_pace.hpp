@@ -157,7 +157,7 @@ class loop_history {
     return false;
   }
 
-  static constexpr std::uint64_t k_parts = 16;  // parts of a tick, the unit of each_
+  static constexpr std::uint64_t k_parts = 64;  // parts of a tick, the unit of each_
   // Short stretches cost a tick or two for each iteration, so all together a twentieth of the time of slow blocks.
   static constexpr std::uint64_t k_slow_ticks_an_iteration = 32;
   static constexpr std::size_t k_most_cautious = std::size_t{1} << 26;
@@ -186,16 +186,20 @@ struct loop_plan {
 class loop_pace {
  public:
   static constexpr std::size_t k_longest = 64;  // turns of a stretch
-  loop_pace(loop_history const& history, std::size_t turn, loop_plan const& plan) noexcept
+  /// Positions of a stretch where vector instructions run a piece that allows it.
+  static constexpr std::size_t k_longest_of_vectors = 16'384;
+  /// `most`: turns of a stretch, where vector instructions run it.
+  loop_pace(loop_history const& history, std::size_t turn, std::size_t most, loop_plan const& plan) noexcept
       : turn_(turn),
+        most_(most),
         ran_alone_(plan.wakes_nobody),
         is_planned_(plan.ticks_alone != 0),
         planned_alone_(plan.ticks_alone),
         ticks_alone_(plan.ticks_alone),
         cautious_(history.cautious()),
-        longest_(cautious_ == 0 ? k_longest : k_longest_cautious),
         cost_(history.cost()),
         before_(history.measured()),
+        longest_(cautious_ == 0 ? longest_at(before_) : k_longest_cautious),
         measured_(before_),
         unread_(unread_by_history()) {}
   /// Number of iterations of the next stretches. A power of two.
@@ -279,6 +283,18 @@ class loop_pace {
   // Only vector instructions are so fast, and no iteration of theirs is dear.
   static constexpr unread_stretches k_of_vectors{64, k_most_stretches};
   static constexpr std::uint64_t k_vectors = 24;
+  // A loop may have longer stretches, of up to so many ticks, if 64 of its iterations take less than
+  // k_surely_vectors. Those of dear iterations that follow would be long: a loop with a branch in each iteration
+  // takes more, also where the processor counts a tick in 2.5 cycles. Longer stretches are tried at
+  // k_perhaps_vectors: a stretch of 64 may have a beginning and an end that take most of its time.
+  static constexpr std::uint64_t k_stretch_of_vectors = 200;
+#if defined(__x86_64__)
+  static constexpr std::uint64_t k_surely_vectors = 16;
+#else
+  static constexpr std::uint64_t k_surely_vectors = 6;  // nanoseconds
+#endif
+  static constexpr std::uint64_t k_perhaps_vectors = 3 * k_surely_vectors;
+  static constexpr std::size_t k_tried = 8 * k_longest;
   // In ticks. Processors count 2 to 5 in a nanosecond, the clock 1.
   static constexpr std::uint64_t k_long_stretch = 2'000;
   static constexpr std::uint64_t k_short_block = 3'000;
@@ -299,8 +315,15 @@ class loop_pace {
     if (!is_worth) quiet_until_ = unread_.now;
     return is_worth;
   }
+  /// The longest stretch, in turns, for iterations that cost so much.
+  std::size_t longest_at(loop_cost const& cost) const noexcept {
+    std::size_t longest = k_longest;
+    if (!cost.is_known() || (turn_ == 1 && cost.of_more(longest) >= k_surely_vectors)) return longest;
+    while (longest < most_ && cost.of_more(2 * longest * turn_) < k_stretch_of_vectors) longest *= 2;
+    return longest;
+  }
   unread_stretches unread_by_history() const noexcept {
-    std::uint64_t const longest = before_.is_known() ? before_.of_more(k_longest * turn_) : k_tiny;
+    std::uint64_t const longest = before_.is_known() ? before_.of_more(longest_ * turn_) : k_tiny;
     return longest < k_vectors ? k_of_vectors : longest < k_tiny ? k_of_tiny : k_usually;
   }
   /// Was the longest stretch short in earlier loops?
@@ -318,10 +341,11 @@ class loop_pace {
     std::size_t const iterations = stretch_ * ran_ * turn_ + lead_;
     lead_ = 0;
     in_all_ += iterations;
-    if (in_all_ >= cautious_) longest_ = k_longest;
+    if (in_all_ >= cautious_) longest_ = std::max(longest_, k_longest);
     if (block > steady_ * k_slow_block) {
       slow_ticks_ += block;
       stretch_ = stretches_ = steady_ = 1;
+      longest_ = std::min(longest_, k_longest);
       unread_ = k_usually;
     } else if (stretch_ > 1 && block > k_long_stretch * ran_) {
       stretch_ /= 2;
@@ -339,10 +363,19 @@ class loop_pace {
       steady_ *= 2;
     }
     measured_ = loop_cost::of(block, iterations);
+    if (stretch_ > k_longest) {
+      longest_ = longest_at(measured_);
+      stretch_ = std::min(stretch_, longest_);
+    } else if (may_try_ && stretch_ == k_longest && block < k_perhaps_vectors * ran_) {
+      may_try_ = false;
+      stretch_ = longest_ = std::min(k_tried, most_);
+    }
     cost_ = stretch_ == 1 && turn_ == 1 ? measured_.with_doubt() : measured_;
   }
 
   std::size_t const turn_;  // iterations of a turn
+  std::size_t const most_;  // turns of the longest stretch of vector instructions
+  bool may_try_ = true;     // longer stretches, for vector instructions
   bool ran_alone_;
   bool is_planned_;  // earlier loops were asked whether it runs alone
   std::uint64_t planned_alone_;
@@ -354,11 +387,11 @@ class loop_pace {
   std::size_t quiet_until_ = 0;  // in stretches of this block
   std::size_t in_all_ = 0;       // iterations run before this block
   std::size_t cautious_;         // iterations for which stretches stay short
-  std::size_t longest_;          // longest stretch, in turns
   std::uint64_t steady_ = 1;     // factor of the lengths of blocks
   std::uint64_t slow_ticks_ = 0;
   loop_cost cost_;
-  loop_cost before_;  // in earlier loops
+  loop_cost before_;     // in earlier loops
+  std::size_t longest_;  // longest stretch, in turns
   loop_cost measured_;
   unread_stretches unread_;  // while a worker waits
   std::int64_t const began_ = loop_ticks();

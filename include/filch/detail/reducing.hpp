@@ -14,6 +14,7 @@ namespace filch::inline FILCH_ABI::detail {
 /// The value of a piece is op over the elements of Source, from left to right. The lowest piece begins with the
 /// caller's initial value, each other piece with its first element: so op needs no identity.
 template <class Value, class Source, class Op> struct reducing_piece {
+  static constexpr bool k_long_stretches = true;
   static constexpr std::size_t k_turn =
       Source::is_arithmetic && std::is_arithmetic_v<Value> && is_arithmetic_function<Op> ? k_arithmetic_turn : 1;
   Source in;
@@ -79,6 +80,7 @@ Value transform_reduce(Stop& stop, input<Iterator> const& in, input<Iterator2> c
 
 /// Counts the true values of Source.
 template <class Source> struct counting_piece {
+  static constexpr bool k_long_stretches = true;
   static constexpr std::size_t k_turn = Source::is_arithmetic ? k_arithmetic_turn : 1;
   Source in;
   std::size_t count = 0;

@@ -21,6 +21,7 @@ struct filter_ends {
 /// Assigns a value where pred(proj(x)).
 template <class Iterator, class Pred, class Proj, class Value>
 struct replacing_piece : selection<Iterator, Pred, Proj> {
+  static constexpr bool k_long_stretches = true;
   Value const& value;
   void run(std::size_t first, std::size_t last) const {
     Iterator i = this->at(first);

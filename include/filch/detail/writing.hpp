@@ -35,6 +35,7 @@ template <class Source, class Out> inline constexpr bool fills_parts = false;
 
 /// Writes the values of Source to the output from `out` on.
 template <class Source, class Out> struct writing_piece {
+  static constexpr bool k_long_stretches = true;
   static constexpr bool is_short_copy = copies_bytes<Source, Out> && sizeof(std::iter_value_t<Out>) <= 16;
   /// std::fill first looks for the part, and then fills faster than any loop: a stretch has 8 KiB of bits, or 4096
   /// elements of a deque.
