@@ -54,7 +54,7 @@ template <class Value> struct equal_to {
   template <class Element> FILCH_INLINE bool operator()(Element&& x) const {
     if constexpr (are_numbers<Value, Element>) {  // the conversions of ==, so no compiler warns of a sign
       using common = std::common_type_t<Value, std::remove_cvref_t<Element>>;
-      return static_cast<common>(x) == static_cast<common>(value);
+      return std::equal_to<common>()(static_cast<common>(x), static_cast<common>(value));
     } else {
       return static_cast<Element&&>(x) == value;
     }

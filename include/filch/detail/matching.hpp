@@ -97,7 +97,7 @@ template <class Iterator, class Iterator2, class Test> struct match_at {
     Iterator at = i;
     std::size_t const all = n;
     if constexpr (k_seeks_number) {
-      number_blocks const blocks(wanted);
+      number_blocks<std::iter_value_t<Iterator2>> const blocks(wanted);
       std::size_t const skipped =
           Step > 0 ? blocks.skip_up(std::to_address(i), n) : blocks.skip_down(std::to_address(i) + 1, n);
       if (skipped == n) return n;  // the next place may not be one

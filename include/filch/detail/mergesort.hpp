@@ -191,7 +191,7 @@ template <class Sched, class Iterator> FILCH_OUTLINE bool has_negative_zero(inpu
     bool lower = false;
     bool upper = false;
     if (n <= k_part) {
-      for (Iterator i = in.first; i != in.end(); ++i) lower |= *i == 0 && __builtin_signbit(*i);
+      for (Iterator i = in.first; i != in.end(); ++i) lower |= std::equal_to<>()(*i, 0) && __builtin_signbit(*i);
     } else {
       auto const part = [](input<Iterator> const& of, bool& has) {
         return [of, &has] { has = detail::has_negative_zero<Sched>(of); };

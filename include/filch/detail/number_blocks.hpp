@@ -50,6 +50,8 @@ template <vector_number Type> class number_blocks {
   static constexpr std::size_t k_lanes = sizeof(lanes) / sizeof(lane);
   static constexpr std::size_t k_block = 4 * k_lanes;
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"
   FILCH_INLINE bool is_in(Type const* block) const noexcept {
     lanes part[4];
     std::memcpy(part, block, sizeof part);
@@ -59,6 +61,7 @@ template <vector_number Type> class number_blocks {
     std::memcpy(&halves, &hits, sizeof halves);
     return (halves[0] | halves[1]) != 0;
   }
+#pragma GCC diagnostic pop
 
   lanes wanted_;
 };

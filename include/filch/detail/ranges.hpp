@@ -237,7 +237,7 @@ template <class Iterator, class Fn> struct elements {
   /// The first position of [first, last) whose value pred takes; else last.
   template <class Pred> FILCH_INLINE std::size_t first_where(std::size_t first, std::size_t last, Pred pred) const {
     if constexpr (seeks_number) {
-      number_blocks const blocks(number::of(f.f));
+      number_blocks<std::iter_value_t<Iterator>> const blocks(number::of(f.f));
       first += blocks.skip_up(std::to_address(begin) + first, last - first);
     }
     Iterator const begun = detail::iterator_after(begin, first);
