@@ -93,12 +93,16 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
       continues = is_in_source_ = under_way_ < most_;
     }
     if (continues) group_.run([this] { next(); });
-    first_item its = std::move(*value);
-    value.reset();
-    pass<0>(number, std::move(its));
+    bool is_through = false;
+    {
+      first_item its = std::move(*value);
+      value.reset();
+      is_through = pass<0>(number, std::move(its));
+    }
+    if (is_through) ends();
   }
 
-  /// An item is through: there may be room for another one.
+  /// An item is through, and destroyed: there may be room for another one.
   void ends() {
     {
       std::lock_guard<mutex> const lock(mutex_);
@@ -108,9 +112,11 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     group_.run([this] { next(); });
   }
 
-  /// After a stop request or an exception no stage begins. The group notes that a task was left out.
+  /// After a stop request or an exception no stage begins. The group notes that a task was left out, also if the
+  /// token says no more that a stop is requested.
   bool is_stopped() {
     if (!group_.is_cancelled()) return false;
+    group_.cancel();
     group_.run([] {});
     return true;
   }
@@ -120,25 +126,33 @@ template <scheduler Sched, class Source, class... Stages> class pipeline_run {
     return detail::call(detail::stage_call(std::get<Index>(stages_).f, std::move(value)));
   }
 
-  template <std::size_t Index> void pass(std::size_t number, item<Index>&& value) {
+  /// Returns whether the item is through all stages.
+  template <std::size_t Index> bool pass(std::size_t number, item<Index>&& value) {
     if constexpr (Index == k_stages) {
-      ends();
+      return true;
     } else if (is_stopped()) {
-      return;
+      return false;
     } else if constexpr (!stage<Index>::is_serial) {
-      pass<Index + 1>(number, run_stage<Index>(std::move(value)));
+      return pass<Index + 1>(number, run_stage<Index>(std::move(value)));
     } else {
-      if (std::get<Index>(gates_).enter(number, value)) inside<Index>(number, std::move(value));
+      return std::get<Index>(gates_).enter(number, value) && inside<Index>(number, std::move(value));
     }
   }
 
   /// In a serial stage. The next item gets a task before this one goes on.
-  template <std::size_t Index> void inside(std::size_t number, item<Index>&& value) {
+  template <std::size_t Index> bool inside(std::size_t number, item<Index>&& value) {
     item<Index + 1> result = run_stage<Index>(std::move(value));
     if (auto follows = std::get<Index>(gates_).leave()) {
-      group_.run([this, its = std::move(*follows)]() mutable { inside<Index>(its.first, std::move(its.second)); });
+      group_.run([this, its = std::move(*follows)]() mutable {
+        bool is_through = false;
+        {
+          auto own = std::move(its);
+          is_through = inside<Index>(own.first, std::move(own.second));
+        }
+        if (is_through) ends();
+      });
     }
-    pass<Index + 1>(number, std::move(result));
+    return pass<Index + 1>(number, std::move(result));
   }
 
   task_group<Sched>& group_;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace filch_test {
@@ -98,6 +99,57 @@ TYPED_TEST(pipeline, bounds_the_items_under_way) {
     EXPECT_EQ(under_way.load(), 0);
     EXPECT_GE(most, 1);
     EXPECT_LE(most, 5);
+  });
+}
+
+/// An item whose end takes a while.
+struct counted_item {
+  static inline std::atomic<int> alive{0};
+  bool is_one = true;
+  counted_item() { ++alive; }
+  counted_item(counted_item&& other) noexcept : is_one(std::exchange(other.is_one, false)) {}
+  ~counted_item() {
+    if (!is_one) return;
+    for (int i = 0; i < 1'000; ++i) asm volatile("");
+    --alive;
+  }
+};
+TYPED_TEST(pipeline, asks_the_source_when_an_item_is_destroyed) {
+  outside_and_in_pools<TypeParam>([] {
+    for (int most : {1, 3}) {
+      int left = 0;
+      auto const source = [most, &left]() -> std::optional<counted_item> {
+        EXPECT_LT(counted_item::alive.load(), most);
+        if (left-- == 0) return std::nullopt;
+        return counted_item();
+      };
+      auto const look = [](counted_item const& item) { EXPECT_TRUE(item.is_one); };
+      left = 300;
+      filch::pipeline<TypeParam>(static_cast<std::size_t>(most), source, look);
+      left = 300;
+      filch::pipeline<TypeParam>(static_cast<std::size_t>(most), source, filch::serial_in_order(look));
+    }
+    EXPECT_EQ(counted_item::alive.load(), 0);
+  });
+}
+
+/// A stop is requested once, at the last look of so many.
+struct brief_token {
+  std::atomic<int>* looks_left;
+  bool stop_requested() const noexcept { return looks_left->fetch_sub(1) == 1; }
+  bool stop_possible() const noexcept { return true; }
+};
+TYPED_TEST(pipeline, tells_of_items_left_out_when_the_request_is_over) {
+  outside_and_in_pools<TypeParam>([] {
+    for (int looks = 1; looks < 100; ++looks) {
+      std::atomic<int> looks_left{looks};
+      int done = 0;
+      bool const all = filch::pipeline<TypeParam>(
+          brief_token{&looks_left}, 4, count_to(20), [](int i) { return i; },
+          filch::serial_in_order([&](int) { ++done; }));
+      EXPECT_EQ(all ? done : 20, 20) << looks;
+      EXPECT_LE(done, 20);
+    }
   });
 }
 

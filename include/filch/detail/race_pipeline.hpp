@@ -51,6 +51,7 @@ template <scheduler Sched, class Source, class... Stages> class race_pipeline_ru
 
   bool is_stopped() {
     if (!group_.is_cancelled()) return false;
+    group_.cancel();
     group_.run([] {});
     return true;
   }
