@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   std::size_t reached = 0;
   filch::channel::default_pool().run([&] {
     m.visit(m.middle());
-    filch::channel::barrier();  // no worker has any task: all that can be reached is
+    filch::channel::barrier();  // no task is left: every reachable cell is marked
     reached = m.count();
   });
   std::printf("%zu cells can be reached\n", reached);

@@ -2,7 +2,6 @@
 // OPENCV_PARALLEL_PRIORITY_LIST says FILCH. docs/std_par.md.
 #include <filch/default_scheduler.hpp>
 #include <filch/detail/pieces.hpp>
-#include <filch/worker.hpp>
 
 #include <opencv2/core/parallel/parallel_backend.hpp>
 #include <opencv2/core/version.hpp>
@@ -19,12 +18,44 @@ namespace {
 
 using api = cv::parallel::ParallelForAPI;
 
+/// The numbers of the threads in the loop that runs, from 0 on in the order in which they come. A pool's indices can
+/// be larger than its number of workers, and OpenCV's users have an array of so many elements.
+class thread_numbers {
+ public:
+  // relaxed: the pool orders a loop's beginning and end, and what its threads do.
+  void loop_begins() noexcept {
+    next_.store(0, std::memory_order_relaxed);
+    loop_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void loop_ends() noexcept { loop_.fetch_add(1, std::memory_order_relaxed); }
+  /// The calling thread runs a part of the loop.
+  void comes() noexcept {
+    unsigned const loop = loop_.load(std::memory_order_relaxed);
+    if (mine_.loop != loop) mine_ = {loop, next_.fetch_add(1, std::memory_order_relaxed)};
+  }
+  /// 0 for a thread that runs no part of it.
+  int mine() const noexcept { return mine_.loop == loop_.load(std::memory_order_relaxed) ? mine_.number : 0; }
+
+ private:
+  struct numbered {
+    unsigned loop;
+    int number;
+  };
+  static inline thread_local numbered mine_{0, 0};
+  std::atomic<unsigned> loop_{0};  // another number where one begins, and where it ends
+  std::atomic<int> next_{0};
+};
+
 /// The iterations of a stretch, in one call. OpenCV's function keeps its exceptions.
 struct stripes {
   api::FN_parallel_for_body_cb_t body;
   void* data;
   filch::detail::loop_history* costs;
-  void run(std::size_t first, std::size_t last) const { body(static_cast<int>(first), static_cast<int>(last), data); }
+  thread_numbers* threads;
+  void run(std::size_t first, std::size_t last) const {
+    threads->comes();
+    body(static_cast<int>(first), static_cast<int>(last), data);
+  }
   stripes split(std::size_t, std::size_t) const { return *this; }
   void merge(stripes&) const noexcept {}
   filch::detail::loop_history& history() const noexcept { return *costs; }
@@ -61,11 +92,13 @@ class backend final : public api {
       // All loops of OpenCV have one body here. Few stripes may be long ones, whatever other loops cost.
       filch::detail::loop_history fresh;
       bool const is_few = n <= std::size_t{2} * pool.workers();
-      stripes all{body, data, is_few ? &fresh : &costs_[static_cast<std::size_t>(std::bit_width(n))]};
+      stripes all{body, data, is_few ? &fresh : &costs_[static_cast<std::size_t>(std::bit_width(n))], &threads_};
+      threads_.loop_begins();
       filch::detail::run_pieces<filch::default_scheduler>(0, n, all);
+      threads_.loop_ends();
     });
   }
-  int getThreadNum() const override { return static_cast<int>(filch::current_worker().value_or(0)); }
+  int getThreadNum() const override { return threads_.mine(); }
   int getNumThreads() const override {
     int const wanted = wanted_.load(std::memory_order_relaxed);
     return wanted < 0 ? static_cast<int>(default_pool().workers()) : std::max(wanted, 1);
@@ -113,6 +146,7 @@ class backend final : public api {
   std::atomic<int> wanted_{k_default};
   mutable std::atomic<int> default_workers_{0};  // 0: this plug-in has not used the default pool
   std::atomic<bool> is_used_{false};
+  thread_numbers threads_;
   std::unique_ptr<filch::pool> own_;  // and costs_: of the one that has the flag
   std::array<filch::detail::loop_history, 33> costs_;
 };

@@ -150,7 +150,7 @@ TEST(profile, tells_of_each_line_of_a_scope_s_tasks) {
   expect_right_places("profiled-places");
   expect_right_places("profiled-places-of-channel");
 #if FILCH_HAS_CACTUS
-  // Of some calls that Clang inlines, GNU's addr2line finds the function around them only.
+  // GNU's addr2line misses some calls that Clang inlines: it finds the function around them.
   if (!k_is_clang || !(is_sanitized || FILCH_TEST_FORCED)) expect_right_places("profiled-places-of-cactus");
 #endif
 }

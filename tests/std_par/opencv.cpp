@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -57,17 +58,24 @@ TEST(opencv, two_threads_share_a_loop) {
   cv::setNumThreads(3);
   EXPECT_EQ(cv::getNumThreads(), 3);
   auto const until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  std::set<std::thread::id> threads;
+  std::map<std::thread::id, int> threads;
   while (threads.size() < 2 && std::chrono::steady_clock::now() < until) {
     std::mutex lock;
+    threads.clear();
     cv::parallel_for_(cv::Range(0, 64), [&](cv::Range const&) {
       auto const patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
       while (std::chrono::steady_clock::now() < patience) {
       }
-      EXPECT_GE(cv::getThreadNum(), 0);
+      int const number = cv::getThreadNum();
+      EXPECT_GE(number, 0);
+      EXPECT_LT(number, 3);
       std::lock_guard const guard(lock);
-      threads.insert(std::this_thread::get_id());
+      EXPECT_EQ(threads.emplace(std::this_thread::get_id(), number).first->second, number);
     });
+    std::set<int> numbers;
+    for (auto const& [thread, number] : threads) numbers.insert(number);
+    EXPECT_EQ(numbers.size(), threads.size());
+    EXPECT_EQ(cv::getThreadNum(), 0) << "outside of loops";
   }
   EXPECT_GE(threads.size(), 2u);
 }

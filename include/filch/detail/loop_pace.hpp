@@ -284,9 +284,8 @@ class loop_pace {
   static constexpr unread_stretches k_of_vectors{64, k_most_stretches};
   static constexpr std::uint64_t k_vectors = 24;
   // A loop may have longer stretches, of up to so many ticks, if 64 of its iterations take less than
-  // k_surely_vectors. Those of dear iterations that follow would be long: a loop with a branch in each iteration
-  // takes more, also where the processor counts a tick in 2.5 cycles. Longer stretches are tried at
-  // k_perhaps_vectors: a stretch of 64 may have a beginning and an end that take most of its time.
+  // k_surely_vectors: a loop with a branch in each takes more, also where a tick is 2.5 cycles. They are tried at
+  // k_perhaps_vectors: the beginning and the end of a stretch of 64 may take most of its time.
   static constexpr std::uint64_t k_stretch_of_vectors = 200;
 #if defined(__x86_64__)
   static constexpr std::uint64_t k_surely_vectors = 16;
