@@ -2,6 +2,7 @@
 // endpoint packs and unpacks tasks by their kind (src/cluster/requests.cpp).
 #pragma once
 
+#include <filch/detail/standard.hpp>
 #include <filch/packing.hpp>
 
 #if !defined(__cpp_rtti)
