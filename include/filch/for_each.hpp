@@ -10,7 +10,6 @@ namespace detail {
 
 /// Calls f with each element of a projection.
 template <class Iterator, class Fn, class Proj> struct each_piece {
-  static constexpr bool k_long_stretches = true;
   elements<Iterator, Proj> in;
   body_of<Fn, typename elements<Iterator, Proj>::value> f;
 

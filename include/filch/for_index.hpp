@@ -16,7 +16,6 @@ namespace detail {
 /// reference and write.
 template <class Index, class Fn> struct index_piece {
   using position_type = position_of_index<Index>;
-  static constexpr bool k_long_stretches = true;
   Index begin;
   body_of<Fn, Index&> f;
 
@@ -45,7 +44,7 @@ void for_index(Stop& stop, Index first, Index last, Fn& f) {
 /// several workers may call f at once.
 ///
 /// There is no grain size. A plain loop runs in stretches of at most 64 iterations, and of about a microsecond if a
-/// stretch has more than one; where vector instructions run it, of 0.1 microseconds. Between stretches it looks
+/// stretch has more than one. Between stretches it looks
 /// whether a worker waits for work. If one does, and half of the rest is worth a steal by what iterations of Fn cost
 /// before, the rest is split in half.
 ///

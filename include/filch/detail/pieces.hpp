@@ -56,13 +56,14 @@ FILCH_INLINE void keep_runner(Piece& piece, Runner const& runner, [[maybe_unused
 /// The state of a part of a loop.
 ///  - `run(first, last)` runs one stretch, the positions that follow those it ran before: 1 to 64, or up to
 ///    64 * Piece::k_turn if there is a k_turn, or one of its source Piece::in. Loops without functions of the user
-///    have one. With a `k_long_stretches`, up to 16,384 where vector instructions run them. It returns void, or false
-///    to end this piece. Then all pieces above this one end, too; all pieces of the loop if `Piece::k_ends_all`. A
-///    small trivially copyable piece is copied around its stretches, so that its state is in registers: it keeps no
-///    pointer to itself. Any other piece may have `runner(first)`, which returns an object with `run` that runs the
-///    stretches from `first` on in its place, and `ran(runner, last)`, which takes the state back at `last`, unless a
-///    stretch threw. Small runners are copied, too. If the runner has `lead()`, and it is less than a stretch, a
-///    block is one stretch of so many positions, so that later stretches begin where rows do.
+///    have one. With a `k_long_stretches`, up to 16,384 where vector instructions run them: functions that return a
+///    value likely do nothing else. It returns void, or false to end this piece. Then all pieces above this one end,
+///    too; all pieces of the loop if `Piece::k_ends_all`. A small trivially copyable piece is copied around its
+///    stretches, so that its state is in registers: it keeps no pointer to itself. Any other piece may have
+///    `runner(first)`, which returns an object with `run` that runs the stretches from `first` on in its place, and
+///    `ran(runner, last)`, which takes the state back at `last`, unless a stretch threw. Small runners are copied,
+///    too. If the runner has `lead()`, and it is less than a stretch, a block is one stretch of so many positions, so
+///    that later stretches begin where rows do.
 ///  - `split(middle, last)` returns the state of a new piece that will run [middle, last). It is called between two
 ///    stretches on the worker that runs this piece, which keeps the positions below middle.
 ///  - `merge(upper)` appends `upper`, which ran the positions right above this piece's. It is called once for each
